@@ -1,0 +1,68 @@
+# Needs Python 3.11 or later and make; everything else goes into .venv.
+
+PYTHON      ?= python3
+JOBS        ?= 2
+PIP_OPTIONS ?=
+
+VENV    := .venv
+BIN     := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --disable-pip-version-check $(PIP_OPTIONS) -c constraints.txt
+CODE    := $(wildcard src tests benchmarks examples)
+
+# The networks are small: one thread per process is the fastest.
+export OMP_NUM_THREADS := 1
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help setup bench-setup demo test test-quick test-network lint types docstrings format clean
+
+help: ## print this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+
+setup: $(VENV)/.installed ## create .venv and install the pinned versions (once)
+
+bench-setup: $(VENV)/.installed-bench ## install the selectors the benchmarks compare with
+
+demo: setup ## run examples/demo.py
+	$(BIN)/python examples/demo.py
+
+test: setup lint types ## everything .ci/run checks: lint, types, tests, doctests, README
+	$(BIN)/python -m pytest -n $(JOBS) -m "not network"
+
+test-quick: setup ## only the tests, without those marked slow
+	$(BIN)/python -m pytest -n $(JOBS) -m "not network and not slow"
+
+test-network: setup ## only the tests that download something
+	$(BIN)/python -m pytest -m network
+
+lint: setup ## ruff: rules and formatting
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
+
+types: setup ## mypy --strict on src
+	$(BIN)/mypy
+
+docstrings: setup ## numpydoc: documented parameters against the signatures
+	$(BIN)/numpydoc lint $(shell find src -name '*.py')
+
+format: setup ## let ruff mend and format the code
+	$(BIN)/ruff check --fix $(CODE)
+	$(BIN)/ruff format $(CODE)
+
+clean: ## remove caches and build output, keep .venv
+	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find src tests $(wildcard benchmarks examples) -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	  echo "featuresieve needs Python 3.11 or later, and '$(PYTHON)' is not that." >&2; \
+	  echo "Name another interpreter: make setup PYTHON=python3.12" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) -e ".[dev,plot]"
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed
+	$(INSTALL) -e ".[dev,plot,bench]"
+	@touch $@

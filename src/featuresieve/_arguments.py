@@ -1,0 +1,154 @@
+"""Checks of the arguments of the estimators, with messages that say what is allowed."""
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from typing import Any
+
+from featuresieve._balance_path import Bounds
+from featuresieve._columns import SCALINGS
+from featuresieve._device import resolve_device
+from featuresieve._gumbel_sigmoid import NOISE_KINDS
+from featuresieve._masking_network import MASK_INITS
+from featuresieve._objective import PENALTY_KINDS, REDUCTIONS, SelectionPenalty
+from featuresieve._settings import DECISIONS, GATE_ROWS, Settings
+
+BALANCES = ("auto", "price")
+
+
+def check_integer(name: str, value: Any, *, least: int) -> None:
+    """Refuse what is not an integer of at least `least`."""
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < least:
+        raise _error(value, f"{name} must be an int >= {least}", is_integer)
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    least: float,
+    most: float = float("inf"),
+    is_least_allowed: bool = True,
+) -> None:
+    """Refuse what is not a finite number between two bounds."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    bounds = f"{'>=' if is_least_allowed else '>'} {least:g}"
+    if most < float("inf"):
+        bounds += f" and <= {most:g}"
+    is_inside = (
+        is_real
+        and (value >= least if is_least_allowed else value > least)
+        and value <= most
+        and value < float("inf")
+    )
+    if not is_inside:
+        raise _error(value, f"{name} must be a finite number {bounds}", is_real)
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
+    """Refuse what is not one of the allowed values."""
+    if not any(value is choice or value == choice for choice in allowed):
+        names = ", ".join(repr(choice) for choice in allowed)
+        raise ValueError(f"{name} must be one of {names}, got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is not a bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_sizes(name: str, value: Any) -> None:
+    """Refuse what is not a sequence of positive integers."""
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{name} must be a tuple of ints >= 1, got {value!r}.")
+    for size in value:
+        check_integer(f"every entry of {name}", size, least=1)
+
+
+def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
+    """Return a ValueError for a wrong value, a TypeError for a wrong type."""
+    kind = ValueError if is_right_type else TypeError
+    return kind(f"{statement}, got {value!r}.")
+
+
+def settings_from(params: Mapping[str, Any]) -> Settings:
+    """Check the arguments of an estimator and return the settings of its search."""
+    _check_numbers(params)
+    for name, allowed in (
+        ("gate_rows", GATE_ROWS),
+        ("penalty", PENALTY_KINDS),
+        ("noise", NOISE_KINDS),
+        ("reduction", REDUCTIONS),
+        ("decision", DECISIONS),
+        ("mask_init", MASK_INITS),
+        ("scaling", SCALINGS),
+    ):
+        check_choice(name, params[name], allowed)
+    check_flag("train_embedding", params["train_embedding"])
+    check_sizes("hidden_sizes", params["hidden_sizes"])
+    task_network = params["task_network"]
+    if task_network is not None and not callable(task_network):
+        raise TypeError(
+            "task_network must be None or a callable (n_columns, n_outputs) -> "
+            f"torch.nn.Module, got {task_network!r}."
+        )
+    same = (
+        "embedding_size task_network noise reduction penalty_ramp gate_rows decision "
+        "mask_init train_embedding mask_learning_rate task_learning_rate "
+        "start_temperature temperature_decay n_members n_epochs batch_size"
+    )
+    return Settings(
+        hidden_sizes=tuple(params["hidden_sizes"]),
+        penalty=SelectionPenalty(params["penalty"], params["target_count"]),
+        device=resolve_device(params["device"]),
+        **{name: params[name] for name in same.split()},
+    )
+
+
+def _check_numbers(params: Mapping[str, Any]) -> None:
+    """Check the arguments that are numbers, or None."""
+    balance = params["balance"]
+    if isinstance(balance, str):
+        check_choice("balance (if not a number)", balance, BALANCES)
+    else:
+        check_real("balance", balance, least=0.0)
+    for name in ("n_members", "embedding_size", "min_features_to_select"):
+        check_integer(name, params[name], least=1)
+    for name in ("n_epochs", "batch_size", "n_features_to_select", "max_features"):
+        if params[name] is not None:
+            check_integer(name, params[name], least=1)
+    for name in ("mask_learning_rate", "task_learning_rate", "start_temperature"):
+        check_real(name, params[name], least=0.0, is_least_allowed=False)
+    check_real("tolerance", params["tolerance"], least=0.0)
+    check_real("penalty_ramp", params["penalty_ramp"], least=0.0, most=1.0)
+    check_real("target_count", params["target_count"], least=0.0)
+    if params["temperature_decay"] is not None:
+        decay = params["temperature_decay"]
+        check_real("temperature_decay", decay, least=0, most=1, is_least_allowed=False)
+    if params["max_time"] is not None:
+        check_real("max_time", params["max_time"], least=0.0, is_least_allowed=False)
+
+
+def bounds_from(params: Mapping[str, Any], n_features: int) -> Bounds:
+    """Check the wanted counts against each other and the number of features."""
+    exactly, most = params["n_features_to_select"], params["max_features"]
+    least = params["min_features_to_select"]
+    for name, value in (
+        ("n_features_to_select", exactly),
+        ("min_features_to_select", least),
+    ):
+        if value is not None and value > n_features:
+            raise ValueError(
+                f"{name} must be at most the number of features, {n_features}, "
+                f"got {value}."
+            )
+    if most is not None and least > most:
+        raise ValueError(
+            f"min_features_to_select must be at most max_features={most}, got {least}."
+        )
+    if most is not None and exactly is not None and exactly > most:
+        raise ValueError(
+            f"n_features_to_select must be at most max_features={most}, got {exactly}."
+        )
+    return Bounds(least, n_features if most is None else most, exactly)

@@ -1,0 +1,119 @@
+"""What the user passes becomes one encoded float32 matrix, and back.
+
+Columns are put on one scale, and into an order that depends only on their content, so
+that shuffling the columns of a table shuffles the answer and changes nothing else.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import ndtri
+
+FloatArray = npt.NDArray[np.float64]
+Float32Array = npt.NDArray[np.float32]
+IndexArray = npt.NDArray[np.intp]
+
+Scaling = Literal["normal_scores", "standard", "none"]
+SCALINGS: tuple[Scaling, ...] = ("normal_scores", "standard", "none")
+
+_MAX_KNOTS = 512
+_MAX_RANKED_ROWS = 20_000
+
+
+@dataclass(frozen=True)
+class ColumnScaler:
+    """Scaling of every column, learnt from a table.
+
+    "standard" subtracts the mean and divides by the standard deviation.
+    "normal_scores" first replaces a value by the normal quantile of its mid-rank, so
+    that long tails and outliers do not decide what a network can see; between the
+    ranks of the learnt values it interpolates.
+
+    Attributes
+    ----------
+    knots, scores : list of arrays, empty unless ranks are used
+        For each column the known values and the normal scores they map to.
+    means, spreads : arrays of shape (columns,)
+        Applied last. The spread of a constant column is one.
+    """
+
+    knots: list[FloatArray]
+    scores: list[FloatArray]
+    means: FloatArray
+    spreads: FloatArray
+
+    @classmethod
+    def fit(cls, X: npt.NDArray[np.floating], scaling: Scaling) -> "ColumnScaler":
+        """Learn the scaling of the columns of X."""
+        n_columns = X.shape[1]
+        knots: list[FloatArray] = []
+        scores: list[FloatArray] = []
+        means, spreads = np.zeros(n_columns), np.ones(n_columns)
+        if scaling == "none":
+            return cls(knots, scores, means, spreads)
+        step = -(-X.shape[0] // _MAX_RANKED_ROWS)
+        for j in range(n_columns):
+            column = X[:, j].astype(np.float64)
+            if scaling == "normal_scores":
+                known, score = _normal_scores(column[::step])
+                knots.append(known)
+                scores.append(score)
+                column = np.interp(column, known, score)
+            means[j], spreads[j] = _mean_and_spread(column)
+        return cls(knots, scores, means, spreads)
+
+    def transform(self, X: npt.NDArray[np.floating]) -> Float32Array:
+        """Return the scaled columns as float32."""
+        scaled = np.empty(X.shape, dtype=np.float32)
+        for j in range(X.shape[1]):
+            column = X[:, j].astype(np.float64)
+            if self.knots:
+                column = np.interp(column, self.knots[j], self.scores[j])
+            scaled[:, j] = (column - self.means[j]) / self.spreads[j]
+        return scaled
+
+    def take(self, columns: IndexArray) -> "ColumnScaler":
+        """Return the scaler of some of the columns."""
+        return ColumnScaler(
+            [self.knots[j] for j in columns] if self.knots else [],
+            [self.scores[j] for j in columns] if self.scores else [],
+            self.means[columns],
+            self.spreads[columns],
+        )
+
+
+def _normal_scores(column: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the distinct values of a column and the normal score of each."""
+    values, counts = np.unique(column, return_counts=True)
+    mid_ranks = np.cumsum(counts) - counts / 2
+    scores = ndtri(mid_ranks / column.shape[0])
+    if len(values) > _MAX_KNOTS:
+        keep = np.unique(np.linspace(0, len(values) - 1, _MAX_KNOTS).round().astype(int))
+        values, scores = values[keep], scores[keep]
+    return values, scores
+
+
+def _mean_and_spread(column: FloatArray) -> tuple[float, float]:
+    """Return mean and standard deviation, the latter one for a constant column."""
+    largest = float(np.abs(column).max(initial=0.0))
+    if largest > 1e100:  # squares would overflow
+        mean, spread = _mean_and_spread(column / largest)
+        return mean * largest, spread * largest
+    mean, spread = float(column.mean()), float(column.std())
+    negligible = 1e-12 * max(largest, np.finfo(np.float64).tiny)
+    return mean, spread if spread > negligible else 1.0
+
+
+def canonical_order(encoded: Float32Array) -> IndexArray:
+    """Return an order of the columns that depends on their content alone.
+
+    Equal columns stay in the order in which they came.
+    """
+    digests = [
+        hashlib.blake2b(np.ascontiguousarray(encoded[:, j]), digest_size=16).digest()
+        for j in range(encoded.shape[1])
+    ]
+    return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.intp)

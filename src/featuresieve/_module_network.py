@@ -1,0 +1,131 @@
+"""Task networks of the user's own, behind the interface of `StackedMLP`.
+
+The slow path: members run one after another under autograd, and the mask is multiplied
+into the batch instead of the weights, because nothing is known about the first layer.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+
+ModuleFactory = Callable[[int, int], nn.Module]
+
+
+class ModuleStack:
+    """A list of modules, one a member, that trains like a `StackedMLP`.
+
+    Parameters
+    ----------
+    factory : callable (n_columns, n_outputs) -> torch.nn.Module
+        Builds one fresh network, (rows, columns) -> (rows, outputs).
+    n_columns, n_outputs, n_members : int
+    generator : torch.Generator
+        Seeds the global generator, inside a fork, while the modules are built.
+    dtype, device
+        Where the parameters live.
+    """
+
+    def __init__(
+        self,
+        factory: ModuleFactory,
+        n_columns: int,
+        n_outputs: int,
+        n_members: int,
+        *,
+        generator: torch.Generator,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        seed = int(torch.randint(2**62, (), generator=generator))
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            built = [factory(n_columns, n_outputs) for _ in range(n_members)]
+        for module in built:
+            if not isinstance(module, nn.Module):
+                raise TypeError(
+                    "task_network must return a torch.nn.Module, "
+                    f"got {type(module).__name__}."
+                )
+        self.modules = [module.to(device=device, dtype=dtype) for module in built]
+        self.n_members = n_members
+        self._dropout_seed = seed
+
+    @property
+    def trainable(self) -> list[Tensor]:
+        """Tensors an optimiser updates."""
+        return [
+            parameter
+            for module in self.modules
+            for parameter in module.parameters()
+            if parameter.requires_grad
+        ]
+
+    def forward(self, batch: Tensor, mask: Tensor | None) -> Tensor:
+        """Return the outputs, (members, rows, outputs), keeping the tape."""
+        self._outputs, self._masks = [], []
+        self._dropout_seed += 1
+        with torch.enable_grad(), torch.random.fork_rng():
+            torch.manual_seed(self._dropout_seed)
+            for member, module in enumerate(self.modules):
+                gate = None if mask is None else mask[:, member].detach().clone()
+                if gate is not None:
+                    gate.requires_grad_()
+                output = module(batch if gate is None else batch * gate)
+                self._check_output(output, batch)
+                self._masks.append(gate)
+                self._outputs.append(output)
+        return torch.stack([output.detach() for output in self._outputs])
+
+    @staticmethod
+    def _check_output(output: Tensor, batch: Tensor) -> None:
+        """Refuse outputs that are not (rows, outputs)."""
+        if output.ndim != 2 or output.shape[0] != batch.shape[0]:
+            raise ValueError(
+                "task_network must map (rows, columns) to (rows, outputs); "
+                f"got {tuple(output.shape)} from {tuple(batch.shape)}."
+            )
+
+    def backward(
+        self,
+        output_gradient: Tensor,
+        task_weights: Tensor | None = None,
+        mask_weights: Tensor | None = None,
+    ) -> Tensor | None:
+        """Write parameter gradients; return d loss / d mask, as `StackedMLP` does."""
+        for parameter in self.trainable:
+            parameter.grad = None
+        slopes = []
+        for member, (output, gate) in enumerate(
+            zip(self._outputs, self._masks, strict=True)
+        ):
+            slope = output_gradient[member]
+            parameters = [p for p in self.modules[member].parameters() if p.requires_grad]
+            if gate is not None:
+                weights = task_weights if mask_weights is None else mask_weights
+                weighted = slope if weights is None else slope * weights[member, :, None]
+                slopes.append(_gradients(output, [gate], weighted)[0])
+            weighted = (
+                slope if task_weights is None else slope * task_weights[member, :, None]
+            )
+            for parameter, found in zip(
+                parameters, _gradients(output, parameters, weighted), strict=True
+            ):
+                parameter.grad = found
+        return torch.stack(slopes, dim=1) if slopes else None
+
+    def evaluation_mode(self, is_evaluating: bool) -> None:
+        """Switch dropout and batch normalisation off or on."""
+        for module in self.modules:
+            module.train(not is_evaluating)
+
+
+def _gradients(output: Tensor, inputs: list[Tensor], slope: Tensor) -> list[Tensor]:
+    """Return d (output . slope) / d inputs, zero for an input that has no part in it."""
+    found = torch.autograd.grad(
+        output, inputs, slope, retain_graph=True, allow_unused=True
+    )
+    return [
+        torch.zeros_like(tensor) if gradient is None else gradient
+        for tensor, gradient in zip(inputs, found, strict=True)
+    ]

@@ -1,0 +1,116 @@
+"""What a stack minimises: the task loss and the price of open gates.
+
+Every function returns a value per member together with its gradient, in closed form:
+the networks of a stack are so small that an autograd tape would cost more than the
+arithmetic. The tests compare each gradient with finite differences.
+"""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+
+Reduction = Literal["mean", "sum"]
+REDUCTIONS: tuple[Reduction, ...] = ("mean", "sum")
+PenaltyKind = Literal["fraction", "target"]
+PENALTY_KINDS: tuple[PenaltyKind, ...] = ("fraction", "target")
+
+
+class TaskLoss(Protocol):
+    """Loss of stacked outputs, one value a row, and its gradient."""
+
+    def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of every member and row, (members, rows)."""
+        ...
+
+    def losses_and_gradient(
+        self, outputs: Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return `row_losses` and their gradient by the outputs."""
+        ...
+
+
+class CrossEntropyLoss:
+    """Negative log-likelihood in nats of integer class codes under a softmax."""
+
+    def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of every member and row, (members, rows)."""
+        log_probabilities = torch.log_softmax(outputs, dim=-1)
+        codes = targets.view(1, -1, 1).expand(outputs.shape[0], -1, 1)
+        return -log_probabilities.gather(-1, codes).squeeze(-1)
+
+    def losses_and_gradient(
+        self, outputs: Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return `row_losses` and their gradient, softmax minus one-hot."""
+        log_probabilities = torch.log_softmax(outputs, dim=-1)
+        codes = targets.view(1, -1, 1).expand(outputs.shape[0], -1, 1)
+        losses = log_probabilities.gather(-1, codes).squeeze(-1).neg_()
+        gradient = log_probabilities.exp_()
+        gradient.scatter_add_(-1, codes, gradient.new_full((), -1.0).expand_as(codes))
+        return losses, gradient
+
+
+class SquaredErrorLoss:
+    """Squared error, averaged over the outputs of a row."""
+
+    def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of every member and row, (members, rows)."""
+        return (outputs - targets).square_().mean(dim=-1)
+
+    def losses_and_gradient(
+        self, outputs: Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return `row_losses` and their gradient, twice the residual."""
+        residuals = outputs - targets  # (members, rows, outputs)
+        losses = residuals.square().mean(dim=-1)
+        return losses, residuals.mul_(2.0 / residuals.shape[-1])
+
+
+def normalized_weights(row_weights: Tensor, reduction: Reduction) -> Tensor:
+    """Return weights whose weighted sum of row losses is the reduced loss.
+
+    Parameters
+    ----------
+    row_weights : Tensor of shape (members, rows)
+        Weight of each row of a batch for each member. A member whose weights are all
+        zero in this batch learns nothing from it.
+    reduction : {"mean", "sum"}
+        Weighted mean over the rows of the batch, or weighted sum.
+    """
+    if reduction == "sum":
+        return row_weights
+    totals = row_weights.sum(dim=-1, keepdim=True)
+    return row_weights / totals.clamp_min(torch.finfo(totals.dtype).tiny)
+
+
+@dataclass(frozen=True)
+class SelectionPenalty:
+    """The price of open gates, before it is multiplied by the balance.
+
+    Parameters
+    ----------
+    kind : {"fraction", "target"}
+        ``mean(m)``, the kept fraction, or ``(mean(m) - target_count / D)^2``.
+    target_count : float
+        The count that "target" pulls towards; 2 in the authors' code.
+    """
+
+    kind: PenaltyKind = "fraction"
+    target_count: float = 2.0
+
+    def value(self, mask: Tensor) -> Tensor:
+        """Return the penalty of each member for a mask of shape (D, members)."""
+        fraction = mask.mean(dim=0)
+        if self.kind == "fraction":
+            return fraction
+        return (fraction - self.target_count / mask.shape[0]).square_()
+
+    def gradient(self, mask: Tensor) -> Tensor | float:
+        """Return the gradient by one gate, the same for all gates of a member."""
+        n_gates = mask.shape[0]
+        if self.kind == "fraction":
+            return 1.0 / n_gates
+        offset = mask.mean(dim=0) - self.target_count / n_gates
+        return offset.mul_(2.0 / n_gates)  # (members,)

@@ -1,0 +1,98 @@
+"""The fitted networks as plain numpy arrays, and predictions from them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from featuresieve._columns import Float32Array
+from featuresieve._module_network import ModuleFactory, ModuleStack
+from featuresieve._stack_trainer import TaskStack
+from featuresieve._task_network import StackedMLP
+
+_CHUNK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Networks on the kept columns, one a member.
+
+    Attributes
+    ----------
+    members : list of dict of str to array
+        Parameters (and buffers) of each network by name. For the library's own MLP
+        they are ``weight0, bias0, weight1, ...``.
+    n_outputs : int
+    """
+
+    members: list[dict[str, npt.NDArray[np.generic]]]
+    n_outputs: int
+
+    @classmethod
+    def of(cls, task: TaskStack, n_outputs: int) -> "Predictor":
+        """Copy the parameters of a trained stack."""
+        if isinstance(task, ModuleStack):
+            states = [
+                {name: t.detach().cpu().numpy().copy() for name, t in m.items()}
+                for m in (module.state_dict() for module in task.modules)
+            ]
+            return cls(states, n_outputs)
+        return cls([_mlp_state(task, m) for m in range(task.n_members)], n_outputs)
+
+    def outputs(
+        self, features: Float32Array, task_network: ModuleFactory | None
+    ) -> npt.NDArray[np.float64]:
+        """Return the outputs of every member, (members, rows, outputs)."""
+        parts = [
+            features[start : start + _CHUNK_ROWS]
+            for start in range(0, len(features), _CHUNK_ROWS)
+        ]
+        if task_network is None:
+            by_member = [
+                np.concatenate([_mlp_outputs(state, part) for part in parts])
+                for state in self.members
+            ]
+        else:
+            by_member = [
+                self._module_outputs(state, features, task_network)
+                for state in self.members
+            ]
+        return np.stack(by_member).astype(np.float64)
+
+    def _module_outputs(
+        self,
+        state: dict[str, npt.NDArray[np.generic]],
+        features: Float32Array,
+        task_network: ModuleFactory,
+    ) -> Float32Array:
+        """Rebuild the user's module on the CPU and run it."""
+        with torch.random.fork_rng(devices=[]):
+            module = task_network(features.shape[1], self.n_outputs)
+        module.load_state_dict({k: torch.from_numpy(v) for k, v in state.items()})
+        module.float().eval()
+        with torch.no_grad():
+            return np.asarray(module(torch.from_numpy(features)).numpy())
+
+
+def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[np.generic]]:
+    """Return the parameters of one member."""
+    state = {}
+    for name, value in task.parameters.value.items():
+        own = value[:, member] if name == "weight0" else value[member]
+        array = own.cpu().numpy().copy()
+        state[name] = array.reshape(-1) if name.startswith("bias") else array
+    return state
+
+
+def _mlp_outputs(
+    state: dict[str, npt.NDArray[np.generic]], features: Float32Array
+) -> Float32Array:
+    """Run one MLP: affine layers with a ReLU between them."""
+    hidden = features
+    n_layers = len(state) // 2
+    for layer in range(n_layers):
+        hidden = hidden @ state[f"weight{layer}"] + state[f"bias{layer}"]
+        if layer < n_layers - 1:
+            hidden = np.maximum(hidden, 0)
+    return hidden

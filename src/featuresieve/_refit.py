@@ -1,0 +1,136 @@
+"""Held-out losses of candidate sets: every set refitted as one more stack."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from featuresieve._problem import Problem
+from featuresieve._row_roles import HeldOutSplit
+from featuresieve._settings import Settings
+from featuresieve._stack_trainer import TaskStack, stack_outputs
+from featuresieve._stacks import tensors_of, train_plain
+
+FloatArray = npt.NDArray[np.float64]
+_RECORDS = tuple(np.arange(1, 11) / 10)
+# A refit needs fewer steps than the search for gates.
+REFIT_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class HeldOutLosses:
+    """Losses of candidates on rows they were not fitted on.
+
+    Attributes
+    ----------
+    rows : array of shape (candidates, held-out rows of all splits)
+        At the best moment of each candidate.
+    best_share : array of shape (candidates,)
+        The part of the training after which that moment came.
+    """
+
+    rows: FloatArray
+    best_share: FloatArray
+
+    @property
+    def means(self) -> FloatArray:
+        """Return the mean loss of each candidate."""
+        return np.asarray(self.rows.mean(axis=1))
+
+
+def refit_candidates(
+    problem: Problem,
+    settings: Settings,
+    sets: Sequence[Sequence[npt.NDArray[np.intp]]],
+    splits: Sequence[HeldOutSplit],
+    *,
+    n_repeats: int,
+    seed: int,
+    deadline: float | None = None,
+) -> HeldOutLosses:
+    """Train every candidate of every split; return losses on the held-out rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    sets : one sequence of candidate sets per split, equally many in each
+    splits : sequence of HeldOutSplit
+    n_repeats : int
+        Networks per candidate and split; their losses are averaged.
+    seed : int
+    deadline : float or None
+    """
+    used = np.unique(np.concatenate([c for group in sets for c in group]))
+    place = np.zeros(problem.n_columns, dtype=np.intp)
+    place[used] = np.arange(len(used))
+    narrow = Problem(
+        np.ascontiguousarray(problem.features[:, used]),
+        problem.targets,
+        problem.n_outputs,
+        problem.is_classification,
+    )
+    n_candidates = len(sets[0])
+    watch = _Watch(narrow, settings, splits, n_candidates, n_repeats)
+    members = [place[c] for group in sets for c in group for _ in range(n_repeats)]
+    fit_rows = [
+        split.fit_rows for split in splits for _ in range(n_candidates * n_repeats)
+    ]
+    schedule = settings.schedule(
+        len(splits[0].fit_rows), narrow.n_columns, len(members), REFIT_SHARE
+    )
+    train_plain(
+        narrow,
+        settings,
+        members,
+        schedule,
+        fit_rows=fit_rows,
+        seed=seed,
+        record_after=_RECORDS,
+        on_record=watch,
+        deadline=deadline,
+    )
+    return watch.best()
+
+
+class _Watch:
+    """Collect the held-out losses while a stack of refits trains."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        splits: Sequence[HeldOutSplit],
+        n_candidates: int,
+        n_repeats: int,
+    ) -> None:
+        self._loss = problem.loss
+        self._shape = (len(splits), n_candidates, n_repeats)
+        features, targets = tensors_of(problem, settings)
+        rows = [torch.from_numpy(s.test_rows).to(settings.device) for s in splits]
+        self._parts = [(features[r], targets[r]) for r in rows]
+        self._records: list[FloatArray] = []
+
+    def __call__(self, task: TaskStack, mask: Tensor) -> None:
+        """Take the losses of this moment, (candidates, held-out rows)."""
+        n_splits, n_candidates, n_repeats = self._shape
+        n_each = n_candidates * n_repeats
+        parts = []
+        for split, (features, targets) in enumerate(self._parts):
+            outputs = stack_outputs(task, features, mask)
+            own = outputs[split * n_each : (split + 1) * n_each]
+            losses = self._loss.row_losses(own, targets)
+            by_candidate = losses.view(n_candidates, n_repeats, -1).mean(dim=1)
+            parts.append(by_candidate.double().cpu().numpy())
+        self._records.append(np.concatenate(parts, axis=1))
+
+    def best(self) -> HeldOutLosses:
+        """Return the losses at the moment that was best for each candidate."""
+        curves = np.stack([record.mean(axis=1) for record in self._records])
+        best = curves.argmin(axis=0)
+        rows = [self._records[moment][i] for i, moment in enumerate(best)]
+        shares = np.array(_RECORDS)[np.minimum(best, len(_RECORDS) - 1)]
+        return HeldOutLosses(np.stack(rows), shares)

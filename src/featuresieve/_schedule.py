@@ -1,0 +1,67 @@
+"""How temperature and penalty move from the first training step to the last."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """The length of a training run and what changes along it.
+
+    Parameters
+    ----------
+    n_steps : int
+        Number of mini-batches.
+    steps_per_epoch : int
+        Mini-batches in one pass over the rows; the unit of the annealing.
+    batch_size : int
+    start_temperature : float
+    temperature_decay : float
+        Factor per epoch.
+    penalty_ramp : float
+        Fraction of the run over which the penalty grows linearly from zero to its
+        full weight; 0 means full weight from the first step.
+    """
+
+    n_steps: int
+    steps_per_epoch: int
+    batch_size: int
+    start_temperature: float = 2.0
+    temperature_decay: float = 0.997
+    penalty_ramp: float = 0.0
+
+    @classmethod
+    def of_epochs(
+        cls, n_epochs: int, n_rows: int, batch_size: int, **changes: float
+    ) -> "Schedule":
+        """Return the schedule of `n_epochs` whole passes over `n_rows` rows."""
+        steps_per_epoch = -(-n_rows // batch_size)
+        schedule = cls(n_epochs * steps_per_epoch, steps_per_epoch, batch_size)
+        return replace(schedule, **changes) if changes else schedule
+
+    def temperatures(self) -> FloatArray:
+        """Return the temperature of every step: ``start * decay^epoch``."""
+        epochs = np.arange(self.n_steps) // self.steps_per_epoch
+        return self.start_temperature * self.temperature_decay**epochs
+
+    def penalty_scales(self) -> FloatArray:
+        """Return the factor in [0, 1] on the penalty at every step."""
+        n_ramp = self.penalty_ramp * self.n_steps
+        if n_ramp < 1:
+            return np.ones(self.n_steps)
+        return np.minimum(np.arange(self.n_steps) / n_ramp, 1.0)
+
+    def shortened(self, n_steps: int) -> "Schedule":
+        """Return the same course squeezed into fewer steps.
+
+        The annealing per step grows so that the last temperature stays the same.
+        """
+        n_steps = max(1, min(n_steps, self.n_steps))
+        stretch = self.n_steps / n_steps
+        return replace(
+            self, n_steps=n_steps, temperature_decay=self.temperature_decay**stretch
+        )

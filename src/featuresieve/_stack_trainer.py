@@ -1,0 +1,393 @@
+"""Train a stack: run, train_step, and the same step replayed as a CUDA graph."""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from featuresieve._adam import ParameterGroup, StackAdam
+from featuresieve._exceptions import TrainingDivergedError
+from featuresieve._gumbel_sigmoid import (
+    NoiseKind,
+    draw_noise_,
+    relaxed_mask,
+    relaxed_mask_slope,
+)
+from featuresieve._history import History
+from featuresieve._masking_network import MaskingNetwork
+from featuresieve._module_network import ModuleStack
+from featuresieve._objective import (
+    Reduction,
+    SelectionPenalty,
+    TaskLoss,
+    normalized_weights,
+)
+from featuresieve._schedule import Schedule
+from featuresieve._task_network import StackedMLP
+
+TaskStack = StackedMLP | ModuleStack
+NoiseSource = Callable[[], Tensor]
+
+# Noise is drawn for many steps at once; this bounds the block, in numbers.
+_NOISE_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True)
+class TrainingData:
+    """Rows on the training device.
+
+    Attributes
+    ----------
+    features : Tensor of shape (rows, columns)
+    targets : Tensor of shape (rows,) of class codes, or (rows, outputs)
+    task_weights : Tensor of shape (sets, rows) or None
+        Alternative weightings of the rows in the loss that trains the task networks:
+        sample weights, and zero for rows a member must not see.
+    mask_weights : Tensor of shape (sets, rows) or None
+        The same for the loss that trains the mask, where it is another: with disjoint
+        rows a gate stays open only if its feature helps on rows that the task network
+        has not learnt from.
+    set_of_member : Tensor of shape (members,) or None
+        Which of the sets each member uses.
+    """
+
+    features: Tensor
+    targets: Tensor
+    task_weights: Tensor | None = None
+    mask_weights: Tensor | None = None
+    set_of_member: Tensor | None = None
+
+    def weights_of(
+        self, rows: Tensor, reduction: Reduction
+    ) -> tuple[Tensor | None, Tensor | None]:
+        """Return task and mask weights of some rows, (members, rows) each."""
+        picked: list[Tensor | None] = []
+        for weights in (self.task_weights, self.mask_weights):
+            if weights is None:
+                picked.append(None)
+            else:
+                by_set = normalized_weights(weights[:, rows], reduction)
+                picked.append(by_set[self.set_of_member])
+        return picked[0], picked[1]
+
+
+@dataclass(frozen=True)
+class StepSettings:
+    """What one training step needs to know besides the networks.
+
+    Attributes
+    ----------
+    loss : TaskLoss
+    penalty : SelectionPenalty
+    noise : {"gumbel", "logistic"}
+    reduction : {"mean", "sum"}
+    mask_learning_rate, task_learning_rate, weight_decay : float
+    """
+
+    loss: TaskLoss
+    penalty: SelectionPenalty = SelectionPenalty()
+    noise: NoiseKind = "gumbel"
+    reduction: Reduction = "mean"
+    mask_learning_rate: float = 4e-3
+    task_learning_rate: float = 3e-4
+    weight_decay: float = 0.0
+
+
+class StackTrainer:
+    """Train all members of a stack on the same mini-batches.
+
+    Parameters
+    ----------
+    data : TrainingData
+    settings : StepSettings
+    task : StackedMLP or ModuleStack
+    masking : MaskingNetwork or None
+        Without one the mask is `fixed_mask`, or open.
+    balances : Tensor of shape (members,) or None
+        The weight of the penalty, needed with a masking network.
+    fixed_mask : Tensor of shape (columns, members) or None
+    seed : int
+        Decides the order of the rows and the noise.
+    noise_source : callable () -> Tensor of shape (gates, members) or None
+        Replaces the drawn noise, for tests.
+    """
+
+    def __init__(
+        self,
+        data: TrainingData,
+        settings: StepSettings,
+        task: TaskStack,
+        *,
+        masking: MaskingNetwork | None = None,
+        balances: Tensor | None = None,
+        fixed_mask: Tensor | None = None,
+        seed: int = 0,
+        noise_source: NoiseSource | None = None,
+    ) -> None:
+        self.data, self.settings, self.task = data, settings, task
+        self.masking, self.balances, self.fixed_mask = masking, balances, fixed_mask
+        self.history = History()
+        device = data.features.device
+        self._order_generator = torch.Generator().manual_seed(seed)
+        self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
+        self._noise_source = noise_source or self._draw_noise
+        self._noise_block: Iterator[Tensor] = iter(())
+        self._optimizer = self._build_optimizer()
+        n_members = task.n_members
+        self._sums = data.features.new_zeros(2, n_members)  # task loss, penalty
+
+    def _build_optimizer(self) -> StackAdam:
+        """Return one Adam with the two learning rates."""
+        settings = self.settings
+        groups = [
+            ParameterGroup(
+                self.task.trainable, settings.task_learning_rate, settings.weight_decay
+            )
+        ]
+        if self.masking is not None:
+            masks = [self.masking.parameters.flat]
+            groups.append(ParameterGroup(masks, settings.mask_learning_rate))
+        return StackAdam(groups)
+
+    def _draw_noise(self) -> Tensor:
+        """Return the next (gates, members) noise, drawing a block when it runs out."""
+        noise = next(self._noise_block, None)
+        if noise is not None:
+            return noise
+        assert self.masking is not None
+        bias = self.masking.parameters.value["bias"]
+        n_steps = 1 if bias.is_cuda else max(1, _NOISE_BLOCK // bias.numel())
+        block = bias.new_empty(n_steps, *bias.shape)
+        draw_noise_(block, self.settings.noise, self.noise_generator)
+        self._noise_block = iter(block.unbind(0)[1:])
+        return block[0]
+
+    def train_step(
+        self, rows: Tensor, temperature: Tensor | float, scale: Tensor | float
+    ) -> None:
+        """Do one gradient step on some rows.
+
+        Parameters
+        ----------
+        rows : Tensor of int
+        temperature : float or scalar Tensor
+        scale : float or scalar Tensor
+            Factor on the balance, below one while the penalty is ramped up.
+        """
+        settings = self.settings
+        mask = self.fixed_mask
+        if self.masking is not None:
+            logits = self.masking.logits()
+            mask = relaxed_mask(logits, self._noise_source(), temperature)
+        outputs = self.task.forward(self.data.features.index_select(0, rows), mask)
+        losses, slope = settings.loss.losses_and_gradient(
+            outputs, self.data.targets.index_select(0, rows)
+        )
+        task_weights, mask_weights = self.data.weights_of(rows, settings.reduction)
+        if task_weights is not None:
+            self._sums[0] += torch.linalg.vecdot(losses, task_weights)
+        elif settings.reduction == "mean":
+            self._sums[0] += losses.mean(dim=-1)
+            slope.mul_(1.0 / rows.shape[0])
+        else:
+            self._sums[0] += losses.sum(dim=-1)
+        mask_slope = self.task.backward(slope, task_weights, mask_weights)
+        if self.masking is not None:
+            assert mask is not None
+            assert mask_slope is not None
+            assert self.balances is not None
+            price = self.balances * scale * settings.penalty.gradient(mask)
+            slope_by_logit = relaxed_mask_slope(mask, temperature)
+            self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
+            self._sums[1] += settings.penalty.value(mask)
+        self._optimizer.step()
+
+    def run(
+        self,
+        schedule: Schedule,
+        *,
+        record_after: Sequence[float] = (1.0,),
+        deadline: float | None = None,
+        on_record: Callable[["StackTrainer"], None] | None = None,
+    ) -> Schedule:
+        """Train along a schedule.
+
+        Parameters
+        ----------
+        schedule : Schedule
+        record_after : sequence of float in (0, 1]
+            Fractions of the run after which `history` gets an entry.
+        deadline : float or None
+            `time.monotonic` value; a run that would pass it is shortened, as a whole,
+            after its first few steps have shown how fast it is.
+        on_record : callable (trainer) -> None, or None
+            Called after every entry.
+
+        Returns
+        -------
+        Schedule
+            What was really run, shorter than asked for if a deadline required it.
+        """
+        take_step = self._step_function()
+        batches = self._batches(schedule.batch_size)
+        course = _Course(schedule, record_after)
+        stopwatch = _Stopwatch(deadline)
+        step = last_record = 0
+        while step < course.schedule.n_steps:
+            take_step(next(batches), course.temperatures[step], course.scales[step])
+            step += 1
+            n_steps = stopwatch.affordable_steps(step, self._synchronize)
+            if n_steps is not None and n_steps < course.schedule.n_steps:
+                course = _Course(schedule.shortened(n_steps), record_after)
+            if step in course.records:
+                self._record(step, step - last_record, course.temperatures[step - 1])
+                last_record = step
+                if on_record is not None:
+                    on_record(self)
+        return course.schedule
+
+    def _step_function(self) -> Callable[[Tensor, float, float], None]:
+        """Return the eager step, or on CUDA its captured form."""
+        if self.data.features.is_cuda and isinstance(self.task, StackedMLP):
+            return _GraphStep(self)
+        return self.train_step
+
+    def _batches(self, batch_size: int) -> Iterator[Tensor]:
+        """Yield row numbers for ever, every row once an epoch, in a new order."""
+        n_rows, device = self.data.features.shape[0], self.data.features.device
+        while True:
+            order = torch.randperm(n_rows, generator=self._order_generator)
+            yield from order.to(device).split(batch_size)
+
+    def _synchronize(self) -> None:
+        """Wait for the device, so that a clock can be read."""
+        if self.data.features.is_cuda:
+            torch.cuda.synchronize(self.data.features.device)
+
+    def _record(self, step: int, n_steps: int, temperature: float) -> None:
+        """Append means since the last record to the history."""
+        task_loss, penalty = (self._sums / n_steps).cpu().double().numpy()
+        self._sums.zero_()
+        if not np.isfinite(task_loss).all():
+            raise TrainingDivergedError(
+                f"training diverged: the task loss is {task_loss.tolist()} after "
+                f"{step} steps. Lower task_learning_rate, or look for extreme values."
+            )
+        self.history.step.append(step)
+        self.history.temperature.append(float(temperature))
+        self.history.task_loss.append(task_loss)
+        self.history.penalty.append(penalty)
+        if self.masking is not None:
+            logits = self.masking.logits().T.cpu().float().numpy()
+            self.history.logits.append(logits)
+
+    def row_losses(
+        self, features: Tensor, targets: Tensor, mask: Tensor | None
+    ) -> Tensor:
+        """Return the loss of every member on other rows, (members, rows)."""
+        outputs = stack_outputs(self.task, features, mask)
+        return self.settings.loss.row_losses(outputs, targets)
+
+
+def stack_outputs(task: TaskStack, features: Tensor, mask: Tensor | None) -> Tensor:
+    """Return the outputs of all members, (members, rows, outputs), in chunks."""
+    chunk = max(64, (1 << 22) // (task.n_members * 32))
+    if isinstance(task, ModuleStack):
+        task.evaluation_mode(True)
+    parts = [task.forward(part, mask) for part in features.split(chunk)]
+    if isinstance(task, ModuleStack):
+        task.evaluation_mode(False)
+    return torch.cat(parts, dim=1)
+
+
+class _Course:
+    """The numbers of a schedule, step by step."""
+
+    def __init__(self, schedule: Schedule, record_after: Sequence[float]) -> None:
+        self.schedule = schedule
+        self.temperatures = schedule.temperatures().tolist()
+        self.scales = schedule.penalty_scales().tolist()
+        self.records = {
+            max(1, round(fraction * schedule.n_steps)) for fraction in record_after
+        }
+
+
+class _Stopwatch:
+    """Tell, once, how many steps fit before a deadline."""
+
+    first, last = 8, 24  # steps between which the speed is measured
+
+    def __init__(self, deadline: float | None) -> None:
+        self._deadline = deadline
+        self._started = 0.0
+
+    def affordable_steps(self, step: int, wait: Callable[[], None]) -> int | None:
+        """Return the number of steps to take in all, when it can be told."""
+        if self._deadline is None or step not in (self.first, self.last):
+            return None
+        wait()
+        now = time.monotonic()
+        if step == self.first:
+            self._started = now
+            return None
+        seconds_per_step = (now - self._started) / (self.last - self.first)
+        return step + int(max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9))
+
+
+class _GraphStep:
+    """A training step captured as a CUDA graph, one graph a batch size.
+
+    The first steps run eagerly on a side stream, which warms the libraries up; they
+    are ordinary training steps, so nothing has to be undone before the capture.
+    """
+
+    n_eager = 3
+
+    def __init__(self, trainer: StackTrainer) -> None:
+        self._trainer = trainer
+        self._stream = torch.cuda.Stream()
+        self._n_taken = 0
+        self._knobs = trainer.data.features.new_zeros(2)  # temperature, scale
+        self._graphs: dict[int, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
+
+    def __call__(self, rows: Tensor, temperature: float, scale: float) -> None:
+        self._knobs[0].fill_(temperature)
+        self._knobs[1].fill_(scale)
+        self._n_taken += 1
+        if self._n_taken <= self.n_eager:
+            self._stream.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self._stream):
+                self._trainer.train_step(rows, self._knobs[0], self._knobs[1])
+            torch.cuda.current_stream().wait_stream(self._stream)
+            return
+        if rows.shape[0] not in self._graphs:
+            self._graphs[rows.shape[0]] = self._capture(rows)
+        graph, static_rows = self._graphs[rows.shape[0]]
+        static_rows.copy_(rows)
+        graph.replay()
+
+    def _capture(self, rows: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor]:
+        """Record the step for batches of this size without running it."""
+        graph, static_rows = torch.cuda.CUDAGraph(), rows.clone()
+        graph.register_generator_state(self._trainer.noise_generator)
+        with torch.cuda.graph(graph):
+            self._trainer.train_step(static_rows, self._knobs[0], self._knobs[1])
+        return graph, static_rows
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Run torch on one intra-op thread, then restore the caller's setting.
+
+    Tensors of a stack are so small that more threads slow it down.
+    """
+    n_threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(n_threads)

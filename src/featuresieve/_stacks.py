@@ -1,0 +1,252 @@
+"""The two kinds of stack a search trains: gated ones, and plain ones on given sets."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from featuresieve._history import History
+from featuresieve._masking_network import MaskingNetwork
+from featuresieve._module_network import ModuleStack
+from featuresieve._problem import Problem
+from featuresieve._row_roles import RowArray, weight_sets
+from featuresieve._schedule import Schedule
+from featuresieve._settings import Settings
+from featuresieve._stack_trainer import (
+    StackTrainer,
+    StepSettings,
+    TaskStack,
+    TrainingData,
+)
+from featuresieve._task_network import StackedMLP
+
+_RECORDS = tuple(np.arange(1, 33) / 32)
+
+
+@dataclass(frozen=True)
+class GateRun:
+    """What a gated stack learnt.
+
+    Attributes
+    ----------
+    logits : array of shape (members, gates)
+    history : History
+    schedule : Schedule
+        As it was run.
+    is_cut_short : bool
+        A deadline made it shorter than planned.
+    """
+
+    logits: npt.NDArray[np.float32]
+    history: History
+    schedule: Schedule
+    is_cut_short: bool
+
+
+def train_gates(
+    problem: Problem,
+    settings: Settings,
+    balances: npt.NDArray[np.float64],
+    row_roles: Sequence[tuple[RowArray, RowArray]],
+    *,
+    seed: int,
+    deadline: float | None = None,
+) -> GateRun:
+    """Train one gated network per balance.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    balances : array of shape (members,)
+    row_roles : sequence of (task rows, gate rows), one a member
+        The same array twice means that the rows train both, as in the paper.
+    seed : int
+    deadline : float or None
+        `time.monotonic` value.
+    """
+    used = np.unique(np.concatenate([rows for pair in row_roles for rows in pair]))
+    n_members, n_columns = len(balances), problem.n_columns
+    generator = torch.Generator().manual_seed(seed)
+    task = _task_stack(problem, n_members, settings, generator)
+    masking = MaskingNetwork(
+        n_columns,
+        n_members,
+        embedding_size=settings.embedding_size,
+        init=settings.mask_init,
+        train_embedding=settings.train_embedding,
+        generator=generator,
+        dtype=torch.float32,
+        device=settings.device,
+    )
+    trainer = StackTrainer(
+        _gate_data(problem, settings, row_roles, used),
+        _step_settings(problem, settings),
+        task,
+        masking=masking,
+        balances=_to_device(balances.astype(np.float32), settings),
+        seed=seed,
+    )
+    planned = settings.schedule(len(used), n_columns, n_members)
+    schedule = trainer.run(planned, record_after=_RECORDS, deadline=deadline)
+    is_cut_short = schedule.n_steps < planned.n_steps
+    return GateRun(trainer.history.logits[-1], trainer.history, schedule, is_cut_short)
+
+
+def train_plain(
+    problem: Problem,
+    settings: Settings,
+    sets: Sequence[npt.NDArray[np.intp]],
+    schedule: Schedule,
+    *,
+    fit_rows: Sequence[RowArray] | None = None,
+    seed: int,
+    record_after: Sequence[float] = (1.0,),
+    on_record: Callable[[TaskStack, Tensor], None] | None = None,
+    deadline: float | None = None,
+) -> TaskStack:
+    """Train one plain network per set of columns, each on its own rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    sets : sequence of column number arrays, one a member
+    schedule : Schedule
+    fit_rows : sequence of row number arrays, one a member, or None for all rows
+    seed : int
+    record_after : sequence of float
+    on_record : callable (task, mask) -> None
+        Called after these fractions of the run.
+    deadline : float or None
+    """
+    n_members = len(sets)
+    mask = np.zeros((problem.n_columns, n_members), dtype=np.float32)
+    for member, columns in enumerate(sets):
+        mask[columns, member] = 1.0
+    fixed_mask = _to_device(mask, settings)
+    generator = torch.Generator().manual_seed(seed)
+    task = _task_stack(problem, n_members, settings, generator)
+    trainer = StackTrainer(
+        _plain_data(problem, settings, fit_rows),
+        _step_settings(problem, settings),
+        task,
+        fixed_mask=fixed_mask,
+        seed=seed,
+    )
+    report = None
+    if on_record is not None:
+        call = on_record
+
+        def report(trainer: StackTrainer) -> None:
+            call(trainer.task, fixed_mask)
+
+    trainer.run(
+        schedule, record_after=record_after, on_record=report, deadline=deadline
+    )
+    return task
+
+
+def _task_stack(
+    problem: Problem,
+    n_members: int,
+    settings: Settings,
+    generator: torch.Generator,
+) -> TaskStack:
+    """Build the stacked MLP, or the user's modules."""
+    if settings.task_network is not None:
+        return ModuleStack(
+            settings.task_network,
+            problem.n_columns,
+            problem.n_outputs,
+            n_members,
+            generator=generator,
+            dtype=torch.float32,
+            device=settings.device,
+        )
+    return StackedMLP(
+        problem.n_columns,
+        problem.n_outputs,
+        n_members,
+        hidden_sizes=settings.hidden_sizes,
+        generator=generator,
+        dtype=torch.float32,
+        device=settings.device,
+    )
+
+
+def _step_settings(problem: Problem, settings: Settings) -> StepSettings:
+    """Return what the training step reads."""
+    return StepSettings(
+        loss=problem.loss,
+        penalty=settings.penalty,
+        noise=settings.noise,
+        reduction=settings.reduction,
+        mask_learning_rate=settings.mask_learning_rate,
+        task_learning_rate=settings.task_learning_rate,
+    )
+
+
+def _gate_data(
+    problem: Problem,
+    settings: Settings,
+    row_roles: Sequence[tuple[RowArray, RowArray]],
+    used: RowArray,
+) -> TrainingData:
+    """Put the used rows on the device, with the roles they play for each member."""
+    features, targets = tensors_of(problem, settings)
+    if len(used) < problem.n_rows:
+        rows = _to_device(used, settings)
+        features, targets = features[rows], targets[rows]
+    keys = [(id(task), id(gate)) for task, gate in row_roles]
+    distinct = dict(zip(keys, row_roles, strict=True))
+    task_rows, gate_rows = zip(*distinct.values(), strict=True)
+    is_shared = all(task is gate for task, gate in row_roles)
+    if is_shared and len(distinct) == 1:
+        return TrainingData(features, targets)
+    place = {key: number for number, key in enumerate(distinct)}
+    task_weights = weight_sets(problem.n_rows, task_rows)[:, used]
+    gate_weights = weight_sets(problem.n_rows, gate_rows)[:, used]
+    return TrainingData(
+        features,
+        targets,
+        _to_device(task_weights, settings),
+        None if is_shared else _to_device(gate_weights, settings),
+        _to_device(np.array([place[key] for key in keys]), settings),
+    )
+
+
+def _plain_data(
+    problem: Problem, settings: Settings, fit_rows: Sequence[RowArray] | None
+) -> TrainingData:
+    """Put the rows on the device, with the rows each member may see."""
+    features, targets = tensors_of(problem, settings)
+    if fit_rows is None:
+        return TrainingData(features, targets)
+    distinct = {id(rows): rows for rows in fit_rows}
+    if len(distinct) == 1:
+        rows = _to_device(next(iter(distinct.values())), settings)
+        return TrainingData(features[rows], targets[rows])
+    place = {key: k for k, key in enumerate(distinct)}
+    weights = weight_sets(problem.n_rows, list(distinct.values()))
+    return TrainingData(
+        features,
+        targets,
+        task_weights=_to_device(weights, settings),
+        set_of_member=_to_device(
+            np.array([place[id(rows)] for rows in fit_rows]), settings
+        ),
+    )
+
+
+def tensors_of(problem: Problem, settings: Settings) -> tuple[Tensor, Tensor]:
+    """Return features and targets on the training device."""
+    return _to_device(problem.features, settings), _to_device(problem.targets, settings)
+
+
+def _to_device(array: npt.NDArray[np.generic], settings: Settings) -> Tensor:
+    """Return an array as a tensor on the training device."""
+    return torch.from_numpy(array).to(settings.device)

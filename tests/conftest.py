@@ -1,0 +1,36 @@
+"""What all tests share: one thread, no windows, the data folder, the GPU marker."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is imported: no windows
+
+
+def pytest_configure():
+    # Small tensors on two threads are slower than on one, and xdist already runs
+    # one process per core.
+    torch.set_num_threads(1)
+
+
+def pytest_collection_modifyitems(items):
+    if torch.cuda.is_available():
+        return
+    no_cuda = pytest.mark.skip(reason="CUDA is not available")
+    for item in items:
+        if item.get_closest_marker("gpu"):
+            item.add_marker(no_cuda)
+
+
+@pytest.fixture(scope="session")
+def data_folder():
+    """Return the folder FEATURESIEVE_DATA names, or skip the test."""
+    setting = os.environ.get("FEATURESIEVE_DATA")
+    if not setting:
+        pytest.skip("FEATURESIEVE_DATA is not set")
+    folder = Path(setting).expanduser().resolve()
+    if not folder.is_dir():
+        pytest.skip(f"FEATURESIEVE_DATA names no folder: {folder}")
+    return folder
