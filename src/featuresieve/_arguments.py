@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any
 
+import numpy as np
+from sklearn.utils import check_random_state
+
 from featuresieve._balance_path import Bounds
 from featuresieve._columns import SCALINGS
 from featuresieve._device import resolve_device
@@ -13,6 +16,8 @@ from featuresieve._objective import PENALTY_KINDS, REDUCTIONS, SelectionPenalty
 from featuresieve._settings import DECISIONS, GATE_ROWS, Settings
 
 BALANCES = ("auto", "price")
+# Squared gradients of larger ones overflow in float32; the gates shut long before.
+LARGEST_BALANCE = 1e12
 
 
 def check_integer(name: str, value: Any, *, least: int) -> None:
@@ -45,9 +50,9 @@ def check_real(
         raise _error(value, f"{name} must be a finite number {bounds}", is_real)
 
 
-def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     """Refuse what is not one of the allowed values."""
-    if not any(value is choice or value == choice for choice in allowed):
+    if not isinstance(value, str) or value not in allowed:
         names = ", ".join(repr(choice) for choice in allowed)
         raise ValueError(f"{name} must be one of {names}, got {value!r}.")
 
@@ -109,10 +114,10 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
 def _check_numbers(params: Mapping[str, Any]) -> None:
     """Check the arguments that are numbers, or None."""
     balance = params["balance"]
-    if isinstance(balance, str):
-        check_choice("balance (if not a number)", balance, BALANCES)
+    if not isinstance(balance, Real) or isinstance(balance, bool):
+        check_choice("balance, if not a number,", balance, BALANCES)
     else:
-        check_real("balance", balance, least=0.0)
+        check_real("balance", balance, least=0.0, most=LARGEST_BALANCE)
     for name in ("n_members", "embedding_size", "min_features_to_select"):
         check_integer(name, params[name], least=1)
     for name in ("n_epochs", "batch_size", "n_features_to_select", "max_features"):
@@ -147,8 +152,25 @@ def bounds_from(params: Mapping[str, Any], n_features: int) -> Bounds:
         raise ValueError(
             f"min_features_to_select must be at most max_features={most}, got {least}."
         )
+    if exactly is not None and exactly < least:
+        raise ValueError(
+            f"n_features_to_select must be at least min_features_to_select={least}, "
+            f"got {exactly}."
+        )
     if most is not None and exactly is not None and exactly > most:
         raise ValueError(
             f"n_features_to_select must be at most max_features={most}, got {exactly}."
         )
     return Bounds(least, n_features if most is None else most, exactly)
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the seed of a fit, drawn from what the user passed as random_state."""
+    try:
+        generator = check_random_state(random_state)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "random_state must be None, an int between 0 and 2**32 - 1, or a "
+            f"numpy.random.RandomState, got {random_state!r}."
+        ) from error
+    return int(generator.randint(np.iinfo(np.int32).max))

@@ -3,16 +3,17 @@
 import time
 import warnings
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featuresieve._arguments import bounds_from, settings_from
+from featuresieve._arguments import bounds_from, draw_seed, settings_from
 from featuresieve._balance_path import (
     BalanceSearch,
     Bounds,
@@ -35,8 +36,8 @@ from featuresieve._predictor import Predictor
 from featuresieve._problem import Problem
 from featuresieve._refit import REFIT_SHARE
 from featuresieve._settings import Settings
-from featuresieve._stack_trainer import one_thread
-from featuresieve._stacks import train_plain
+from featuresieve._stack_trainer import own_surroundings
+from featuresieve._stacks import PlainRun, train_plain
 
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2
@@ -52,7 +53,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         n_features_to_select: int | None = None,
         min_features_to_select: int = 1,
         max_features: int | None = None,
-        tolerance: float = 0.01,
+        tolerance: float = 0.005,
         n_members: int = 4,
         gate_rows: str = "held_out",
         n_epochs: int | None = None,
@@ -155,22 +156,23 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         settings = settings_from(self.get_params(deep=False))
         X, y = self._validate(X, y)
         bounds = bounds_from(self.get_params(deep=False), X.shape[1])
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = draw_seed(self.random_state)
         scaler = ColumnScaler.fit(X, self.scaling)  # type: ignore[arg-type]
         encoded = scaler.transform(X)
         order = canonical_order(encoded)
         targets, n_outputs = self._encode_target(y)
         problem = Problem(encoded[:, order], targets, n_outputs, is_classifier(self))
         del encoded
-        with one_thread():
+        deadline = None if self.max_time is None else started + self.max_time
+        with own_surroundings():
             result = self._search(problem, settings, bounds, seed)
-            deadline = None if self.max_time is None else started + self.max_time
-            predictor = self._train_predictor(problem, settings, result, seed, deadline)
+            run = self._train_predictor(problem, settings, result, seed, deadline)
+        is_cut_short = result.is_cut_short or run.is_cut_short
         self._store(result, order)
         kept = order[result.support]  # in the order the predictor knows them
         self._kept_columns, self._scaler = kept, scaler.take(kept)
-        self._predictor = predictor
-        self._warn(result)
+        self._predictor = Predictor.of(run.task, n_outputs)
+        self._warn(result, is_cut_short)
         return self
 
     def _validate(self, X: Any, y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -222,8 +224,14 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         result: SearchResult,
         seed: int,
         deadline: float | None,
-    ) -> Predictor:
-        """Refit the networks on the kept columns and all rows."""
+    ) -> PlainRun:
+        """Refit the networks on the kept columns and all rows.
+
+        As long as was best for the chosen candidate; without candidates, half as long
+        as an automatic search, whatever `n_epochs` says of the gates.
+        """
+        if self.balance != "auto":
+            settings = replace(settings, n_epochs=None)
         narrow = Problem(
             np.ascontiguousarray(problem.features[:, result.support]),
             problem.targets,
@@ -231,7 +239,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
             problem.is_classification,
         )
         share = REFIT_SHARE * result.predictor_share
-        task = train_plain(
+        return train_plain(
             narrow,
             settings,
             [np.arange(narrow.n_columns)] * _N_PREDICTORS,
@@ -239,7 +247,6 @@ class AutoNFS(SelectorMixin, BaseEstimator):
             seed=seed + 2,
             deadline=deadline,
         )
-        return Predictor.of(task, problem.n_outputs)
 
     def _store(self, result: SearchResult, order: IndexArray) -> None:
         """Set the learned attributes, in the user's order of columns."""
@@ -291,7 +298,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
             "gates": np.array([gate.mean(axis=0)[back] for gate in gates]),
         }
 
-    def _warn(self, result: SearchResult) -> None:
+    def _warn(self, result: SearchResult, is_cut_short: bool) -> None:
         """Tell the user what is doubtful about the answer."""
         n_kept = self.n_features_selected_
         if result.is_uninformative:
@@ -309,7 +316,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
                 SelectionCollapseWarning,
                 stacklevel=3,
             )
-        if result.is_cut_short:
+        if is_cut_short:
             warnings.warn(
                 f"max_time={self.max_time!r} seconds shortened the training.",
                 TimeBudgetWarning,
@@ -349,13 +356,16 @@ class AutoNFS(SelectorMixin, BaseEstimator):
             "frequency": self.selection_frequency_,
             "rank": self.ranking_,
         }
-        table = np.rec.fromarrays(list(columns.values()), names=list(columns))
+        fields = [(name, values.dtype) for name, values in columns.items()]
+        table = np.empty(n_features, dtype=fields)
+        for name, values in columns.items():
+            table[name] = values
         table = table[np.argsort(self.ranking_)]
         try:
             import pandas as pd
         except ImportError:
             return table
-        return pd.DataFrame.from_records(table)
+        return pd.DataFrame(table)
 
     def __sklearn_tags__(self) -> Tags:
         """Say what input the estimator takes."""

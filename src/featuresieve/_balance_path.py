@@ -1,4 +1,4 @@
-"""The automatic balance: train a path, refit its candidates, take the smallest good one.
+"""The automatic balance: train a path, refit its candidates, take a small good one.
 
 The search answers "how many columns, and which" in three stacks at most: gated members
 along a path of prices, plain refits of the candidate sets on rows the gates never saw,
@@ -112,7 +112,8 @@ def path_balances(problem: Problem, settings: Settings) -> FloatArray:
     """
     prices = price_unit(problem, settings) * np.array(PRICE_FACTORS)
     ceiling = max(problem.null_loss(), 1e-6) / 12
-    return problem.n_columns * prices * min(1.0, ceiling / prices[-1])
+    scale = problem.n_columns * min(1.0, ceiling / float(prices[-1]))
+    return np.asarray(scale * prices)
 
 
 def single_balance(problem: Problem, settings: Settings) -> float:
@@ -123,9 +124,10 @@ def single_balance(problem: Problem, settings: Settings) -> float:
 
 def n_held_out_splits(n_rows: int) -> int:
     """Return how many held-out parts are drawn: one from many rows, more from few."""
-    if n_rows >= 4000:
-        return 1
-    return 2 if n_rows >= 1000 else 5
+    for n_splits, least_rows in ((1, 4000), (2, 1500), (3, 500)):
+        if n_rows >= least_rows:
+            return n_splits
+    return 5
 
 
 def fit_at_balance(
@@ -259,30 +261,31 @@ class BalanceSearch:
         )
 
     def _choose(self, votes: Votes, rules: list[Rule], losses: HeldOutLosses) -> int:
-        """Return the smallest candidate shown to be as good as the largest.
+        """Return the smallest candidate shown to be good enough.
 
-        The reference is the largest candidate, about what members keep at the lowest
-        price. A smaller one is good enough if its held-out loss, plus two standard
-        errors of the difference, exceeds that of the reference by no more than the
-        tolerance. So many rows allow a small answer, and few rows, which cannot show
-        that columns may go, keep what the gates kept.
+        Plausible is a candidate that may be as good as the best: its excess loss, less
+        two standard errors of the difference, is within the tolerance. The largest
+        plausible candidate is the reference, and a smaller one is good enough if its
+        excess over the reference, plus two standard errors, is within the tolerance.
+        So many rows allow a small answer, and few rows, which cannot show that columns
+        may go, keep what the gates kept.
 
         The tolerance is a share of the best loss, but never more than five times that
         share of what the best candidate gains over a constant: on a hard problem the
         loss is nearly all noise, and a share of it would swallow the whole gain.
         """
-        best = float(losses.means.min())
-        gain = max(float(self._null_losses().mean()) - best, 0.0)
+        best = int(losses.means.argmin())
+        least_loss = float(losses.means[best])
+        gain = max(float(self._null_losses().mean()) - least_loss, 0.0)
+        allowed = self.tolerance * min(least_loss, 5 * gain)
         sizes = np.array([len(rule.columns(votes)) for rule in rules])
-        reference = max(range(len(rules)), key=lambda i: (sizes[i], -losses.means[i]))
-        differences = losses.rows - losses.rows[reference]
-        errors = differences.std(axis=1) / np.sqrt(differences.shape[1])
-        excess = differences.mean(axis=1) + _CAUTION * errors
-        is_good = excess <= self.tolerance * min(best, 5 * gain)
-        is_good[reference] = True
-        return int(
-            min(np.flatnonzero(is_good), key=lambda i: (sizes[i], losses.means[i]))
-        )
+        excess, error = losses.excess_over(best)
+        plausible = np.flatnonzero(excess - _CAUTION * error <= allowed)
+        reference = max(plausible, key=lambda i: (sizes[i], -losses.means[i]))
+        excess, error = losses.excess_over(int(reference))
+        is_shown = excess + _CAUTION * error <= allowed
+        good = [i for i in plausible if is_shown[i] or i == reference]
+        return int(min(good, key=lambda i: (sizes[i], losses.means[i])))
 
     def _result(
         self,
@@ -319,7 +322,7 @@ class BalanceSearch:
             history=path_run.history,
             is_collapsed=not votes.kept.any(),
             is_uninformative=is_uninformative,
-            is_cut_short=path_run.is_cut_short,
+            is_cut_short=path_run.is_cut_short or losses.is_cut_short,
             predictor_share=float(losses.best_share[chosen]),
         )
 

@@ -62,7 +62,7 @@ class ColumnScaler:
                 knots.append(known)
                 scores.append(score)
                 column = np.interp(column, known, score)
-            means[j], spreads[j] = _mean_and_spread(column)
+            means[j], spreads[j] = mean_and_spread(column)
         return cls(knots, scores, means, spreads)
 
     def transform(self, X: npt.NDArray[np.floating]) -> Float32Array:
@@ -72,7 +72,7 @@ class ColumnScaler:
             column = X[:, j].astype(np.float64)
             if self.knots:
                 column = np.interp(column, self.knots[j], self.scores[j])
-            scaled[:, j] = (column - self.means[j]) / self.spreads[j]
+            scaled[:, j] = column / self.spreads[j] - self.means[j] / self.spreads[j]
         return scaled
 
     def take(self, columns: IndexArray) -> "ColumnScaler":
@@ -91,20 +91,26 @@ def _normal_scores(column: FloatArray) -> tuple[FloatArray, FloatArray]:
     mid_ranks = np.cumsum(counts) - counts / 2
     scores = ndtri(mid_ranks / column.shape[0])
     if len(values) > _MAX_KNOTS:
-        keep = np.unique(np.linspace(0, len(values) - 1, _MAX_KNOTS).round().astype(int))
+        keep = np.unique(
+            np.linspace(0, len(values) - 1, _MAX_KNOTS).round().astype(int)
+        )
         values, scores = values[keep], scores[keep]
     return values, scores
 
 
-def _mean_and_spread(column: FloatArray) -> tuple[float, float]:
-    """Return mean and standard deviation, the latter one for a constant column."""
-    largest = float(np.abs(column).max(initial=0.0))
-    if largest > 1e100:  # squares would overflow
-        mean, spread = _mean_and_spread(column / largest)
-        return mean * largest, spread * largest
-    mean, spread = float(column.mean()), float(column.std())
-    negligible = 1e-12 * max(largest, np.finfo(np.float64).tiny)
-    return mean, spread if spread > negligible else 1.0
+def mean_and_spread(values: FloatArray) -> tuple[float, float]:
+    """Return mean and standard deviation, the latter one if the values are constant.
+
+    Computed on a scale where no square overflows or underflows.
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    if largest == 0.0:
+        return 0.0, 1.0
+    scaled = values / largest
+    mean, spread = float(scaled.mean()), float(scaled.std())
+    if spread <= 1e-12:
+        return mean * largest, 1.0
+    return mean * largest, spread * largest
 
 
 def canonical_order(encoded: Float32Array) -> IndexArray:
@@ -113,7 +119,7 @@ def canonical_order(encoded: Float32Array) -> IndexArray:
     Equal columns stay in the order in which they came.
     """
     digests = [
-        hashlib.blake2b(np.ascontiguousarray(encoded[:, j]), digest_size=16).digest()
+        hashlib.blake2b(encoded[:, j].tobytes(), digest_size=16).digest()
         for j in range(encoded.shape[1])
     ]
     return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.intp)

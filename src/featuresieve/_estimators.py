@@ -8,7 +8,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 
 from featuresieve._autonfs import AutoNFS
-from featuresieve._columns import Float32Array
+from featuresieve._columns import Float32Array, mean_and_spread
 
 
 class AutoNFSClassifier(ClassifierMixin, AutoNFS):
@@ -101,10 +101,8 @@ class AutoNFSRegressor(RegressorMixin, AutoNFS):
     def _encode_target(self, y: npt.NDArray[Any]) -> tuple[Float32Array, int]:
         """Return the standardised target."""
         values = np.asarray(y, dtype=np.float64)
-        self._target_mean = float(values.mean())
-        spread = float(values.std())
-        self._target_spread = spread if spread > 0 else 1.0
-        scaled = (values - self._target_mean) / self._target_spread
+        self._target_mean, self._target_spread = mean_and_spread(values)
+        scaled = values / self._target_spread - self._target_mean / self._target_spread
         return scaled.astype(np.float32).reshape(-1, 1), 1
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:

@@ -19,7 +19,8 @@ class History:
     task_loss : list of arrays of shape (members,)
         Mean task loss since the record before.
     penalty : list of arrays of shape (members,)
-        Mean selection penalty, before it is multiplied by the balance.
+        Selection penalty of the latest mask, before it is multiplied by the balance.
+        Empty for a stack without a masking network.
     logits : list of arrays of shape (members, gates)
         Empty for a stack without a masking network.
     """

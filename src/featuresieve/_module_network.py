@@ -4,7 +4,7 @@ The slow path: members run one after another under autograd, and the mask is mul
 into the batch instead of the weights, because nothing is known about the first layer.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn
@@ -49,6 +49,7 @@ class ModuleStack:
                 )
         self.modules = [module.to(device=device, dtype=dtype) for module in built]
         self.n_members = n_members
+        self._n_outputs = n_outputs
         self._dropout_seed = seed
 
     @property
@@ -77,13 +78,13 @@ class ModuleStack:
                 self._outputs.append(output)
         return torch.stack([output.detach() for output in self._outputs])
 
-    @staticmethod
-    def _check_output(output: Tensor, batch: Tensor) -> None:
+    def _check_output(self, output: Tensor, batch: Tensor) -> None:
         """Refuse outputs that are not (rows, outputs)."""
-        if output.ndim != 2 or output.shape[0] != batch.shape[0]:
+        wanted = (batch.shape[0], self._n_outputs)
+        if tuple(output.shape) != wanted:
             raise ValueError(
-                "task_network must map (rows, columns) to (rows, outputs); "
-                f"got {tuple(output.shape)} from {tuple(batch.shape)}."
+                f"task_network must map an input of shape {tuple(batch.shape)} to an "
+                f"output of shape {wanted}, got {tuple(output.shape)}."
             )
 
     def backward(
@@ -93,25 +94,18 @@ class ModuleStack:
         mask_weights: Tensor | None = None,
     ) -> Tensor | None:
         """Write parameter gradients; return d loss / d mask, as `StackedMLP` does."""
-        for parameter in self.trainable:
-            parameter.grad = None
         slopes = []
-        for member, (output, gate) in enumerate(
-            zip(self._outputs, self._masks, strict=True)
-        ):
-            slope = output_gradient[member]
-            parameters = [p for p in self.modules[member].parameters() if p.requires_grad]
+        for member, output in enumerate(self._outputs):
+            slope, gate = output_gradient[member], self._masks[member]
             if gate is not None:
                 weights = task_weights if mask_weights is None else mask_weights
-                weighted = slope if weights is None else slope * weights[member, :, None]
-                slopes.append(_gradients(output, [gate], weighted)[0])
-            weighted = (
-                slope if task_weights is None else slope * task_weights[member, :, None]
-            )
-            for parameter, found in zip(
-                parameters, _gradients(output, parameters, weighted), strict=True
-            ):
-                parameter.grad = found
+                slopes += _gradients(output, [gate], _weigh(slope, weights, member))
+            module = self.modules[member]
+            parameters = [p for p in module.parameters() if p.requires_grad]
+            weighted = _weigh(slope, task_weights, member)
+            found = _gradients(output, parameters, weighted)
+            for parameter, gradient in zip(parameters, found, strict=True):
+                parameter.grad = gradient
         return torch.stack(slopes, dim=1) if slopes else None
 
     def evaluation_mode(self, is_evaluating: bool) -> None:
@@ -120,8 +114,15 @@ class ModuleStack:
             module.train(not is_evaluating)
 
 
-def _gradients(output: Tensor, inputs: list[Tensor], slope: Tensor) -> list[Tensor]:
-    """Return d (output . slope) / d inputs, zero for an input that has no part in it."""
+def _weigh(slope: Tensor, row_weights: Tensor | None, member: int) -> Tensor:
+    """Multiply a (rows, outputs) gradient by a member's row weights, if any."""
+    return slope if row_weights is None else slope * row_weights[member].unsqueeze(-1)
+
+
+def _gradients(output: Tensor, inputs: Sequence[Tensor], slope: Tensor) -> list[Tensor]:
+    """Return d (output . slope) / d inputs, zero for an input without a part in it."""
+    if not inputs:
+        return []
     found = torch.autograd.grad(
         output, inputs, slope, retain_graph=True, allow_unused=True
     )

@@ -1,6 +1,7 @@
 """The fitted networks as plain numpy arrays, and predictions from them."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +9,7 @@ import torch
 
 from featuresieve._columns import Float32Array
 from featuresieve._module_network import ModuleFactory, ModuleStack
-from featuresieve._stack_trainer import TaskStack
+from featuresieve._stack_trainer import TaskStack, own_surroundings
 from featuresieve._task_network import StackedMLP
 
 _CHUNK_ROWS = 4096
@@ -26,7 +27,7 @@ class Predictor:
     n_outputs : int
     """
 
-    members: list[dict[str, npt.NDArray[np.generic]]]
+    members: list[dict[str, npt.NDArray[Any]]]
     n_outputs: int
 
     @classmethod
@@ -62,20 +63,20 @@ class Predictor:
 
     def _module_outputs(
         self,
-        state: dict[str, npt.NDArray[np.generic]],
+        state: dict[str, npt.NDArray[Any]],
         features: Float32Array,
         task_network: ModuleFactory,
     ) -> Float32Array:
         """Rebuild the user's module on the CPU and run it."""
-        with torch.random.fork_rng(devices=[]):
-            module = task_network(features.shape[1], self.n_outputs)
-        module.load_state_dict({k: torch.from_numpy(v) for k, v in state.items()})
-        module.float().eval()
-        with torch.no_grad():
+        with own_surroundings(), torch.no_grad():
+            with torch.random.fork_rng(devices=[]):
+                module = task_network(features.shape[1], self.n_outputs)
+            module.load_state_dict({k: torch.tensor(v) for k, v in state.items()})
+            module.float().eval()
             return np.asarray(module(torch.from_numpy(features)).numpy())
 
 
-def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[np.generic]]:
+def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
     """Return the parameters of one member."""
     state = {}
     for name, value in task.parameters.value.items():
@@ -86,7 +87,7 @@ def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[np.generi
 
 
 def _mlp_outputs(
-    state: dict[str, npt.NDArray[np.generic]], features: Float32Array
+    state: dict[str, npt.NDArray[Any]], features: Float32Array
 ) -> Float32Array:
     """Run one MLP: affine layers with a ReLU between them."""
     hidden = features

@@ -51,7 +51,8 @@ class Problem:
         """
         if self.is_classification:
             counts = np.bincount(self.targets[fit_rows], minlength=self.n_outputs) + 1.0
-            return -np.log(counts / counts.sum())[self.targets[test_rows]]
+            losses = -np.log(counts / counts.sum())
+            return np.asarray(losses[self.targets[test_rows]])
         mean = self.targets[fit_rows].mean(axis=0, dtype=np.float64)
         return np.asarray(((self.targets[test_rows] - mean) ** 2).mean(axis=1))
 

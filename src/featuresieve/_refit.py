@@ -12,7 +12,7 @@ from featuresieve._problem import Problem
 from featuresieve._row_roles import HeldOutSplit
 from featuresieve._settings import Settings
 from featuresieve._stack_trainer import TaskStack, stack_outputs
-from featuresieve._stacks import tensors_of, train_plain
+from featuresieve._stacks import PlainRun, tensors_of, train_plain
 
 FloatArray = npt.NDArray[np.float64]
 _RECORDS = tuple(np.arange(1, 11) / 10)
@@ -30,15 +30,27 @@ class HeldOutLosses:
         At the best moment of each candidate.
     best_share : array of shape (candidates,)
         The part of the training after which that moment came.
+    is_cut_short : bool
+        A deadline shortened the training.
     """
 
     rows: FloatArray
     best_share: FloatArray
+    is_cut_short: bool = False
 
     @property
     def means(self) -> FloatArray:
         """Return the mean loss of each candidate."""
         return np.asarray(self.rows.mean(axis=1))
+
+    def excess_over(self, reference: int) -> tuple[FloatArray, FloatArray]:
+        """Return how much more each candidate loses than one of them, and its error.
+
+        The error is the standard error of the mean difference, row by row.
+        """
+        differences = self.rows - self.rows[reference]
+        errors = differences.std(axis=1) / np.sqrt(differences.shape[1])
+        return np.asarray(differences.mean(axis=1)), np.asarray(errors)
 
 
 def refit_candidates(
@@ -82,7 +94,7 @@ def refit_candidates(
     schedule = settings.schedule(
         len(splits[0].fit_rows), narrow.n_columns, len(members), REFIT_SHARE
     )
-    train_plain(
+    run = train_plain(
         narrow,
         settings,
         members,
@@ -93,7 +105,7 @@ def refit_candidates(
         on_record=watch,
         deadline=deadline,
     )
-    return watch.best()
+    return watch.best(run)
 
 
 class _Watch:
@@ -116,7 +128,7 @@ class _Watch:
 
     def __call__(self, task: TaskStack, mask: Tensor) -> None:
         """Take the losses of this moment, (candidates, held-out rows)."""
-        n_splits, n_candidates, n_repeats = self._shape
+        _, n_candidates, n_repeats = self._shape
         n_each = n_candidates * n_repeats
         parts = []
         for split, (features, targets) in enumerate(self._parts):
@@ -127,10 +139,9 @@ class _Watch:
             parts.append(by_candidate.double().cpu().numpy())
         self._records.append(np.concatenate(parts, axis=1))
 
-    def best(self) -> HeldOutLosses:
+    def best(self, run: PlainRun) -> HeldOutLosses:
         """Return the losses at the moment that was best for each candidate."""
         curves = np.stack([record.mean(axis=1) for record in self._records])
         best = curves.argmin(axis=0)
         rows = [self._records[moment][i] for i, moment in enumerate(best)]
-        shares = np.array(_RECORDS)[np.minimum(best, len(_RECORDS) - 1)]
-        return HeldOutLosses(np.stack(rows), shares)
+        return HeldOutLosses(np.stack(rows), run.record_shares[best], run.is_cut_short)

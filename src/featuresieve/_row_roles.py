@@ -23,7 +23,7 @@ class HeldOutSplit:
 def held_out_splits(
     problem: Problem, n_splits: int, test_fraction: float, seed: int
 ) -> list[HeldOutSplit]:
-    """Draw divisions at random, with the classes in proportion where that is possible."""
+    """Draw divisions at random, with the classes in proportion where possible."""
     return [
         HeldOutSplit(fit, test)
         for fit, test in _shuffle_splits(

@@ -34,19 +34,10 @@ class Schedule:
     temperature_decay: float = 0.997
     penalty_ramp: float = 0.0
 
-    @classmethod
-    def of_epochs(
-        cls, n_epochs: int, n_rows: int, batch_size: int, **changes: float
-    ) -> "Schedule":
-        """Return the schedule of `n_epochs` whole passes over `n_rows` rows."""
-        steps_per_epoch = -(-n_rows // batch_size)
-        schedule = cls(n_epochs * steps_per_epoch, steps_per_epoch, batch_size)
-        return replace(schedule, **changes) if changes else schedule
-
     def temperatures(self) -> FloatArray:
         """Return the temperature of every step: ``start * decay^epoch``."""
         epochs = np.arange(self.n_steps) // self.steps_per_epoch
-        return self.start_temperature * self.temperature_decay**epochs
+        return np.asarray(self.start_temperature * self.temperature_decay**epochs)
 
     def penalty_scales(self) -> FloatArray:
         """Return the factor in [0, 1] on the penalty at every step."""

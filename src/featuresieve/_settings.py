@@ -20,8 +20,10 @@ DECISIONS: tuple[Decision, ...] = ("threshold", "vote")
 _LAST_TEMPERATURE = 0.85
 # Multiply-adds a run on the CPU may spend before its steps are cut, about a minute.
 _CPU_WORK = 3e12
+# Steps of an automatic run: this many times the root of the number of rows.
+_STEPS_PER_ROOT_ROW = 15
 _LEAST_STEPS = 200
-_MOST_STEPS = 4000
+_MOST_STEPS = 1500
 
 
 @dataclass(frozen=True)
@@ -68,7 +70,8 @@ class Settings:
         if self.n_epochs is not None:
             n_steps = max(1, round(self.n_epochs * steps_per_epoch * share))
         else:
-            n_steps = int(min(max(30 * n_rows**0.5, _LEAST_STEPS), _MOST_STEPS) * share)
+            wanted = _STEPS_PER_ROOT_ROW * n_rows**0.5
+            n_steps = int(min(max(wanted, _LEAST_STEPS), _MOST_STEPS) * share)
             if self.device.type == "cpu":
                 width = n_members * sum((n_columns, *self.hidden_sizes)) * 32
                 affordable = int(_CPU_WORK / (3 * batch_size * width))

@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from featuresieve._adam import ParameterGroup, StackAdam
+from featuresieve._adam import StackAdam
 from featuresieve._exceptions import TrainingDivergedError
 from featuresieve._gumbel_sigmoid import (
     NoiseKind,
@@ -85,16 +85,15 @@ class StepSettings:
     penalty : SelectionPenalty
     noise : {"gumbel", "logistic"}
     reduction : {"mean", "sum"}
-    mask_learning_rate, task_learning_rate, weight_decay : float
+    mask_learning_rate, task_learning_rate : float
     """
 
     loss: TaskLoss
-    penalty: SelectionPenalty = SelectionPenalty()
+    penalty: SelectionPenalty = field(default_factory=SelectionPenalty)
     noise: NoiseKind = "gumbel"
     reduction: Reduction = "mean"
     mask_learning_rate: float = 4e-3
     task_learning_rate: float = 3e-4
-    weight_decay: float = 0.0
 
 
 class StackTrainer:
@@ -137,20 +136,16 @@ class StackTrainer:
         self._noise_source = noise_source or self._draw_noise
         self._noise_block: Iterator[Tensor] = iter(())
         self._optimizer = self._build_optimizer()
-        n_members = task.n_members
-        self._sums = data.features.new_zeros(2, n_members)  # task loss, penalty
+        self._loss_sums = data.features.new_zeros(task.n_members)
+        self._mask: Tensor | None = None  # of the latest step
 
     def _build_optimizer(self) -> StackAdam:
         """Return one Adam with the two learning rates."""
         settings = self.settings
-        groups = [
-            ParameterGroup(
-                self.task.trainable, settings.task_learning_rate, settings.weight_decay
-            )
-        ]
+        groups = [(self.task.trainable, settings.task_learning_rate)]
         if self.masking is not None:
             masks = [self.masking.parameters.flat]
-            groups.append(ParameterGroup(masks, settings.mask_learning_rate))
+            groups.append((masks, settings.mask_learning_rate))
         return StackAdam(groups)
 
     def _draw_noise(self) -> Tensor:
@@ -188,23 +183,28 @@ class StackTrainer:
             outputs, self.data.targets.index_select(0, rows)
         )
         task_weights, mask_weights = self.data.weights_of(rows, settings.reduction)
-        if task_weights is not None:
-            self._sums[0] += torch.linalg.vecdot(losses, task_weights)
-        elif settings.reduction == "mean":
-            self._sums[0] += losses.mean(dim=-1)
-            slope.mul_(1.0 / rows.shape[0])
-        else:
-            self._sums[0] += losses.sum(dim=-1)
+        self._loss_sums += self._reduce_(losses, slope, task_weights)
         mask_slope = self.task.backward(slope, task_weights, mask_weights)
         if self.masking is not None:
             assert mask is not None
             assert mask_slope is not None
             assert self.balances is not None
-            price = self.balances * scale * settings.penalty.gradient(mask)
+            price = settings.penalty.gradient(mask) * (self.balances * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
-            self._sums[1] += settings.penalty.value(mask)
+            self._mask = mask
         self._optimizer.step()
+
+    def _reduce_(
+        self, losses: Tensor, slope: Tensor, task_weights: Tensor | None
+    ) -> Tensor:
+        """Reduce row losses to one a member; without weights scale `slope` to match."""
+        if task_weights is not None:
+            return (losses * task_weights).sum(dim=-1)
+        if self.settings.reduction == "sum":
+            return losses.sum(dim=-1)
+        slope.mul_(1.0 / losses.shape[-1])
+        return losses.mean(dim=-1)
 
     def run(
         self,
@@ -259,8 +259,11 @@ class StackTrainer:
     def _batches(self, batch_size: int) -> Iterator[Tensor]:
         """Yield row numbers for ever, every row once an epoch, in a new order."""
         n_rows, device = self.data.features.shape[0], self.data.features.device
+        # Batch normalisation in a user's module cannot train on a single row.
+        is_last_single = n_rows > batch_size > 1 and n_rows % batch_size == 1
+        n_used = n_rows - (is_last_single and isinstance(self.task, ModuleStack))
         while True:
-            order = torch.randperm(n_rows, generator=self._order_generator)
+            order = torch.randperm(n_rows, generator=self._order_generator)[:n_used]
             yield from order.to(device).split(batch_size)
 
     def _synchronize(self) -> None:
@@ -270,8 +273,8 @@ class StackTrainer:
 
     def _record(self, step: int, n_steps: int, temperature: float) -> None:
         """Append means since the last record to the history."""
-        task_loss, penalty = (self._sums / n_steps).cpu().double().numpy()
-        self._sums.zero_()
+        task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
+        self._loss_sums.zero_()
         if not np.isfinite(task_loss).all():
             raise TrainingDivergedError(
                 f"training diverged: the task loss is {task_loss.tolist()} after "
@@ -280,8 +283,9 @@ class StackTrainer:
         self.history.step.append(step)
         self.history.temperature.append(float(temperature))
         self.history.task_loss.append(task_loss)
-        self.history.penalty.append(penalty)
-        if self.masking is not None:
+        if self.masking is not None and self._mask is not None:
+            penalty = self.settings.penalty.value(self._mask)
+            self.history.penalty.append(penalty.cpu().double().numpy())
             logits = self.masking.logits().T.cpu().float().numpy()
             self.history.logits.append(logits)
 
@@ -380,14 +384,18 @@ class _GraphStep:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Run torch on one intra-op thread, then restore the caller's setting.
+def own_surroundings() -> Iterator[None]:
+    """Shield training from the caller's torch settings, and them from training.
 
-    Tensors of a stack are so small that more threads slow it down.
+    One intra-op thread (tensors of a stack are so small that more slow it down),
+    float32 and the CPU as defaults, gradients allowed; all restored afterwards.
     """
-    n_threads = torch.get_num_threads()
+    n_threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     torch.set_num_threads(1)
+    torch.set_default_dtype(torch.float32)
     try:
-        yield
+        with torch.device("cpu"), torch.inference_mode(False):
+            yield
     finally:
+        torch.set_default_dtype(dtype)
         torch.set_num_threads(n_threads)

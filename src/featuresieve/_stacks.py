@@ -46,6 +46,24 @@ class GateRun:
     is_cut_short: bool
 
 
+@dataclass(frozen=True)
+class PlainRun:
+    """A trained plain stack.
+
+    Attributes
+    ----------
+    task : TaskStack
+    record_shares : array
+        Fractions of the run after which records were taken.
+    is_cut_short : bool
+        A deadline made it shorter than planned.
+    """
+
+    task: TaskStack
+    record_shares: npt.NDArray[np.float64]
+    is_cut_short: bool
+
+
 def train_gates(
     problem: Problem,
     settings: Settings,
@@ -107,7 +125,7 @@ def train_plain(
     record_after: Sequence[float] = (1.0,),
     on_record: Callable[[TaskStack, Tensor], None] | None = None,
     deadline: float | None = None,
-) -> TaskStack:
+) -> PlainRun:
     """Train one plain network per set of columns, each on its own rows.
 
     Parameters
@@ -144,10 +162,11 @@ def train_plain(
         def report(trainer: StackTrainer) -> None:
             call(trainer.task, fixed_mask)
 
-    trainer.run(
+    run = trainer.run(
         schedule, record_after=record_after, on_record=report, deadline=deadline
     )
-    return task
+    shares = np.array(trainer.history.step) / run.n_steps
+    return PlainRun(task, shares, run.n_steps < schedule.n_steps)
 
 
 def _task_stack(

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -159,7 +160,7 @@ class StackedMLP:
         if mask_gradient is None:
             mask_gradient = torch.linalg.vecdot(by_weight, weight)
         by_weight.mul_(self._mask.unsqueeze(-1))
-        return mask_gradient
+        return cast(Tensor, mask_gradient)
 
 
 def _weigh(slope: Tensor, row_weights: Tensor | None) -> Tensor:

@@ -1,0 +1,115 @@
+"""Small stacks for the tests, and their numbers as plain arrays.
+
+The one place in the tests that knows how a stack lays its parameters out.
+"""
+
+import numpy as np
+import torch
+
+from featuresieve._masking_network import MaskingNetwork
+from featuresieve._objective import CrossEntropyLoss, SquaredErrorLoss
+from featuresieve._stack_trainer import TrainingData
+from featuresieve._task_network import StackedMLP
+
+CPU = torch.device("cpu")
+
+
+def build_networks(
+    n_columns,
+    n_outputs,
+    n_members,
+    *,
+    hidden_sizes=(4, 3),
+    embedding_size=3,
+    init="uniform",
+    train_embedding=True,
+    seed=0,
+    dtype=torch.float64,
+    device=CPU,
+):
+    """Return the task networks and the masking network of a stack."""
+    generator = torch.Generator().manual_seed(seed)
+    task = StackedMLP(
+        n_columns,
+        n_outputs,
+        n_members,
+        hidden_sizes=hidden_sizes,
+        generator=generator,
+        dtype=dtype,
+        device=device,
+    )
+    masking = MaskingNetwork(
+        n_columns,
+        n_members,
+        embedding_size=embedding_size,
+        init=init,
+        train_embedding=train_embedding,
+        generator=generator,
+        dtype=dtype,
+        device=device,
+    )
+    return task, masking
+
+
+def member_views(task, masking, member, kind="value"):
+    """Return the parameters ("value") or gradients ("gradient") of one member.
+
+    Views in the layout of one network: weight{k} (inputs, outputs), bias{k} (outputs,),
+    embedding (e,), projection (columns, e), gate_bias (columns,).
+    """
+    views = {}
+    for name, tensor in getattr(task.parameters, kind).items():
+        own = tensor[:, member] if name == "weight0" else tensor[member]
+        views[name] = own.view(-1) if name.startswith("bias") else own
+    if masking is not None:
+        tensors = getattr(masking.parameters, kind)
+        views["embedding"] = tensors["embedding"][member]
+        views["projection"] = tensors["projection"][member]
+        views["gate_bias"] = tensors["bias"][:, member]
+    return views
+
+
+def member_arrays(task, masking, member, kind="value"):
+    """Return copies of `member_views` as numpy arrays."""
+    views = member_views(task, masking, member, kind)
+    return {name: view.cpu().numpy().copy() for name, view in views.items()}
+
+
+def load_member_(task, masking, member, arrays):
+    """Write arrays, as `member_arrays` returns them, into one member."""
+    for name, view in member_views(task, masking, member).items():
+        view.copy_(torch.from_numpy(arrays[name]))
+
+
+def take_losses_(trainer):
+    """Return task loss and penalty, by member, of the one step since the last call."""
+    task_loss = trainer._loss_sums.cpu().numpy().copy()
+    trainer._loss_sums.zero_()
+    penalty = trainer.settings.penalty.value(trainer._mask).cpu().numpy()
+    return task_loss, penalty
+
+
+def make_rows(n_rows, n_columns, *, is_classification, seed=0, n_classes=3):
+    """Return features and targets in which the first two columns matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_columns))
+    signal = X[:, 0] - 2.0 * X[:, 1]
+    if is_classification:
+        cuts = np.quantile(signal, np.arange(1, n_classes) / n_classes)
+        return X, np.searchsorted(cuts, signal).astype(np.int64)
+    return X, signal[:, None] + 0.1 * rng.standard_normal((n_rows, 1))
+
+
+def as_data(X, y, dtype=torch.float64, device=CPU, **weights):
+    """Return rows, and row weights by name, as training data."""
+    y = torch.from_numpy(y)
+    return TrainingData(
+        torch.from_numpy(X).to(device, dtype),
+        (y.to(dtype) if y.is_floating_point() else y).to(device),
+        **{name: torch.from_numpy(w).to(device) for name, w in weights.items()},
+    )
+
+
+def loss_for(is_classification):
+    """Return the task loss."""
+    return CrossEntropyLoss() if is_classification else SquaredErrorLoss()

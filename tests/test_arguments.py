@@ -1,0 +1,140 @@
+"""A bad argument is refused by name, with its value and what is allowed."""
+
+import math
+from inspect import signature
+
+import numpy as np
+import pytest
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from made_tables import class_table
+
+INF, NAN = math.inf, math.nan
+INT = r"an int >= 1"
+POSITIVE = r"a finite number > 0"
+NOT_NEGATIVE = r"a finite number >= 0"
+
+# name, value, kind of error, what the message must say is allowed
+BAD_ARGUMENTS = [
+    ("balance", "automatic", ValueError, "'auto', 'price'"),
+    ("balance", "automatic", ValueError, "number"),
+    ("balance", -0.1, ValueError, NOT_NEGATIVE),
+    ("balance", NAN, ValueError, NOT_NEGATIVE),
+    ("balance", INF, ValueError, NOT_NEGATIVE),
+    ("balance", None, TypeError, "number"),
+    ("balance", None, TypeError, "'auto'"),
+    ("balance", True, TypeError, "number"),
+    ("n_features_to_select", 0, ValueError, INT),
+    ("n_features_to_select", 9, ValueError, "at most the number of features, 8"),
+    ("n_features_to_select", 0.5, TypeError, INT),
+    ("min_features_to_select", 0, ValueError, INT),
+    ("min_features_to_select", 9, ValueError, "at most the number of features, 8"),
+    ("min_features_to_select", None, TypeError, INT),
+    ("max_features", 0, ValueError, INT),
+    ("max_features", "sqrt", TypeError, INT),
+    ("tolerance", -0.01, ValueError, NOT_NEGATIVE),
+    ("tolerance", None, TypeError, NOT_NEGATIVE),
+    ("n_members", 0, ValueError, INT),
+    ("n_members", 4.0, TypeError, INT),
+    ("gate_rows", "both", ValueError, "'held_out', 'shared'"),
+    ("n_epochs", -3, ValueError, INT),
+    ("n_epochs", 10.5, TypeError, INT),
+    ("batch_size", 0, ValueError, INT),
+    ("batch_size", True, TypeError, INT),
+    ("hidden_sizes", 32, TypeError, "a tuple of ints >= 1"),
+    ("hidden_sizes", "32", TypeError, "a tuple of ints >= 1"),
+    ("embedding_size", 0, ValueError, INT),
+    ("embedding_size", None, TypeError, INT),
+    ("task_network", "mlp", TypeError, "a callable"),
+    ("penalty", "count", ValueError, "'fraction', 'target'"),
+    ("target_count", -1, ValueError, NOT_NEGATIVE),
+    ("target_count", NAN, ValueError, NOT_NEGATIVE),
+    ("penalty_ramp", 1.1, ValueError, ">= 0 and <= 1"),
+    ("penalty_ramp", -0.1, ValueError, ">= 0 and <= 1"),
+    ("noise", "normal", ValueError, "'gumbel', 'logistic'"),
+    ("noise", None, ValueError, "'gumbel', 'logistic'"),
+    ("reduction", "none", ValueError, "'mean', 'sum'"),
+    ("decision", "majority", ValueError, "'threshold', 'vote'"),
+    ("start_temperature", 0, ValueError, POSITIVE),
+    ("start_temperature", "2", TypeError, POSITIVE),
+    ("temperature_decay", 0.0, ValueError, "> 0 and <= 1"),
+    ("temperature_decay", 1.5, ValueError, "> 0 and <= 1"),
+    ("mask_learning_rate", 0.0, ValueError, POSITIVE),
+    ("mask_learning_rate", None, TypeError, POSITIVE),
+    ("task_learning_rate", -1e-3, ValueError, POSITIVE),
+    ("task_learning_rate", INF, ValueError, POSITIVE),
+    ("mask_init", "normal", ValueError, "'zeros', 'uniform'"),
+    ("train_embedding", 1, TypeError, "True or False"),
+    ("scaling", "minmax", ValueError, "'normal_scores', 'standard', 'none'"),
+    ("max_time", 0, ValueError, POSITIVE),
+    ("max_time", -1.0, ValueError, POSITIVE),
+    ("max_time", "10", TypeError, POSITIVE),
+    ("device", "abacus", ValueError, "'auto'"),
+    ("device", "meta", ValueError, "'auto'"),
+    ("device", None, (TypeError, ValueError), "'auto'"),
+    ("random_state", "seed", (TypeError, ValueError), "int"),
+    ("random_state", -1, ValueError, "int"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "error", "allowed"), BAD_ARGUMENTS)
+def test_bad_argument_is_refused_by_name_with_its_value(name, value, error, allowed):
+    with pytest.raises(error) as caught:
+        AutoNFSClassifier(**{name: value}).fit(*class_table())
+    message = str(caught.value)
+    assert name in message
+    assert str(value) in message
+    assert allowed in message
+
+
+def test_bad_arguments_cover_the_constructor():
+    assert {row[0] for row in BAD_ARGUMENTS} == {
+        *signature(AutoNFSClassifier).parameters
+    }
+
+
+@pytest.mark.parametrize(
+    ("sizes", "error"), [((8, 0), ValueError), ((8, 1.5), TypeError)]
+)
+def test_bad_hidden_size_is_refused_by_entry(sizes, error):
+    expected = rf"every entry of hidden_sizes must be an int >= 1, got {sizes[1]}\."
+    with pytest.raises(error, match=expected):
+        AutoNFSClassifier(hidden_sizes=sizes).fit(*class_table())
+
+
+@pytest.mark.parametrize("name", ["min_features_to_select", "n_features_to_select"])
+def test_count_above_the_maximum_is_refused(name):
+    selector = AutoNFSClassifier(max_features=2, **{name: 3})
+    with pytest.raises(
+        ValueError, match=f"{name} must be at most max_features=2, got 3"
+    ):
+        selector.fit(*class_table())
+
+
+def test_count_below_the_minimum_is_refused():
+    selector = AutoNFSClassifier(n_features_to_select=2, min_features_to_select=3)
+    with pytest.raises(ValueError, match="n_features_to_select"):
+        selector.fit(*class_table())
+
+
+@pytest.mark.parametrize("estimator_class", [AutoNFSClassifier, AutoNFSRegressor])
+def test_arguments_are_not_checked_before_fit(estimator_class):
+    selector = estimator_class(balance="automatic", n_epochs=-3)
+    assert selector.set_params(n_epochs=2).get_params()["balance"] == "automatic"
+
+
+@pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("n_epochs", np.int64(1)),
+        ("balance", np.float32(0.5)),
+        ("hidden_sizes", [4]),
+        ("n_features_to_select", np.int32(2)),
+        ("random_state", np.random.RandomState(0)),
+    ],
+)
+def test_numpy_numbers_and_lists_are_welcome(name, value):
+    arguments = {"n_epochs": 1, name: value}
+    selector = AutoNFSClassifier(**arguments).fit(*class_table())
+    assert selector.n_features_selected_ >= 1

@@ -1,0 +1,154 @@
+"""Task networks of the user's own select, predict, and are checked."""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from torch import nn
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, TimeBudgetWarning
+from made_tables import INFORMATIVE, class_table, value_table
+
+
+def quick_classifier(balance="auto", **arguments):
+    arguments = {"n_epochs": 20, "n_members": 1, "random_state": 0} | arguments
+    return AutoNFSClassifier(balance, **arguments)
+
+
+def quick_regressor(balance="auto", **arguments):
+    arguments = {"n_epochs": 20, "n_members": 1, "random_state": 0} | arguments
+    return AutoNFSRegressor(balance, **arguments)
+
+
+def dropout_network(n_columns, n_outputs):
+    return nn.Sequential(
+        nn.Linear(n_columns, 16), nn.ReLU(), nn.Dropout(0.1), nn.Linear(16, n_outputs)
+    )
+
+
+def normalized_network(n_columns, n_outputs):
+    # Not on the inputs: batch statistics would undo what a mask does to its column.
+    return nn.Sequential(
+        nn.Linear(n_columns, 16),
+        nn.BatchNorm1d(16),
+        nn.ReLU(),
+        nn.Linear(16, n_outputs),
+    )
+
+
+@pytest.mark.parametrize(
+    ("network", "balance"),
+    [(nn.Linear, "auto"), (dropout_network, 0.05), (normalized_network, 0.05)],
+)
+def test_own_network_selects_and_predicts(network, balance):
+    X, y = class_table()
+    selector = quick_classifier(balance, task_network=network, task_learning_rate=0.02)
+    selector.fit(X, y)
+    assert selector.support_[list(INFORMATIVE)].all()
+    assert selector.score(X, y) > 0.8
+    np.testing.assert_allclose(selector.predict_proba(X).sum(axis=1), 1)
+
+
+def test_own_network_is_built_for_the_columns_and_classes_there_are():
+    X, _ = class_table()
+    y = np.digitize(X[:, 2], [-0.5, 0.5])
+    sizes = set()
+
+    def network(n_columns, n_outputs):
+        sizes.add((n_columns, n_outputs))
+        return nn.Linear(n_columns, n_outputs)
+
+    quick_classifier(0.0, n_epochs=2, n_features_to_select=2, task_network=network).fit(
+        X, y
+    )
+    assert sizes == {(8, 3), (2, 3)}
+
+
+def test_own_network_with_batch_normalisation_fits_any_number_of_rows():
+    """33 rows leave a batch of one, for which batch statistics do not exist."""
+    X, y = value_table(n_rows=33)
+    selector = quick_regressor(
+        0.0, n_epochs=2, batch_size=32, task_network=normalized_network
+    )
+    assert np.isfinite(selector.fit(X, y).predict(X)).all()
+
+
+@dataclass(frozen=True)
+class OutputsOffBy:
+    """A factory of networks with a wrong number of outputs."""
+
+    excess: int
+
+    def __call__(self, n_columns, n_outputs):
+        return nn.Linear(n_columns, n_outputs + self.excess)
+
+
+@pytest.mark.parametrize("excess", [-1, 1])
+def test_own_network_with_a_wrong_number_of_outputs_is_refused(excess):
+    selector = quick_classifier(0.1, n_epochs=1, task_network=OutputsOffBy(excess))
+    with pytest.raises(ValueError, match="task_network must map"):
+        selector.fit(*class_table())
+
+
+def test_own_network_with_outputs_of_a_wrong_shape_is_refused():
+    def network(n_columns, n_outputs):
+        return nn.Sequential(nn.Linear(n_columns, n_outputs), nn.Flatten(0))
+
+    with pytest.raises(ValueError, match="task_network must map"):
+        quick_regressor(0.1, n_epochs=1, task_network=network).fit(*value_table())
+
+
+def test_own_network_that_is_no_module_is_refused():
+    selector = quick_regressor(0.1, task_network=lambda *_: "network")
+    with pytest.raises(TypeError, match=r"must return a torch\.nn\.Module, got str"):
+        selector.fit(*value_table())
+
+
+class CountedLinear(nn.Linear):
+    """A linear network that counts its training steps."""
+
+    n_steps = 0
+
+    def forward(self, batch):
+        self.n_steps += self.training
+        return super().forward(batch)
+
+
+def test_predictor_trains_as_long_as_was_best_for_its_columns():
+    """The loss of a linear model falls to the end, so that the end is the best."""
+    X, y = value_table(n_rows=100)
+    built = []
+
+    def network(n_columns, n_outputs):
+        built.append(CountedLinear(n_columns, n_outputs))
+        return built[-1]
+
+    quick_regressor(n_epochs=8, batch_size=100, task_network=network).fit(X, y)
+    *_, candidate, _, predictor = built  # two networks predict
+    assert predictor.n_steps == candidate.n_steps > 1
+
+
+class SlowWhenNarrow(nn.Linear):
+    """A linear network that takes its time once columns have been dropped."""
+
+    def forward(self, batch):
+        if self.in_features < 8:
+            time.sleep(0.02)
+        return super().forward(batch)
+
+
+def test_time_limit_that_only_shortens_the_predictor_is_told_too():
+    X, y = value_table(n_rows=64)
+    selector = quick_regressor(
+        0.0,
+        n_features_to_select=2,
+        batch_size=16,
+        n_epochs=30,  # 120 quick steps, then some 60 of two slow networks
+        max_time=1.0,
+        task_network=SlowWhenNarrow,
+    )
+    # The first use of autograd takes long enough to shorten the quick part too.
+    quick_regressor(0.0, n_epochs=1, task_network=nn.Linear).fit(X, y)
+    with pytest.warns(TimeBudgetWarning):
+        selector.fit(X, y)

@@ -1,0 +1,29 @@
+"""Both estimators keep every promise scikit-learn asks of an estimator."""
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    SelectionCollapseWarning,
+    TimeBudgetWarning,
+    UninformativeTargetWarning,
+)
+
+# Many checks fit random targets on a handful of rows. That an answer to those is
+# doubtful is for the estimator to say and of no interest here; any other warning
+# stays an error.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::featuresieve.{category.__name__}")
+    for category in (
+        SelectionCollapseWarning,
+        TimeBudgetWarning,
+        UninformativeTargetWarning,
+    )
+]
+
+
+@parametrize_with_checks([AutoNFSClassifier(), AutoNFSRegressor()])
+def test_estimator_passes_check(estimator, check):
+    check(estimator)

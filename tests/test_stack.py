@@ -1,0 +1,434 @@
+"""A stack is many single runs at once: same numbers, less memory, bounded time."""
+
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
+
+from featuresieve import TrainingDivergedError
+from featuresieve._module_network import ModuleStack
+from featuresieve._objective import SelectionPenalty
+from featuresieve._schedule import Schedule
+from featuresieve._stack_trainer import (
+    StackTrainer,
+    StepSettings,
+    own_surroundings,
+    stack_outputs,
+)
+from small_stacks import (
+    CPU,
+    as_data,
+    build_networks,
+    load_member_,
+    loss_for,
+    make_rows,
+    member_arrays,
+    member_views,
+)
+
+N_ROWS, N_COLUMNS, N_STEPS = 20, 6, 20
+BALANCES = np.array([0.0, 0.5, 4.0])
+N_MEMBERS = len(BALANCES)
+
+# Float64 sums in another order: 1e-16 a step, hardly magnified in 20 steps of Adam.
+TOLERANCE = {"rtol": 0.0, "atol": 1e-12}
+
+
+def replay(noises):
+    """Return a noise source that hands out given tensors in turn."""
+    stored = iter(noises)
+    return lambda: next(stored)
+
+
+def make_noises(seed=1):
+    rng = np.random.default_rng(seed)
+    return torch.from_numpy(rng.gumbel(size=(N_STEPS, N_COLUMNS, N_MEMBERS)))
+
+
+def make_batches(seed=2):
+    rng = np.random.default_rng(seed)
+    return [torch.from_numpy(rng.permutation(N_ROWS)[:7]) for _ in range(N_STEPS)]
+
+
+def build_trainer(task, masking, data, *, is_classification=True, **more):
+    settings = StepSettings(loss=loss_for(is_classification), task_learning_rate=1e-2)
+    return StackTrainer(data, settings, task, masking=masking, **more)
+
+
+def take_steps(trainer, batches):
+    for step, rows in enumerate(batches):
+        trainer.train_step(rows, 2.0 * 0.9**step, min(1.0, step / 5))
+
+
+# A stack of M is M single runs.
+
+
+@pytest.mark.parametrize("is_classification", [True, False])
+@pytest.mark.parametrize("has_roles", [False, True])
+def test_a_stack_of_members_equals_as_many_single_runs(is_classification, has_roles):
+    X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=is_classification)
+    n_outputs = 3 if is_classification else 1
+    task_weights = np.random.default_rng(3).uniform(size=(N_MEMBERS, N_ROWS))
+    mask_weights = task_weights[::-1].copy()
+    noises, batches = make_noises(), make_batches()
+
+    def train(members, task, masking):
+        weights = {}
+        if has_roles:
+            weights = {
+                "task_weights": task_weights[members],
+                "mask_weights": mask_weights[members],
+                "set_of_member": np.arange(len(members)),
+            }
+        trainer = build_trainer(
+            task,
+            masking,
+            as_data(X, y, **weights),
+            is_classification=is_classification,
+            balances=torch.from_numpy(BALANCES[members]),
+            noise_source=replay(noises[:, :, members]),
+        )
+        take_steps(trainer, batches)
+
+    stack = build_networks(N_COLUMNS, n_outputs, N_MEMBERS)
+    starts = [member_arrays(*stack, member) for member in range(N_MEMBERS)]
+    train(np.arange(N_MEMBERS), *stack)
+    for member, start in enumerate(starts):
+        single = build_networks(N_COLUMNS, n_outputs, 1)
+        load_member_(*single, 0, start)
+        train(np.array([member]), *single)
+        found = member_arrays(*stack, member)
+        for name, expected in member_arrays(*single, 0).items():
+            assert not np.allclose(expected, start[name])  # it did train
+            np.testing.assert_allclose(found[name], expected, **TOLERANCE)
+
+
+def test_members_of_a_stack_do_not_touch_each_other():
+    X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=True)
+    ends = []
+    for balance_of_the_last in (4.0, 400.0):
+        networks = build_networks(N_COLUMNS, 3, N_MEMBERS)
+        trainer = build_trainer(
+            *networks,
+            as_data(X, y),
+            balances=torch.tensor([0.0, 0.5, balance_of_the_last]).double(),
+            noise_source=replay(make_noises()),
+        )
+        take_steps(trainer, make_batches())
+        ends.append([member_arrays(*networks, m) for m in range(N_MEMBERS)])
+    for member in range(N_MEMBERS - 1):
+        for name, value in ends[0][member].items():
+            np.testing.assert_array_equal(value, ends[1][member][name])
+    assert not np.allclose(ends[0][-1]["gate_bias"], ends[1][-1]["gate_bias"])
+
+
+# Memory.
+
+
+class LargestTensor(TorchDispatchMode):
+    """Record the largest number of elements among all results of torch operations."""
+
+    def __init__(self):
+        super().__init__()
+        self.numel = 0
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        result = func(*args, **(kwargs or {}))
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, torch.Tensor):
+                self.numel = max(self.numel, leaf.numel())
+        return result
+
+
+def test_the_recorder_sees_a_masked_copy_of_the_batch_for_every_member():
+    batch, mask = torch.ones(7, 5), torch.ones(5, 3)
+    with LargestTensor() as largest:
+        batch.unsqueeze(0) * mask.T.unsqueeze(1)
+    assert largest.numel == 3 * 7 * 5
+
+
+@pytest.mark.parametrize("is_classification", [True, False])
+@pytest.mark.parametrize("has_roles", [False, True])
+def test_no_tensor_of_members_times_rows_times_columns_exists(
+    is_classification, has_roles
+):
+    n_rows, n_columns, n_members = 400, 300, 8
+    X, y = make_rows(n_rows, n_columns, is_classification=is_classification)
+    weights = {}
+    if has_roles:
+        halves = (np.arange(n_rows) % 2).astype(np.float32)
+        weights = {
+            "task_weights": np.stack([halves, 1 - halves]),
+            "mask_weights": np.stack([1 - halves, halves]),
+            "set_of_member": np.arange(n_members) % 2,
+        }
+    networks = build_networks(
+        n_columns, 3 if is_classification else 1, n_members, dtype=torch.float32
+    )
+    trainer = build_trainer(
+        *networks,
+        as_data(X, y, torch.float32, **weights),
+        is_classification=is_classification,
+        balances=torch.ones(n_members),
+    )
+    with LargestTensor() as largest:
+        trainer.train_step(torch.arange(n_rows), 1.0, 1.0)
+        stack_outputs(trainer.task, trainer.data.features, None)
+    # The batch, the folded weights and the block of noise are the largest there are:
+    # a seventh of the forbidden tensor at this size.
+    assert n_rows * n_columns <= largest.numel < n_members * n_rows * n_columns / 7
+
+
+# Modules of the user's own.
+
+
+def sequential_of(member_views):
+    """Return an nn.Sequential with the weights of one member of a stack."""
+    layers = []
+    n_layers = sum(name.startswith("weight") for name in member_views)
+    for layer in range(n_layers):
+        weight, bias = (member_views[f"{kind}{layer}"] for kind in ("weight", "bias"))
+        linear = nn.Linear(*weight.shape, dtype=weight.dtype)
+        with torch.no_grad():
+            linear.weight.copy_(weight.T)
+            linear.bias.copy_(bias)
+        layers += [linear, nn.ReLU()]
+    return nn.Sequential(*layers[:-1])
+
+
+def module_twin(task, n_columns, n_outputs):
+    """Return a ModuleStack with the weights of a StackedMLP."""
+    members = iter(range(task.n_members))
+    return ModuleStack(
+        lambda *_: sequential_of(member_views(task, None, next(members))),
+        n_columns,
+        n_outputs,
+        task.n_members,
+        generator=torch.Generator().manual_seed(0),
+        dtype=torch.float64,
+        device=CPU,
+    )
+
+
+@pytest.mark.parametrize("has_roles", [False, True])
+def test_modules_with_the_same_weights_train_like_the_stacked_network(has_roles):
+    X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=True)
+    weights = {}
+    if has_roles:
+        rng = np.random.default_rng(3)
+        weights = {
+            "task_weights": rng.uniform(size=(N_MEMBERS, N_ROWS)),
+            "mask_weights": rng.uniform(size=(N_MEMBERS, N_ROWS)),
+            "set_of_member": np.arange(N_MEMBERS),
+        }
+    task, masking = build_networks(N_COLUMNS, 3, N_MEMBERS)
+    _, twin_masking = build_networks(N_COLUMNS, 3, N_MEMBERS)
+    twin = module_twin(task, N_COLUMNS, 3)
+    for network, gates in ((task, masking), (twin, twin_masking)):
+        trainer = build_trainer(
+            network,
+            gates,
+            as_data(X, y, **weights),
+            balances=torch.from_numpy(BALANCES),
+            noise_source=replay(make_noises()),
+        )
+        take_steps(trainer, make_batches())
+    np.testing.assert_allclose(twin_masking.logits(), masking.logits(), **TOLERANCE)
+    for member, module in enumerate(twin.modules):
+        views = member_views(task, None, member)
+        for layer, linear in enumerate(module[::2]):
+            found = linear.weight.detach().T, linear.bias.detach()
+            expected = views[f"weight{layer}"], views[f"bias{layer}"]
+            for a, b in zip(found, expected, strict=True):
+                np.testing.assert_allclose(a, b, **TOLERANCE)
+
+
+def test_a_module_that_returns_one_number_a_row_in_one_axis_is_refused():
+    stack = ModuleStack(
+        lambda n_columns, _: nn.Sequential(nn.Linear(n_columns, 1), nn.Flatten(0)),
+        2,
+        1,
+        1,
+        generator=torch.Generator().manual_seed(0),
+        dtype=torch.float64,
+        device=CPU,
+    )
+    with pytest.raises(ValueError, match=r"must map \(rows, columns\)"):
+        stack.forward(torch.ones(3, 2).double(), None)
+
+
+def test_a_factory_that_returns_no_module_is_refused():
+    with pytest.raises(TypeError, match=r"must return a torch\.nn\.Module, got int"):
+        ModuleStack(
+            lambda *_: 3,
+            2,
+            1,
+            1,
+            generator=torch.Generator(),
+            dtype=torch.float64,
+            device=CPU,
+        )
+
+
+def test_building_and_running_modules_leaves_the_global_generator_alone():
+    before = torch.get_rng_state()
+    stack = ModuleStack(
+        lambda n_in, n_out: nn.Sequential(nn.Dropout(0.5), nn.Linear(n_in, n_out)),
+        2,
+        1,
+        2,
+        generator=torch.Generator().manual_seed(0),
+        dtype=torch.float64,
+        device=CPU,
+    )
+    stack.forward(torch.ones(3, 2).double(), None)
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+# The caller's settings.
+
+
+@pytest.fixture
+def unusual_settings():
+    """Run a test with two threads and float64 as the default."""
+    n_threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
+    torch.set_num_threads(2)
+    torch.set_default_dtype(torch.float64)
+    yield (2, torch.float64, torch.device("cpu"))
+    torch.set_default_dtype(dtype)
+    torch.set_num_threads(n_threads)
+
+
+def read_settings():
+    """Return the settings of torch that a caller may have changed."""
+    return (
+        torch.get_num_threads(),
+        torch.get_default_dtype(),
+        torch.get_default_device(),
+    )
+
+
+def test_training_runs_on_own_surroundings_and_restores_the_callers(unusual_settings):
+    with own_surroundings():
+        assert read_settings() == (1, torch.float32, torch.device("cpu"))
+    assert read_settings() == unusual_settings
+
+
+def test_training_restores_the_callers_settings_after_an_exception(unusual_settings):
+    with pytest.raises(ZeroDivisionError), own_surroundings():
+        raise ZeroDivisionError
+    assert read_settings() == unusual_settings
+
+
+def test_training_works_inside_inference_mode_and_leaves_it_on():
+    with torch.inference_mode():
+        with own_surroundings():
+            assert not torch.is_inference_mode_enabled()
+        assert torch.is_inference_mode_enabled()
+
+
+# Runs.
+
+
+def build_plain_trainer(X, y, *, dtype=torch.float32, task_learning_rate=3e-4):
+    """Return a trainer of one network without gates."""
+    task, _ = build_networks(X.shape[1], y.shape[1], 1, dtype=dtype)
+    settings = StepSettings(
+        loss=loss_for(False),
+        penalty=SelectionPenalty(),
+        task_learning_rate=task_learning_rate,
+    )
+    return StackTrainer(as_data(X, y, dtype), settings, task)
+
+
+def test_a_run_takes_every_row_once_an_epoch():
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y)
+    batches = trainer._batches(4)
+    epochs = [[next(batches) for _ in range(3)] for _ in range(2)]
+    for epoch in epochs:
+        assert [len(rows) for rows in epoch] == [4, 4, 2]
+        assert sorted(torch.cat(epoch).tolist()) == list(range(10))
+    assert not torch.equal(torch.cat(epochs[0]), torch.cat(epochs[1]))
+
+
+def test_a_run_records_after_the_fractions_asked_for():
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y)
+    called = []
+    trainer.run(
+        Schedule.of_epochs(20, 10, 4),
+        record_after=(0.25, 0.5, 1.0),
+        on_record=called.append,
+    )
+    assert trainer.history.step == [15, 30, 60]
+    assert called == [trainer] * 3
+
+
+def test_a_run_records_the_mean_loss_since_the_record_before():
+    X, y = make_rows(10, 2, is_classification=False)
+    full_batches = Schedule.of_epochs(6, 10, 10)
+    coarse, fine = (build_plain_trainer(X, y, dtype=torch.float64) for _ in range(2))
+    coarse.run(full_batches, record_after=(0.5, 1.0))
+    fine.run(full_batches, record_after=np.arange(1, 7) / 6)
+    by_step = np.array(fine.history.task_loss)
+    expected = by_step.reshape(2, 3, 1).mean(axis=1)
+    # The order of rows within a full batch is drawn alike, so only rounding differs.
+    np.testing.assert_allclose(coarse.history.task_loss, expected, rtol=1e-12)
+
+
+def test_training_lowers_the_loss():
+    X, y = make_rows(64, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y, task_learning_rate=1e-2)
+    trainer.run(Schedule.of_epochs(60, 64, 16), record_after=np.arange(1, 5) / 4)
+    losses = np.ravel(trainer.history.task_loss)
+    assert all(later < earlier for earlier, later in pairwise(losses))
+    assert losses[-1] < 0.3 * np.var(y)
+
+
+def test_a_deadline_shortens_a_run_and_keeps_its_last_temperature():
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y)
+    planned = Schedule(200_000, 1, 10, temperature_decay=0.5**5e-6)  # 20 seconds
+    started = time.monotonic()
+    done = trainer.run(planned, deadline=started + 0.3)
+    # A busy machine may pass the deadline, but not by the whole run.
+    assert time.monotonic() - started < 10
+    assert 24 <= done.n_steps < planned.n_steps
+    assert trainer.history.step[-1] == done.n_steps
+    # One epoch of 24 or more is left out at the end: 0.5^(1/24) at the most.
+    assert trainer.history.temperature[-1] == pytest.approx(1.0, rel=0.03)
+
+
+def test_a_deadline_in_the_past_ends_a_run_after_the_steps_that_measure_its_speed():
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y)
+    done = trainer.run(Schedule(5000, 1, 10), deadline=time.monotonic() - 1.0)
+    assert done.n_steps == 24
+    assert trainer.history.step == [24]
+
+
+def test_a_deadline_far_away_changes_nothing():
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y)
+    planned = Schedule(40, 1, 10)
+    assert trainer.run(planned, deadline=time.monotonic() + 3600) == planned
+
+
+def test_an_absurd_learning_rate_is_reported_as_divergence():
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y, task_learning_rate=1e30)
+    with pytest.raises(TrainingDivergedError, match="Lower task_learning_rate"):
+        trainer.run(Schedule.of_epochs(5, 10, 10))
+
+
+def test_features_too_large_for_a_square_in_float32_are_reported_as_divergence():
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X * 1e30, y)
+    with pytest.raises(TrainingDivergedError, match="extreme values"):
+        trainer.run(Schedule.of_epochs(1, 10, 10))
