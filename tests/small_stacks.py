@@ -8,6 +8,7 @@ import torch
 
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._objective import CrossEntropyLoss, SquaredErrorLoss
+from featuresieve._schedule import Schedule
 from featuresieve._stack_trainer import TrainingData
 from featuresieve._task_network import StackedMLP
 
@@ -108,6 +109,12 @@ def as_data(X, y, dtype=torch.float64, device=CPU, **weights):
         (y.to(dtype) if y.is_floating_point() else y).to(device),
         **{name: torch.from_numpy(w).to(device) for name, w in weights.items()},
     )
+
+
+def whole_epochs(n_epochs, n_rows, batch_size):
+    """Return the schedule of some passes over the rows, with the paper's annealing."""
+    per_epoch = -(-n_rows // batch_size)
+    return Schedule(n_epochs * per_epoch, per_epoch, batch_size)
 
 
 def loss_for(is_classification):

@@ -87,11 +87,11 @@ def test_single_balance_is_at_most_a_48th_of_the_null_loss_a_column():
     assert found == pytest.approx(10 * problem.null_loss() / 48)
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "expected"), [(20, 5), (999, 5), (1000, 2), (3999, 2), (4000, 1)]
-)
-def test_fewer_rows_get_more_held_out_parts(n_rows, expected):
-    assert n_held_out_splits(n_rows) == expected
+def test_fewer_rows_get_more_held_out_parts():
+    counts = [n_held_out_splits(n_rows) for n_rows in (20, 200, 800, 2000, 20_000)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] >= 3
+    assert counts[-1] == 1
 
 
 # The choice. Candidate k is the set of the k best ranked of eight columns.
@@ -277,7 +277,6 @@ def test_search_says_when_the_target_has_nothing_to_do_with_the_columns():
     assert result.support.sum() == 1
 
 
-@pytest.mark.xfail(reason="the row that is marked is not the set that is kept")
 def test_path_of_an_unrelated_target_marks_only_the_set_that_is_kept():
     search = BalanceSearch(
         make_problem(200, 6), QUICK, Bounds(), tolerance=0.01, seed=0
@@ -295,7 +294,6 @@ def test_path_of_an_unrelated_target_marks_only_the_set_that_is_kept():
     assert all(row.n_kept == 1 for row in result.path if row.is_chosen)
 
 
-@pytest.mark.xfail(reason="only the path of gates is looked at")
 def test_search_says_when_a_deadline_cut_its_refits_short():
     search = BalanceSearch(
         make_problem(200, 6), QUICK, Bounds(), tolerance=0.01, seed=0

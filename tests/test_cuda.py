@@ -16,7 +16,14 @@ import torch
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve._schedule import Schedule
 from featuresieve._stack_trainer import StackTrainer, StepSettings, _GraphStep
-from small_stacks import as_data, build_networks, loss_for, make_rows, member_arrays
+from small_stacks import (
+    as_data,
+    build_networks,
+    loss_for,
+    make_rows,
+    member_arrays,
+    whole_epochs,
+)
 
 N_ROWS, N_COLUMNS, N_MEMBERS, N_STEPS = 14, 5, 3, 12
 ANY_DEVICE = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -100,7 +107,7 @@ def test_eager_step_on_cuda_equals_the_step_on_the_cpu(has_roles):
 @pytest.mark.gpu
 def test_captured_run_draws_the_noise_of_the_eager_run():
     # Batches of 4, 4, 4 and 2 rows: two graphs that share one generator.
-    schedule = Schedule.of_epochs(4, N_ROWS, 4)
+    schedule = whole_epochs(4, N_ROWS, 4)
     captured, eager = build_trainer(CUDA), build_trainer(CUDA)
     captured.run(schedule)
     steps = zip(
@@ -129,7 +136,7 @@ def test_captured_run_draws_fresh_noise_at_every_replay():
 def test_captured_run_records_what_the_eager_run_records():
     # Records come after batches of 4 rows (steps 6 and 14) and of 2 (8 and 16), which
     # are replays of two graphs.
-    schedule = Schedule.of_epochs(4, N_ROWS, 4)
+    schedule = whole_epochs(4, N_ROWS, 4)
     captured, eager = build_trainer(CUDA), build_trainer(CUDA)
     eager._step_function = lambda: eager.train_step
     for trainer in (captured, eager):

@@ -14,14 +14,12 @@ import torch
 
 from featuresieve._gumbel_sigmoid import draw_noise_
 from featuresieve._objective import SelectionPenalty
-from featuresieve._schedule import Schedule
 from featuresieve._stack_trainer import StackTrainer, StepSettings
 from reference_autonfs import (
     MASK_NAMES,
     Batch,
     ReferenceAutoNFS,
     ReferenceSettings,
-    autograd_gradients,
     gumbel,
     logistic,
     temperature_of_epoch,
@@ -33,6 +31,7 @@ from small_stacks import (
     make_rows,
     member_arrays,
     take_losses_,
+    whole_epochs,
 )
 
 N_ROWS, N_COLUMNS, N_STEPS = 14, 5, 30
@@ -43,8 +42,6 @@ NOISE = {"gumbel": gumbel, "logistic": logistic}
 # about 1e-16, and Adam, whose steps are normalised, hardly magnifies it: 30 steps end
 # within 1e-14. A wrong formula shows at 1e-3, a wrong epsilon or beta at 1e-8.
 TOLERANCE = 1e-11
-# A single gradient differs by rounding alone.
-ROUNDING = {"rtol": 1e-12, "atol": 1e-14}
 
 
 def assert_close(found, expected, what=""):
@@ -352,7 +349,7 @@ def test_a_whole_run_is_algorithm_1(is_classification):
 
     trainer.train_step = train_step
     n_epochs, batch_size, per_epoch = 6, 4, 4  # 14 rows: batches of 4, 4, 4 and 2
-    trainer.run(Schedule.of_epochs(n_epochs, N_ROWS, batch_size))
+    trainer.run(whole_epochs(n_epochs, N_ROWS, batch_size))
 
     assert len(steps) == n_epochs * per_epoch
     for number, (rows, temperature, scale) in enumerate(steps):
@@ -374,65 +371,3 @@ def test_a_whole_run_is_algorithm_1(is_classification):
     for member, reference in enumerate(references):
         found = member_arrays(trainer.task, trainer.masking, member)
         assert_all_close(found, reference.parameters)
-
-
-# The reference itself.
-
-
-@pytest.mark.parametrize("is_classification", [True, False])
-@pytest.mark.parametrize("penalty", ["fraction", "target"])
-@pytest.mark.parametrize("reduction", ["mean", "sum"])
-@pytest.mark.parametrize("weights", [None, "disjoint"])
-def test_reference_has_the_gradients_autograd_finds_for_the_printed_formula(
-    is_classification, penalty, reduction, weights
-):
-    settings = ReferenceSettings(
-        is_classification=is_classification,
-        penalty=penalty,
-        reduction=reduction,
-        balance=2.0,
-    )
-    trainer = build_trainer(settings)
-    reference = references_of(trainer, settings)[1]
-    shares = {}
-    if weights is not None:
-        shares = {
-            "task_weights": UNEVEN[0] * TASK_ROWS[0],
-            "gate_weights": GATE_ROWS[0],
-        }
-    noise = np.random.default_rng(5).gumbel(size=N_COLUMNS)
-    batch = batch_for(
-        trainer, np.arange(N_ROWS), noise, temperature=0.8, scale=0.6, **shares
-    )
-    expected = autograd_gradients(reference.parameters, reference.settings, batch)
-    found = reference.loss_and_gradients(batch).gradients
-    for name in expected:
-        np.testing.assert_allclose(found[name], expected[name], **ROUNDING)
-
-
-def test_reference_takes_the_steps_of_torch_adam_with_two_learning_rates():
-    settings = ReferenceSettings()
-    reference = references_of(build_trainer(settings), settings)[0]
-    tensors = {
-        name: torch.tensor(value, requires_grad=True)
-        for name, value in reference.parameters.items()
-    }
-    gates = [tensors[name] for name in MASK_NAMES]
-    weights = [tensor for name, tensor in tensors.items() if name not in MASK_NAMES]
-    optimizer = torch.optim.Adam(
-        [{"params": gates, "lr": 4e-3}, {"params": weights, "lr": 3e-4}]
-    )
-    rng = np.random.default_rng(6)
-    for _ in range(10):
-        gradients = {
-            name: rng.standard_normal(value.shape)
-            for name, value in reference.parameters.items()
-        }
-        for name, tensor in tensors.items():
-            tensor.grad = torch.from_numpy(gradients[name])
-        optimizer.step()
-        reference._adam(gradients)
-    for name, tensor in tensors.items():
-        np.testing.assert_allclose(
-            reference.parameters[name], tensor.detach().numpy(), **ROUNDING
-        )

@@ -103,9 +103,6 @@ def test_the_best_moment_of_a_long_run_is_given_as_a_share_of_it():
     assert losses.best_share.tolist() == [1.0]
 
 
-@pytest.mark.xfail(
-    reason="records of short runs coincide, and shares go by their number"
-)
 def test_the_best_moment_of_a_run_of_few_steps_is_given_as_a_share_of_it():
     problem = make_problem()
     settings = replace(QUICK, n_epochs=6, batch_size=1000)
@@ -116,9 +113,6 @@ def test_the_best_moment_of_a_run_of_few_steps_is_given_as_a_share_of_it():
     assert losses.best_share.tolist() == [1.0]
 
 
-@pytest.mark.xfail(
-    reason="a deadline skips early records, and shares go by their number"
-)
 def test_the_best_moment_of_a_shortened_run_is_given_as_a_share_of_it():
     problem = make_problem()
     splits = held_out_splits(problem, 1, 0.2, seed=0)

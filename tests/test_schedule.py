@@ -9,26 +9,8 @@ from featuresieve._schedule import Schedule
 from featuresieve._settings import Settings
 
 
-@pytest.mark.parametrize(
-    ("n_rows", "batch_size", "steps_per_epoch"),
-    [(10, 10, 1), (10, 5, 2), (10, 4, 3), (10, 100, 1), (1, 1, 1)],
-)
-def test_schedule_of_epochs_counts_the_last_small_batch(
-    n_rows, batch_size, steps_per_epoch
-):
-    schedule = Schedule.of_epochs(7, n_rows, batch_size)
-    assert schedule.steps_per_epoch == steps_per_epoch
-    assert schedule.n_steps == 7 * steps_per_epoch
-    assert schedule.batch_size == batch_size
-
-
-def test_schedule_of_epochs_takes_changes():
-    schedule = Schedule.of_epochs(2, 10, 5, start_temperature=3.0, penalty_ramp=0.5)
-    assert schedule == Schedule(4, 2, 5, start_temperature=3.0, penalty_ramp=0.5)
-
-
 def test_temperature_decays_once_an_epoch():
-    schedule = Schedule.of_epochs(3, 10, 5)
+    schedule = Schedule(n_steps=6, steps_per_epoch=2, batch_size=5)
     expected = [2.0, 2.0, 2.0 * 0.997, 2.0 * 0.997, 2.0 * 0.997**2, 2.0 * 0.997**2]
     np.testing.assert_allclose(schedule.temperatures(), expected, rtol=1e-15)
 
@@ -70,6 +52,16 @@ def test_shortened_schedule_is_never_longer_and_never_empty():
 
 
 # The schedule that settings choose.
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "batch_size", "steps_per_epoch"),
+    [(10, 10, 1), (10, 5, 2), (10, 4, 3), (10, 100, 1), (1, 1, 1)],
+)
+def test_settings_count_the_last_small_batch(n_rows, batch_size, steps_per_epoch):
+    schedule = Settings(n_epochs=7, batch_size=batch_size).schedule(n_rows, 5, 1)
+    assert schedule.steps_per_epoch == steps_per_epoch
+    assert schedule.n_steps == 7 * steps_per_epoch
 
 
 def test_settings_take_the_epochs_and_the_batch_size_asked_for():

@@ -299,9 +299,9 @@ class BalanceSearch:
         gains = self._null_losses() - losses.rows[chosen]
         gain_error = gains.std() / np.sqrt(len(gains))
         is_uninformative = bool(gains.mean() < _LEAST_GAIN * gain_error)
+        if is_uninformative:  # keep no more than was asked for
+            chosen = next(i for i, rule in enumerate(rules) if rule.kind == "top")
         kept = rules[chosen].columns(votes)
-        if is_uninformative:
-            kept = votes.ranked()[: self.bounds.least]
         errors = losses.rows.std(axis=1) / np.sqrt(losses.rows.shape[1])
         path = [
             Candidate(

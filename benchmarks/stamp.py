@@ -1,0 +1,73 @@
+"""Where a result comes from: commit, versions, device, command."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import torch
+
+RESULTS = Path(__file__).parent / "results"
+PACKAGES = (
+    *("featuresieve", "torch", "numpy", "scikit-learn", "scipy", "pandas"),
+    *("autonfs", "boruta", "lassonet"),
+)
+
+
+def stamp() -> dict[str, Any]:
+    """Return the circumstances of a run."""
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    device = "cpu"
+    if torch.cuda.is_available():
+        device = torch.cuda.get_device_name()
+    return {
+        "command": "python " + " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "commit": _commit(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d"),
+        "python": platform.python_version(),
+        "versions": versions,
+        "device": device,
+        "n_cpus": os.cpu_count(),
+    }
+
+
+def _commit() -> str:
+    """Return the commit, with a mark if tracked files differ from it.
+
+    FEATURESIEVE_COMMIT names it where the code was copied without its history.
+    """
+    if "FEATURESIEVE_COMMIT" in os.environ:
+        return os.environ["FEATURESIEVE_COMMIT"]
+    git = ["git", "-C", str(Path(__file__).parent)]
+    head = subprocess.run(
+        [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True
+    )
+    if head.returncode != 0:
+        return "unknown"
+    changes = subprocess.run(
+        [*git, "status", "--porcelain", "--untracked-files=no", "--", "../src", "."],
+        capture_output=True,
+        text=True,
+    ).stdout
+    sources = [line for line in changes.splitlines() if "results/" not in line]
+    return head.stdout.strip() + (" with changes" if sources else "")
+
+
+def write(name: str, content: dict[str, Any], folder: Path = RESULTS) -> Path:
+    """Write one result file, whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
+    draft = path.with_suffix(".tmp")
+    draft.write_text(json.dumps(content, indent=1) + "\n")
+    draft.replace(path)
+    return path
