@@ -21,6 +21,7 @@ BAD_ARGUMENTS = [
     ("balance", -0.1, ValueError, NOT_NEGATIVE),
     ("balance", NAN, ValueError, NOT_NEGATIVE),
     ("balance", INF, ValueError, NOT_NEGATIVE),
+    ("balance", 1e30, ValueError, "<= 1e+12"),
     ("balance", None, TypeError, "number"),
     ("balance", None, TypeError, "'auto'"),
     ("balance", True, TypeError, "number"),

@@ -2,6 +2,7 @@
 
 import math
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -18,7 +19,8 @@ from featuresieve._balance_path import (
     price_unit,
     single_balance,
 )
-from featuresieve._candidates import Rule, Votes
+from featuresieve._candidates import Rule, Votes, candidate_rules
+from featuresieve._history import History
 from featuresieve._problem import Problem
 from featuresieve._refit import HeldOutLosses
 from featuresieve._settings import Settings
@@ -292,6 +294,27 @@ def test_path_of_an_unrelated_target_marks_only_the_set_that_is_kept():
     assert result.is_uninformative
     assert len(result.path) > 1
     assert all(row.n_kept == 1 for row in result.path if row.is_chosen)
+
+
+@pytest.mark.parametrize("most_kept", [1, 2])
+def test_an_unrelated_target_gets_the_least_count_when_majorities_are_candidates(
+    most_kept,
+):
+    # What all members keep is the first column, or at the lower balance the first two:
+    # the set of the best ranked column is a majority too, and listed once.
+    kept = np.zeros((2, 3, 8), dtype=bool)
+    kept[0, :, :most_kept] = kept[1, :, :1] = True
+    votes = Votes(kept, np.where(kept, 1.0, -1.0).astype(np.float32))
+    rules = candidate_rules(votes, with_majorities=True, least=1, most=8)
+    search = BalanceSearch(
+        make_problem(20, 8), Settings(), Bounds(), tolerance=0.01, seed=0
+    )
+    search._null_losses = lambda: np.ones(20)
+    losses = HeldOutLosses(np.full((len(rules), 20), 2.0), np.ones(len(rules)))
+    run = SimpleNamespace(history=History(), is_cut_short=False)
+    result = search._result(run, votes, rules, losses, len(rules) - 1)
+    assert result.is_uninformative
+    assert np.flatnonzero(result.support).tolist() == [0]
 
 
 def test_search_says_when_a_deadline_cut_its_refits_short():

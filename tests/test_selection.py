@@ -88,7 +88,7 @@ def test_larger_balance_closes_gates():
 
 
 @pytest.mark.parametrize("least", [1, 3])
-@pytest.mark.parametrize("balance", [1e2, 1e6, 1e30])
+@pytest.mark.parametrize("balance", [1e2, 1e6, 1e12])
 def test_huge_balance_collapses_to_the_fewest_columns_and_warns(balance, least):
     selector = quick_regressor(balance, n_epochs=40, min_features_to_select=least)
     with pytest.warns(SelectionCollapseWarning, match=f"the {least} best ranked"):

@@ -114,10 +114,11 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
 def _check_numbers(params: Mapping[str, Any]) -> None:
     """Check the arguments that are numbers, or None."""
     balance = params["balance"]
-    if not isinstance(balance, Real) or isinstance(balance, bool):
-        check_choice("balance, if not a number,", balance, BALANCES)
+    if not isinstance(balance, str):
+        name = "balance, if not 'auto' or 'price',"
+        check_real(name, balance, least=0.0, most=LARGEST_BALANCE)
     else:
-        check_real("balance", balance, least=0.0, most=LARGEST_BALANCE)
+        check_choice("balance, if not a number,", balance, BALANCES)
     for name in ("n_members", "embedding_size", "min_features_to_select"):
         check_integer(name, params[name], least=1)
     for name in ("n_epochs", "batch_size", "n_features_to_select", "max_features"):

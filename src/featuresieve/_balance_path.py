@@ -300,7 +300,8 @@ class BalanceSearch:
         gain_error = gains.std() / np.sqrt(len(gains))
         is_uninformative = bool(gains.mean() < _LEAST_GAIN * gain_error)
         if is_uninformative:  # keep no more than was asked for
-            chosen = next(i for i, rule in enumerate(rules) if rule.kind == "top")
+            fewest = np.sort(votes.ranked()[: self.bounds.least]).tolist()
+            chosen = [rule.columns(votes).tolist() for rule in rules].index(fewest)
         kept = rules[chosen].columns(votes)
         errors = losses.rows.std(axis=1) / np.sqrt(losses.rows.shape[1])
         path = [

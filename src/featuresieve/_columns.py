@@ -37,7 +37,7 @@ class ColumnScaler:
     knots, scores : list of arrays, empty unless ranks are used
         For each column the known values and the normal scores they map to.
     means, spreads : arrays of shape (columns,)
-        Applied last. The spread of a constant column is one.
+        Applied last.
     """
 
     knots: list[FloatArray]
@@ -99,18 +99,18 @@ def _normal_scores(column: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def mean_and_spread(values: FloatArray) -> tuple[float, float]:
-    """Return mean and standard deviation, the latter one if the values are constant.
+    """Return mean and standard deviation, for use as a scale never zero.
 
-    Computed on a scale where no square overflows or underflows.
+    Computed relative to the largest value, so that no square overflows or underflows.
+    Values that differ in their last digits alone count as constant; their spread is
+    their size.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
         return 0.0, 1.0
     scaled = values / largest
     mean, spread = float(scaled.mean()), float(scaled.std())
-    if spread <= 1e-12:
-        return mean * largest, 1.0
-    return mean * largest, spread * largest
+    return mean * largest, (spread if spread > 1e-12 else 1.0) * largest
 
 
 def canonical_order(encoded: Float32Array) -> IndexArray:

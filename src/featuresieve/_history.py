@@ -19,7 +19,7 @@ class History:
     task_loss : list of arrays of shape (members,)
         Mean task loss since the record before.
     penalty : list of arrays of shape (members,)
-        Selection penalty of the latest mask, before it is multiplied by the balance.
+        Selection penalty of the mask without noise, not multiplied by the balance.
         Empty for a stack without a masking network.
     logits : list of arrays of shape (members, gates)
         Empty for a stack without a masking network.

@@ -38,7 +38,8 @@ class ModuleStack:
         device: torch.device,
     ) -> None:
         seed = int(torch.randint(2**62, (), generator=generator))
-        with torch.random.fork_rng():
+        self._forked = [device] if device.type == "cuda" else []
+        with torch.random.fork_rng(self._forked):
             torch.manual_seed(seed)
             built = [factory(n_columns, n_outputs) for _ in range(n_members)]
         for module in built:
@@ -66,7 +67,7 @@ class ModuleStack:
         """Return the outputs, (members, rows, outputs), keeping the tape."""
         self._outputs, self._masks = [], []
         self._dropout_seed += 1
-        with torch.enable_grad(), torch.random.fork_rng():
+        with torch.enable_grad(), torch.random.fork_rng(self._forked):
             torch.manual_seed(self._dropout_seed)
             for member, module in enumerate(self.modules):
                 gate = None if mask is None else mask[:, member].detach().clone()

@@ -137,7 +137,6 @@ class StackTrainer:
         self._noise_block: Iterator[Tensor] = iter(())
         self._optimizer = self._build_optimizer()
         self._loss_sums = data.features.new_zeros(task.n_members)
-        self._mask: Tensor | None = None  # of the latest step
 
     def _build_optimizer(self) -> StackAdam:
         """Return one Adam with the two learning rates."""
@@ -192,7 +191,6 @@ class StackTrainer:
             price = settings.penalty.gradient(mask) * (self.balances * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
-            self._mask = mask
         self._optimizer.step()
 
     def _reduce_(
@@ -283,11 +281,11 @@ class StackTrainer:
         self.history.step.append(step)
         self.history.temperature.append(float(temperature))
         self.history.task_loss.append(task_loss)
-        if self.masking is not None and self._mask is not None:
-            penalty = self.settings.penalty.value(self._mask)
+        if self.masking is not None:
+            logits = self.masking.logits()
+            penalty = self.settings.penalty.value(torch.sigmoid(logits / temperature))
             self.history.penalty.append(penalty.cpu().double().numpy())
-            logits = self.masking.logits().T.cpu().float().numpy()
-            self.history.logits.append(logits)
+            self.history.logits.append(logits.T.cpu().float().numpy())
 
     def row_losses(
         self, features: Tensor, targets: Tensor, mask: Tensor | None

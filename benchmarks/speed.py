@@ -1,0 +1,403 @@
+"""How fast: against other selectors, against itself without mask, on CPU and GPU.
+
+Usage (from the repository root)::
+
+    python benchmarks/speed.py peers     # every selector on five tables, one by one
+    python benchmarks/speed.py stack     # cost of members and of the mask, this device
+    python benchmarks/speed.py memory    # peak memory against the size of the input
+    python benchmarks/speed.py gpu       # one automatic fit, and the authors' package
+    python benchmarks/speed.py table     # print what the stored results say
+
+Ratios are taken between runs on one machine in one go. Every measurement of `peers`
+and `memory` is a process of its own on one thread, with a time limit; one that fails
+or runs out of time is a row that says so.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import stamp
+import torch
+from sklearn.datasets import (
+    load_breast_cancer,
+    load_diabetes,
+    load_digits,
+    make_classification,
+)
+
+LIMIT_SECONDS = 300
+REGRESSIONS = {"diabetes"}
+
+
+def table(name: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return one of the tables, standardised."""
+    loaders = {
+        "breast_cancer": load_breast_cancer,
+        "digits": load_digits,
+        "diabetes": load_diabetes,
+    }
+    if name in loaders:
+        X, y = loaders[name](return_X_y=True)
+    else:
+        n_rows, n_columns = map(int, name.removeprefix("made_").split("x"))
+        X, y = make_classification(
+            n_rows, n_columns, n_informative=8, n_redundant=8, random_state=0
+        )
+    spread = X.std(axis=0)
+    X = (X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
+    if name in REGRESSIONS:
+        y = (y - y.mean()) / y.std()
+    return X, y
+
+
+TABLES = (
+    *("breast_cancer", "diabetes", "digits"),
+    *("made_1000x200", "made_2000x500", "made_500x2000"),
+)
+
+
+def _ours(name: str, **arguments: Any) -> Callable[[np.ndarray, np.ndarray], int]:
+    """Return a fit of the library's estimator that counts what it keeps."""
+    from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+
+    kind = AutoNFSRegressor if name in REGRESSIONS else AutoNFSClassifier
+    build = kind.as_published if arguments.pop("is_published", False) else kind
+    selector = build(random_state=0, device="cpu", **arguments)
+    return lambda X, y: selector.fit(X, y).n_features_selected_
+
+
+def _autonfs(name: str, **arguments: Any) -> Callable[[np.ndarray, np.ndarray], int]:
+    """Return a fit of the authors' package."""
+    from autonfs import AutoNFS
+
+    mode = "regression" if name in REGRESSIONS else "classification"
+
+    def fit(X: np.ndarray, y: np.ndarray) -> int:
+        selector = AutoNFS(mode=mode, **arguments)
+        target = y.astype(np.float32) if mode == "regression" else y
+        selector.fit(X.astype(np.float32), target)
+        return int(np.count_nonzero(selector.support_))
+
+    return fit
+
+
+def _lassonet(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
+    """Return a fit of LassoNet's cross-validated path."""
+    from lassonet import LassoNetClassifierCV, LassoNetRegressorCV
+
+    kind = LassoNetRegressorCV if name in REGRESSIONS else LassoNetClassifierCV
+
+    def fit(X: np.ndarray, y: np.ndarray) -> int:
+        model = kind(random_state=0, torch_seed=0, verbose=0)
+        model.fit(X.astype(np.float32), y)
+        return int(model.best_selected_.sum())
+
+    return fit
+
+
+def _forest(name: str) -> Any:
+    """Return the forest that the wrappers use."""
+    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+    kind = RandomForestRegressor if name in REGRESSIONS else RandomForestClassifier
+    return kind(n_estimators=100, n_jobs=1, random_state=0)
+
+
+def _boruta(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
+    """Return a fit of Boruta with its usual shallow forest."""
+    from boruta import BorutaPy
+
+    forest = _forest(name).set_params(max_depth=5)
+    selector = BorutaPy(forest, n_estimators="auto", random_state=0)
+    return lambda X, y: int(selector.fit(X, y).support_.sum())
+
+
+def _rfecv(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
+    """Return a fit of scikit-learn's recursive elimination, a tenth at a time."""
+    from sklearn.feature_selection import RFECV
+
+    selector = RFECV(_forest(name), step=0.1, cv=5)
+    return lambda X, y: int(selector.fit(X, y).n_features_)
+
+
+def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
+    """Return the trainer of `as_published` without a mask: what masking adds to."""
+    from featuresieve._problem import Problem
+    from featuresieve._settings import Settings
+    from featuresieve._stacks import train_plain
+
+    def fit(X: np.ndarray, y: np.ndarray) -> int:
+        is_regression = name in REGRESSIONS
+        targets = y.astype(np.float32)[:, None] if is_regression else y.astype(np.int64)
+        n_outputs = 1 if is_regression else int(y.max()) + 1
+        problem = Problem(X.astype(np.float32), targets, n_outputs, not is_regression)
+        settings = Settings(n_epochs=150, batch_size=32, task_learning_rate=3e-4)
+        schedule = settings.schedule(len(X), X.shape[1], 1)
+        train_plain(problem, settings, [np.arange(X.shape[1])], schedule, seed=0)
+        return X.shape[1]
+
+    return fit
+
+
+METHODS: dict[str, Callable[[str], Callable[[np.ndarray, np.ndarray], int]]] = {
+    "featuresieve auto": lambda name: _ours(name),
+    "featuresieve price": lambda name: _ours(name, balance="price"),
+    "featuresieve, published setting": lambda name: _ours(name, is_published=True),
+    "autonfs 1.0.0, same setting": lambda name: _autonfs(name, balance=1.0),
+    "autonfs 1.0.0 auto": lambda name: _autonfs(name),
+    "same trainer, no mask": _unmasked,
+    "LassoNet CV": _lassonet,
+    "Boruta": _boruta,
+    "RFECV, forest": _rfecv,
+}
+
+
+def measure_one(method: str, name: str) -> dict[str, Any]:
+    """Fit once in this process."""
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    X, y = table(name)
+    fit = METHODS[method](name)
+    warm_up, _ = table("breast_cancer")
+    torch.from_numpy(warm_up).float() @ torch.ones(30, 4)
+    started = time.perf_counter()
+    n_kept = fit(X, y)
+    return {"seconds": round(time.perf_counter() - started, 3), "n_kept": n_kept}
+
+
+def in_process(arguments: list[str]) -> dict[str, Any]:
+    """Run this script once more with other arguments and read what it prints."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(
+            [sys.executable, __file__, *arguments],
+            capture_output=True,
+            text=True,
+            timeout=LIMIT_SECONDS,
+            env=environment,
+        )
+    except subprocess.TimeoutExpired:
+        return {"failure": f"more than {LIMIT_SECONDS} s"}
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        return {"failure": reason[0][:200]}
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def peers() -> list[dict[str, Any]]:
+    """Time every selector on every table; the quick ones three times."""
+    records = []
+    for name in TABLES:
+        for method in METHODS:
+            result = in_process(["one", method, name])
+            if result.get("seconds", LIMIT_SECONDS) < 20:
+                again = [in_process(["one", method, name]) for _ in range(2)]
+                seconds = [r["seconds"] for r in (result, *again) if "seconds" in r]
+                result["seconds"] = float(np.median(seconds))
+            records.append({"table": name, "method": method, **result})
+            print(name, method, result, flush=True)
+    return records
+
+
+def stack() -> list[dict[str, Any]]:
+    """Time a training step for several sizes of stack, with and without mask."""
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    records = []
+    for n_columns in (64, 500, 5000):
+        for n_members in (1, 16):
+            seconds = {
+                is_masked: _seconds_per_step(n_columns, n_members, is_masked, device)
+                for is_masked in (True, False)
+            }
+            records.append(
+                {
+                    "n_columns": n_columns,
+                    "n_members": n_members,
+                    "microseconds": round(seconds[True] * 1e6, 1),
+                    "microseconds_unmasked": round(seconds[False] * 1e6, 1),
+                }
+            )
+            print(records[-1], flush=True)
+    return records
+
+
+def _seconds_per_step(
+    n_columns: int, n_members: int, is_masked: bool, device: torch.device
+) -> float:
+    """Return the seconds of one step at batch size 128, the best of several runs."""
+    from featuresieve._masking_network import MaskingNetwork
+    from featuresieve._objective import CrossEntropyLoss
+    from featuresieve._schedule import Schedule
+    from featuresieve._stack_trainer import StackTrainer, StepSettings, TrainingData
+    from featuresieve._task_network import StackedMLP
+
+    generator = torch.Generator().manual_seed(0)
+    place: dict[str, Any] = {"dtype": torch.float32, "device": device}
+    X = torch.randn(2048, n_columns, generator=generator).to(device)
+    y = torch.randint(2, (2048,), generator=generator).to(device)
+    task = StackedMLP(
+        n_columns, 2, n_members, hidden_sizes=(32, 32), generator=generator, **place
+    )
+    masking = MaskingNetwork(
+        n_columns,
+        n_members,
+        embedding_size=32,
+        init="zeros",
+        train_embedding=True,
+        generator=generator,
+        **place,
+    )
+    trainer = StackTrainer(
+        TrainingData(X, y),
+        StepSettings(CrossEntropyLoss()),
+        task,
+        masking=masking if is_masked else None,
+        balances=torch.full((n_members,), 0.1, device=device),
+    )
+    schedule = Schedule(1000 if device.type == "cuda" else 200, 16, 128)
+    trainer.run(schedule)
+    times = []
+    for _ in range(5):
+        _synchronize(device)
+        started = time.perf_counter()
+        trainer.run(schedule)
+        _synchronize(device)
+        times.append((time.perf_counter() - started) / schedule.n_steps)
+    return min(times)
+
+
+def _synchronize(device: torch.device) -> None:
+    """Wait for a GPU."""
+    if device.type == "cuda":
+        torch.cuda.synchronize()
+
+
+MEMORY_SHAPES = ("20000x16", "60000x200", "200000x100", "500x60", "50x7000")
+
+
+def memory() -> list[dict[str, Any]]:
+    """Measure what a default fit adds to the memory of the process."""
+    records = []
+    for shape in MEMORY_SHAPES:
+        records.append({"shape": shape, **in_process(["memory-one", "-", shape])})
+        print(records[-1], flush=True)
+    return records
+
+
+def memory_one(shape: str) -> dict[str, Any]:
+    """Fit a made table and compare the peak with the size of the input."""
+    from featuresieve import AutoNFSClassifier
+
+    warnings.simplefilter("ignore")
+    n_rows, n_columns = map(int, shape.split("x"))
+    small = np.random.default_rng(0).standard_normal((200, 5))
+    AutoNFSClassifier(random_state=0).fit(small, small[:, 0] > 0)
+    X = np.random.default_rng(0).standard_normal((n_rows, n_columns))
+    y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
+    before = _peak_bytes()
+    started = time.perf_counter()
+    AutoNFSClassifier(random_state=0, device="cpu").fit(X, y)
+    seconds = time.perf_counter() - started
+    return {
+        "input_megabytes": round(X.nbytes / 1e6, 1),
+        "added_megabytes": round((_peak_bytes() - before) / 1e6, 1),
+        "seconds": round(seconds, 2),
+    }
+
+
+def _peak_bytes() -> int:
+    """Return the largest memory this process ever held."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def gpu() -> list[dict[str, Any]]:
+    """Time automatic fits on a GPU, and the authors' automatic mode beside them."""
+    import tables
+
+    from featuresieve import AutoNFSRegressor
+
+    split = tables.tabular_cell("california", "random")
+    X, y = split.X["train"], split.y["train"]
+    records = []
+    for repeat in range(4):
+        started = time.perf_counter()
+        selector = AutoNFSRegressor(random_state=repeat, device="cuda").fit(X, y)
+        seconds = time.perf_counter() - started
+        n_members = selector.history_["task_loss"].shape[1]
+        # Gated members see every fitted row once an epoch; refits are not counted.
+        n_epochs = float(selector.history_["step"][-1]) * 256 / (0.8 * len(X))
+        records.append(
+            {
+                "what": "featuresieve auto, california + 8 noise columns",
+                "seconds": round(seconds, 3),
+                "n_kept": selector.n_features_selected_,
+                "member_epochs": round(n_members * n_epochs, 1),
+            }
+        )
+        print(records[-1], flush=True)
+    records.append(_authors_gpu(X, y))
+    print(records[-1], flush=True)
+    return records
+
+
+def _authors_gpu(X: np.ndarray, y: np.ndarray) -> dict[str, Any]:
+    """Time the authors' automatic mode for one value and few epochs on the GPU."""
+    from autonfs import AutoNFS
+
+    selector = AutoNFS(
+        mode="regression",
+        device="cuda",
+        epochs=2,
+        adaptive_grid=(0.1,),
+        random_state=0,
+    )
+    started = time.perf_counter()
+    selector.fit(X.astype(np.float32), y.astype(np.float32))
+    return {
+        "what": "autonfs 1.0.0 auto, one value, two epochs, five networks",
+        "seconds": round(time.perf_counter() - started, 3),
+        "member_epochs": 10,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parts = ("peers", "stack", "memory", "gpu", "table", "one", "memory-one")
+    parser.add_argument("part", choices=parts)
+    parser.add_argument("method", nargs="?")
+    parser.add_argument("name", nargs="?")
+    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    if arguments.part == "one":
+        print(json.dumps(measure_one(arguments.method, arguments.name)))
+    elif arguments.part == "memory-one":
+        print(json.dumps(memory_one(arguments.name)))
+    elif arguments.part == "table":
+        from speed_table import print_tables
+
+        print_tables(arguments.out)
+    else:
+        part = {"peers": peers, "stack": stack, "memory": memory, "gpu": gpu}
+        circumstances = stamp.stamp()
+        records = part[arguments.part]()
+        device = "gpu" if torch.cuda.is_available() else "cpu"
+        name = f"speed_{arguments.part}"
+        name += f"_{device}" if arguments.part == "stack" else ""
+        content = {"stamp": circumstances, "records": records}
+        stamp.write(name, content, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
