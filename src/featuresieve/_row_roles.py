@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 
 from featuresieve._problem import Problem
 
@@ -23,12 +22,16 @@ class HeldOutSplit:
 def held_out_splits(
     problem: Problem, n_splits: int, test_fraction: float, seed: int
 ) -> list[HeldOutSplit]:
-    """Draw divisions at random, with the classes in proportion where possible."""
+    """Hold out `n_splits` disjoint parts in turn, classes in proportion.
+
+    The parts are disjoint so that no row counts twice when their losses are pooled.
+    """
+    n_parts = min(round(1 / test_fraction), problem.n_rows)
+    rows = np.arange(problem.n_rows)
+    parts = _deal(problem, rows, n_parts, np.random.default_rng(seed))
     return [
-        HeldOutSplit(fit, test)
-        for fit, test in _shuffle_splits(
-            problem, np.arange(problem.n_rows), n_splits, test_fraction, seed
-        )
+        HeldOutSplit(np.setdiff1d(rows, part, assume_unique=True), part)
+        for part in parts[:n_splits]
     ]
 
 
@@ -44,31 +47,19 @@ def gate_halves(
     """
     if len(fit_rows) < 2:
         return [(fit_rows, fit_rows)] * (2 * n_halvings)
-    halves = _shuffle_splits(problem, fit_rows, n_halvings, 0.5, seed)
+    rng = np.random.default_rng(seed)
+    halves = [_deal(problem, fit_rows, 2, rng) for _ in range(n_halvings)]
     return [pair for a, b in halves for pair in ((a, b), (b, a))]
 
 
-def _shuffle_splits(
-    problem: Problem, rows: RowArray, n_splits: int, fraction: float, seed: int
-) -> Sequence[tuple[RowArray, RowArray]]:
-    """Return (rest, drawn) pairs of row numbers."""
-    n_drawn = min(max(1, round(fraction * len(rows))), len(rows) - 1)
-    if n_drawn < 1:
-        return [(rows, rows)] * n_splits
-    labels = problem.targets[rows] if problem.is_classification else None
-    splitter: ShuffleSplit | StratifiedShuffleSplit = ShuffleSplit(
-        n_splits, test_size=n_drawn, random_state=seed
-    )
-    if labels is not None:
-        counts = np.bincount(labels)
-        n_classes = np.count_nonzero(counts)
-        enough = counts[counts > 0].min() >= 2
-        if enough and n_drawn >= n_classes and len(rows) - n_drawn >= n_classes:
-            splitter = StratifiedShuffleSplit(
-                n_splits, test_size=n_drawn, random_state=seed
-            )
-    pairs = splitter.split(np.zeros((len(rows), 1)), labels)
-    return [(rows[np.sort(rest)], rows[np.sort(drawn)]) for rest, drawn in pairs]
+def _deal(
+    problem: Problem, rows: RowArray, n_parts: int, rng: np.random.Generator
+) -> list[RowArray]:
+    """Deal rows like cards, class by class, into parts of equal size."""
+    order = rng.permutation(rows)
+    if problem.is_classification:
+        order = order[np.argsort(problem.targets[order], kind="stable")]
+    return [np.sort(order[part::n_parts]) for part in range(n_parts)]
 
 
 def weight_sets(n_rows: int, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:
