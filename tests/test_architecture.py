@@ -40,6 +40,7 @@ LIBRARY_ORDER = [
     "_arguments",
     "_predictor",
     "_autonfs",
+    "_docs",
     "_estimators",
     "__init__",
     "plotting",

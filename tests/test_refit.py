@@ -73,7 +73,7 @@ def test_a_network_never_sees_the_rows_it_is_judged_on():
     # split learn from them; those of the first would be spoiled if they saw one.
     problem = make_problem()
     splits = held_out_splits(problem, 2, 0.2, seed=0)
-    absurd = np.setdiff1d(splits[0].test_rows, splits[1].test_rows)
+    absurd = splits[0].test_rows[::2]
     targets = problem.targets.copy()
     targets[absurd] = 1e3
     losses = refit_candidates(

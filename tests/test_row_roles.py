@@ -72,7 +72,7 @@ def test_a_class_of_one_row_does_not_stop_a_split():
 def test_more_classes_than_held_out_rows_do_not_stop_a_split():
     problem = make_problem(np.repeat(np.arange(6), 2))
     (split,) = held_out_splits(problem, 1, 0.2, seed=0)
-    assert len(split.test_rows) == 2
+    assert len(split.test_rows) == 3  # a fifth of 12 rows, rounded up
 
 
 @pytest.mark.parametrize("n_rows", [2, 3, 4])
@@ -117,3 +117,8 @@ def test_weight_sets_are_one_where_a_row_is_in_the_group():
     found = weight_sets(5, [np.array([0, 3]), np.array([], dtype=int), np.arange(5)])
     assert found.tolist() == [[1, 0, 0, 1, 0], [0] * 5, [1] * 5]
     assert found.dtype == np.float32
+
+
+def test_held_out_parts_share_no_row(problem):
+    parts = [split.test_rows for split in held_out_splits(problem, 5, 0.2, seed=0)]
+    assert_partition(parts, np.arange(problem.n_rows))

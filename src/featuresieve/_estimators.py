@@ -9,18 +9,22 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from featuresieve._autonfs import AutoNFS
 from featuresieve._columns import Float32Array, mean_and_spread
+from featuresieve._docs import documented
 
 
+@documented
 class AutoNFSClassifier(ClassifierMixin, AutoNFS):
     """Select the features a classification needs, and classify with them.
 
-    @SHARED@
+    @PARAMETERS@
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels seen during fit.
     @ATTRIBUTES@
+
+    @NOTES@
 
     Examples
     --------
@@ -79,14 +83,17 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
         return np.asarray(self.classes_[codes])
 
 
+@documented
 class AutoNFSRegressor(RegressorMixin, AutoNFS):
     """Select the features a regression needs, and predict with them.
 
-    @SHARED@
+    @PARAMETERS@
 
     Attributes
     ----------
     @ATTRIBUTES@
+
+    @NOTES@
 
     Examples
     --------

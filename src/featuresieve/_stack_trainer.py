@@ -188,7 +188,7 @@ class StackTrainer:
             assert mask is not None
             assert mask_slope is not None
             assert self.balances is not None
-            price = settings.penalty.gradient(mask) * (self.balances * scale)
+            price = self.balances * (settings.penalty.gradient(mask) * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
         self._optimizer.step()

@@ -1,0 +1,129 @@
+"""The documentation that both estimators share, written once."""
+
+import textwrap
+from typing import TypeVar
+
+Class = TypeVar("Class", bound=type)
+
+PARAMETERS = """\
+Parameters
+----------
+balance : "auto", "price" or float, default="auto"
+    The weight λ of the selection penalty. "auto" trains a path of balances and
+    chooses by held-out loss; "price" trains once at a closed-form price, which is
+    quicker and less careful; a number is that λ, exactly.
+n_features_to_select : int or None, default=None
+    Keep exactly this many, the best ranked.
+min_features_to_select : int, default=1
+    Never keep fewer.
+max_features : int or None, default=None
+    Never keep more.
+tolerance : float, default=0.005
+    What a smaller set may lose, as a share of the best held-out loss (or five times
+    this share of the gain over a constant, if that is less).
+n_members : int, default=4
+    Networks per balance. Each votes; on small tables the automatic search uses more.
+gate_rows : {"held_out", "shared"}, default="held_out"
+    Which rows train the gates. "held_out": each member trains its task network on one
+    half of the rows and its gates on the other, so that a feature is kept only if it
+    helps on rows the network has not learnt from. "shared": all rows train both, as
+    in the paper.
+n_epochs, batch_size : int or None, default=None
+    Length of training; None chooses from the size of the table.
+hidden_sizes : tuple of int, default=(32, 32)
+    Hidden layers of the task network.
+embedding_size : int, default=32
+    Size of the learned embedding that the masking network reads.
+task_network : callable or None, default=None
+    Your own network: called with (n_columns, n_outputs), returns a torch.nn.Module
+    that maps (rows, columns) to (rows, outputs). It trains one member after another
+    under autograd, which is several times slower. A network that normalises its
+    inputs (batch normalisation before the first layer) undoes the mask.
+penalty : {"fraction", "target"}, default="fraction"
+    ``mean(m)``, or ``(mean(m) - target_count / D)^2``.
+target_count : float, default=2.0
+    The count that penalty="target" pulls towards.
+penalty_ramp : float, default=0.3
+    Share of training over which the penalty grows from zero to its full weight.
+noise : {"gumbel", "logistic"}, default="gumbel"
+    Noise of the relaxed mask; Gumbel as the paper prints it.
+reduction : {"mean", "sum"}, default="mean"
+    How the losses of a batch are put together. The paper's algorithm prints a sum,
+    its authors' code takes the mean.
+decision : {"threshold", "vote"}, default="threshold"
+    A member keeps a feature if its logit is positive, or (as the authors' code does)
+    if at least one of as many noisy draws as an epoch has batches keeps it.
+start_temperature : float, default=2.0
+    Temperature of the relaxed mask at the start.
+temperature_decay : float or None, default=None
+    Factor on the temperature per epoch; None reaches 0.85 at the end.
+mask_learning_rate, task_learning_rate : float, default=4e-3 and 2e-3
+    Adam's rates for embedding and masking network, and for the task network.
+mask_init : {"zeros", "uniform"}, default="zeros"
+    Start of the masking network's projection.
+train_embedding : bool, default=True
+    Whether the embedding learns too.
+scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
+    What the networks see of a column: normal quantiles of its ranks, or standardised
+    values, or the values as they are.
+max_time : float or None, default=None
+    Seconds a fit may take. A fit that would take longer is shortened; then its
+    answer depends on the speed of the machine.
+device : str, default="auto"
+    "auto" takes CUDA, then MPS, then the CPU.
+random_state : int, RandomState or None, default=None
+    Decides everything: splits, initial weights, order of rows, noise."""
+
+ATTRIBUTES = """\
+support_ : ndarray of shape (n_features,) of bool
+    Which features are kept.
+n_features_selected_ : int
+    How many.
+logits_ : ndarray of shape (n_features,)
+    Mean logit over the members at the chosen balance.
+ranking_ : ndarray of shape (n_features,) of int
+    1 is the best. Features kept at more balances and by more members come first.
+selection_frequency_ : ndarray of shape (n_features,)
+    Share of the members at the chosen balance that keep a feature.
+balance_ : float
+    The balance chosen, or given.
+path_ : structured array with one row per candidate set
+    Fields balance, n_kept, loss, loss_error (held-out loss and its standard error)
+    and is_chosen. ``pandas.DataFrame(path_)`` makes a table of it.
+history_ : dict of arrays
+    What training recorded: step, temperature, balance (of each member), task_loss,
+    penalty, n_kept (each by record and member) and gates (mean gate by record and
+    feature, at the chosen balance).
+n_features_in_ : int
+feature_names_in_ : ndarray of str
+    Only if X has column names."""
+
+
+NOTES = """\
+Notes
+-----
+A masking network turns a learned embedding e into one logit per feature,
+``w = W e + b``. Each mini-batch draws a mask ``m = sigmoid((w + g) / t)`` with
+noise g and a falling temperature t; the mask multiplies the input of a task
+network, and both are trained on ``task loss + λ mean(m)``. A feature is kept if
+its logit ends up positive.
+
+With balance="auto", many such networks (a path of λ, several seeds) are trained at
+once. Their votes give candidate sets, each is refitted without a mask, and the
+smallest is taken that is shown, on held-out rows, to be good enough. If no set
+predicts held-out targets better than a constant, the best ranked feature is kept
+(or `min_features_to_select`) and an `UninformativeTargetWarning` says so.
+
+References
+----------
+W. Wydmański and M. Śmieja, "AutoNFS: Automatic Neural Feature Selection"."""
+
+
+def documented(cls: Class) -> Class:
+    """Put the shared parts into the docstring of an estimator."""
+    assert cls.__doc__ is not None
+    parts = {"@PARAMETERS@": PARAMETERS, "@ATTRIBUTES@": ATTRIBUTES, "@NOTES@": NOTES}
+    for mark, text in parts.items():
+        indented = textwrap.indent(text, "    ").lstrip()
+        cls.__doc__ = cls.__doc__.replace(mark, indented)
+    return cls
