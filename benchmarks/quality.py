@@ -4,6 +4,7 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
 
     python benchmarks/quality.py tabular     # select, and judge with a fixed MLP
     python benchmarks/quality.py boosted     # judge the stored selections with trees
+    python benchmarks/quality.py price       # the same cells with balance="price"
     python benchmarks/quality.py wide
     python benchmarks/quality.py cohorts
     python benchmarks/quality.py table       # print what the stored results say
