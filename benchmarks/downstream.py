@@ -9,7 +9,7 @@ from sklearn.ensemble import (
 from tables import Split
 from torch import Tensor, nn
 
-HIDDEN, BATCH, MAX_EPOCHS, MAX_STEPS = 256, 256, 40, 6000
+HIDDEN, BATCH, MAX_EPOCHS, MAX_STEPS = 256, 256, 40, 4000
 
 
 def mlp_scores(split: Split, supports: list[np.ndarray], n_seeds: int) -> np.ndarray:

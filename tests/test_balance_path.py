@@ -305,7 +305,7 @@ def test_an_unrelated_target_gets_the_least_count_when_majorities_are_candidates
     kept = np.zeros((2, 3, 8), dtype=bool)
     kept[0, :, :most_kept] = kept[1, :, :1] = True
     votes = Votes(kept, np.where(kept, 1.0, -1.0).astype(np.float32))
-    rules = candidate_rules(votes, with_majorities=True, least=1, most=8)
+    rules = candidate_rules(votes, is_returned_as_judged=True, least=1, most=8)
     search = BalanceSearch(
         make_problem(20, 8), Settings(), Bounds(), tolerance=0.01, seed=0
     )

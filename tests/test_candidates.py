@@ -75,32 +75,34 @@ def sets_of(rules, votes):
 
 
 def test_candidates_go_up_to_what_a_member_keeps_at_the_lowest_balance():
-    rules = candidate_rules(VOTES, with_majorities=False, least=1, most=4)
+    rules = candidate_rules(VOTES, is_returned_as_judged=False, least=1, most=4)
     # 8 votes of 3 members at the first balance: 2.67 columns, rounded up.
     assert sets_of(rules, VOTES) == [[0], [0, 1], [0, 1, 2]]
 
 
 def test_candidates_keep_to_the_bounds():
-    rules = candidate_rules(VOTES, with_majorities=True, least=2, most=2)
+    rules = candidate_rules(VOTES, is_returned_as_judged=True, least=2, most=2)
     assert sets_of(rules, VOTES) == [[0, 1]]
 
 
 def test_candidates_reach_the_least_count_even_if_members_keep_less():
-    rules = candidate_rules(VOTES, with_majorities=False, least=4, most=4)
+    rules = candidate_rules(VOTES, is_returned_as_judged=False, least=4, most=4)
     assert sets_of(rules, VOTES) == [[0, 1, 2, 3]]
 
 
 def test_candidates_exist_when_no_member_keeps_anything():
     votes = votes_of(np.zeros((2, 3, 4)))
-    rules = candidate_rules(votes, with_majorities=True, least=1, most=4)
+    rules = candidate_rules(votes, is_returned_as_judged=True, least=1, most=4)
     assert sets_of(rules, votes) == [[0]]
 
 
-@pytest.mark.parametrize("with_majorities", [False, True])
-def test_candidates_are_distinct_sets(with_majorities):
+@pytest.mark.parametrize("is_returned_as_judged", [False, True])
+def test_candidates_are_distinct_sets(is_returned_as_judged):
     rng = np.random.default_rng(0)
     votes = votes_of(rng.uniform(size=(4, 5, 30)) < np.linspace(0.9, 0.1, 30))
-    rules = candidate_rules(votes, with_majorities=with_majorities, least=1, most=30)
+    rules = candidate_rules(
+        votes, is_returned_as_judged=is_returned_as_judged, least=1, most=30
+    )
     sets = [tuple(columns) for columns in sets_of(rules, votes)]
     assert len(set(sets)) == len(sets)
     assert {len(columns) for columns in sets} >= {1, 2, 3}
@@ -109,14 +111,14 @@ def test_candidates_are_distinct_sets(with_majorities):
 def test_majorities_are_candidates_beside_ranked_sets():
     # At the second balance all members agree on a column that is not the best ranked.
     votes = votes_of([[[1, 1, 1]], [[1, 0, 1]], [[0, 1, 0]]])
-    with_them = candidate_rules(votes, with_majorities=True, least=1, most=3)
-    without = candidate_rules(votes, with_majorities=False, least=1, most=3)
+    with_them = candidate_rules(votes, is_returned_as_judged=True, least=1, most=3)
+    without = candidate_rules(votes, is_returned_as_judged=False, least=1, most=3)
     assert [0, 2] in sets_of(with_them, votes)
     assert [0, 2] not in sets_of(without, votes)
 
 
 def test_a_ranked_candidate_names_the_balance_nearest_in_count():
-    rules = candidate_rules(VOTES, with_majorities=False, least=1, most=4)
+    rules = candidate_rules(VOTES, is_returned_as_judged=False, least=1, most=4)
     nearest = {rule.size: rule.balance_index for rule in rules}
     # Mean counts are 2.67 and 1.33.
     assert nearest[1] == 1
@@ -125,7 +127,7 @@ def test_a_ranked_candidate_names_the_balance_nearest_in_count():
 
 def test_sizes_of_ranked_candidates_grow_by_about_a_third():
     votes = votes_of(np.ones((1, 1, 1000)))
-    rules = candidate_rules(votes, with_majorities=False, least=1, most=1000)
+    rules = candidate_rules(votes, is_returned_as_judged=False, least=1, most=1000)
     sizes = np.array([rule.size for rule in rules])
     assert sizes[0] == 1
     assert sizes[-1] == 1000

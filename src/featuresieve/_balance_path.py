@@ -31,8 +31,9 @@ SINGLE_PRICE_FACTOR = 2.0**-3
 _TEST_FRACTION = 0.2
 # Shares of max_time after which the path, and the refits, must be done.
 _PATH_SHARE, _REFIT_SHARE = 0.6, 0.85
-# Standard errors by which a smaller set must be shown to be good enough.
-_CAUTION = 2.0
+# Standard errors by which a set may seem worse than the best and still be plausible,
+# and by which a smaller one must be shown to be good enough.
+_DOUBT, _CAUTION = 0.5, 1.0
 # Gain over a constant, in standard errors, below which a target counts as unrelated;
 # about one in twenty unrelated targets passes.
 _LEAST_GAIN = 1.65
@@ -205,7 +206,7 @@ class BalanceSearch:
             return self._result_of_size(path_run, votes, self.bounds.exactly)
         rules = candidate_rules(
             votes,
-            with_majorities=len(self.splits) == 1,
+            is_returned_as_judged=len(self.splits) == 1,
             least=self.bounds.least,
             most=self.bounds.most,
         )
@@ -265,9 +266,9 @@ class BalanceSearch:
         """Return the smallest candidate shown to be good enough.
 
         Plausible is a candidate that may be as good as the best: its excess loss, less
-        two standard errors of the difference, is within the tolerance. The largest
+        half a standard error of the difference, is within the tolerance. The largest
         plausible candidate is the reference, and a smaller one is good enough if its
-        excess over the reference, plus two standard errors, is within the tolerance.
+        excess over the reference, plus one standard error, is within the tolerance.
         So many rows allow a small answer, and few rows, which cannot show that columns
         may go, keep what the gates kept.
 
@@ -281,7 +282,7 @@ class BalanceSearch:
         allowed = self.tolerance * min(least_loss, 5 * gain)
         sizes = np.array([len(rule.columns(votes)) for rule in rules])
         excess, error = losses.excess_over(best)
-        plausible = np.flatnonzero(excess - _CAUTION * error <= allowed)
+        plausible = np.flatnonzero(excess - _DOUBT * error <= allowed)
         reference = max(plausible, key=lambda i: (sizes[i], -losses.means[i]))
         excess, error = losses.excess_over(int(reference))
         is_shown = excess + _CAUTION * error <= allowed

@@ -11,6 +11,8 @@ IndexArray = npt.NDArray[np.intp]
 
 # Sizes of ranked candidates grow by this factor.
 _SIZE_RATIO = 1.3
+# How far beyond the members' own count a single held-out part may be trusted.
+_HEADROOM = 1.25
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Rule:
 
 
 def candidate_rules(
-    votes: Votes, *, with_majorities: bool, least: int, most: int
+    votes: Votes, *, is_returned_as_judged: bool, least: int, most: int
 ) -> list[Rule]:
     """List the rules worth a refit.
 
@@ -80,17 +82,21 @@ def candidate_rules(
     ----------
     votes : Votes
         Of all members.
-    with_majorities : bool
-        Whether majorities at single balances are candidates, besides ranked sets.
+    is_returned_as_judged : bool
+        Whether the very set that is refitted will be the answer, as with a single
+        held-out part. Then majorities at single balances are candidates too, besides
+        ranked sets, and these go a quarter beyond what a member keeps on average at
+        the lowest balance. With several parts a rule is judged by the sets it makes of
+        each part's members, and ranked sets go up to that average.
     least, most : int
-        Bounds on the number of columns kept. Besides, no candidate is larger than
-        what a member keeps on average at the lowest balance.
+        Bounds on the number of columns kept.
     """
     n_columns = votes.kept.shape[-1]
     counts = votes.kept.sum(axis=-1).mean(axis=1)  # mean count at each balance
-    largest = int(np.clip(np.ceil(counts.max()), least, min(most, n_columns)))
+    largest = counts.max() * (_HEADROOM if is_returned_as_judged else 1.0)
+    largest = int(np.clip(np.ceil(largest), least, min(most, n_columns)))
     rules = []
-    if with_majorities:
+    if is_returned_as_judged:
         majorities = [Rule("majority", p) for p in range(len(counts))]
         rules += [r for r in majorities if least <= len(r.columns(votes)) <= largest]
     rules += [

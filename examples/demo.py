@@ -1,0 +1,93 @@
+"""Select features of a real table, print what was found, save a picture of it.
+
+Run by ``make demo``. The table is scikit-learn's breast cancer data, 569 tumours with
+30 measurements each, to which 30 columns of noise are added.
+"""
+
+import time
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from sklearn.datasets import load_breast_cancer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_score, train_test_split
+from sklearn.pipeline import make_pipeline
+
+from featuresieve import AutoNFSClassifier
+
+PICTURE = Path("autonfs_demo.png")
+KEPT, OTHER = "#0072B2", "#BBBBBB"
+
+
+def table_with_noise() -> tuple[pd.DataFrame, pd.Series]:
+    """Return the tumours with thirty more columns that mean nothing."""
+    X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    noise = np.random.default_rng(0).standard_normal((len(X), 30))
+    names = [f"noise {number}" for number in range(30)]
+    return pd.concat([X, pd.DataFrame(noise, columns=names)], axis=1), y
+
+
+def draw(selector: AutoNFSClassifier, path: Path) -> None:
+    """Save the candidates with their losses, and the votes for each feature."""
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(11, 5.2), width_ratios=(1, 1.25), layout="constrained"
+    )
+    candidates = pd.DataFrame(selector.path_)
+    left.errorbar(
+        candidates.n_kept,
+        candidates.loss,
+        candidates.loss_error,
+        fmt="o",
+        color=OTHER,
+        ecolor="#DDDDDD",
+        label="candidate sets",
+    )
+    chosen = candidates[candidates.is_chosen]
+    left.plot(chosen.n_kept, chosen.loss, "o", color=KEPT, ms=9, label="chosen")
+    left.set(xlabel="features kept", ylabel="held-out loss (nats)", xscale="log")
+    left.set_title("How many?")
+    left.legend(frameon=False)
+    features = selector.feature_table().head(24).iloc[::-1]
+    colours = [KEPT if kept else OTHER for kept in features.kept]
+    right.barh(features.name, features.frequency, color=colours)
+    right.set(xlabel="share of networks that keep it", xlim=(0, 1))
+    right.set_title("Which? (the 24 best ranked, kept ones blue)")
+    for axes in (left, right):
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.savefig(path, dpi=130)
+    plt.close(figure)
+
+
+def main() -> None:
+    X, y = table_with_noise()
+    X_train, X_test, y_train, y_test = train_test_split(
+        X, y, test_size=0.3, stratify=y, random_state=0
+    )
+    print(f"{X.shape[0]} rows, {X.shape[1]} columns, 30 of them noise\n")
+    started = time.perf_counter()
+    selector = AutoNFSClassifier(random_state=0).fit(X_train, y_train)
+    seconds = time.perf_counter() - started
+    table = selector.feature_table()
+    print(table[table.kept].to_string(index=False, float_format="%.2f"))
+    n_noise = sum(name.startswith("noise") for name in selector.get_feature_names_out())
+    print(
+        f"\nkept {selector.n_features_selected_} of {X.shape[1]} columns, "
+        f"{n_noise} of them noise, in {seconds:.1f} s"
+    )
+    print(f"its own network on unseen rows: {selector.score(X_test, y_test):.3f}")
+    forest = RandomForestClassifier(random_state=0)
+    print(f"forest, all columns:  {cross_val_score(forest, X, y).mean():.3f}")
+    pipeline = make_pipeline(AutoNFSClassifier(random_state=0), forest)
+    print(f"forest, kept columns: {cross_val_score(pipeline, X, y).mean():.3f}")
+    draw(selector, PICTURE)
+    print(f"picture saved to {PICTURE}")
+
+
+if __name__ == "__main__":
+    main()
