@@ -72,10 +72,10 @@ def as_mask(columns: list[int], n_columns: int) -> np.ndarray:
     return mask
 
 
-def tabular(**arguments: Any) -> Iterator[dict[str, Any]]:
-    """Select in every cell and judge by a fixed MLP."""
-    # The confirming tables first, should the time run out.
-    names = sorted(tables.TABULAR, key=lambda name: name in DEVELOPMENT)
+def tabular(
+    names: list[str], n_judges: int, **arguments: Any
+) -> Iterator[dict[str, Any]]:
+    """Select in every cell and judge by a fixed MLP, trained `n_judges` times."""
     for name in names:
         for scenario in tables.SCENARIOS:
             split = tables.tabular_cell(name, scenario)
@@ -87,7 +87,7 @@ def tabular(**arguments: Any) -> Iterator[dict[str, Any]]:
             original = split.is_original
             supports = [np.ones_like(original), original]
             supports += [as_mask(run["kept"], X.shape[1]) for run in runs]
-            scores = mlp_scores(split, supports, N_SEEDS).mean(axis=1)
+            scores = mlp_scores(split, supports, n_judges).mean(axis=1)
             for run, score in zip(runs, scores[2:], strict=True):
                 run["mlp"] = float(score)
             counts = [len(run["kept"]) for run in runs]
@@ -97,6 +97,7 @@ def tabular(**arguments: Any) -> Iterator[dict[str, Any]]:
                 "scenario": scenario,
                 "n_rows": len(X),
                 "n_original": int(original.sum()),
+                "n_judges": n_judges,
                 "is_regression": split.is_regression,
                 "mlp_all": float(scores[0]),
                 "mlp_original": float(scores[1]),
@@ -196,6 +197,8 @@ def main() -> None:
         "part", choices=("tabular", "boosted", "wide", "cohorts", "price", "table")
     )
     parser.add_argument("--out", type=Path, default=stamp.RESULTS)
+    parser.add_argument("--tables", nargs="+", default=list(tables.TABULAR))
+    parser.add_argument("--judges", type=int, default=N_SEEDS)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     part, circumstances = arguments.part, stamp.stamp()
@@ -211,8 +214,8 @@ def main() -> None:
         stamp.write("quality_tabular", stored, arguments.out)
         return
     runs = {
-        "tabular": tabular,
-        "price": lambda: tabular(balance="price"),
+        "tabular": lambda: tabular(arguments.tables, arguments.judges),
+        "price": lambda: tabular(arguments.tables, arguments.judges, balance="price"),
         "wide": wide,
         "cohorts": cohorts,
     }
