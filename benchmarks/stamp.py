@@ -31,7 +31,7 @@ def stamp() -> dict[str, Any]:
     if torch.cuda.is_available():
         device = torch.cuda.get_device_name()
     return {
-        "command": "python " + " ".join([Path(sys.argv[0]).name, *sys.argv[1:]]),
+        "command": _command(),
         "commit": _commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
         "python": platform.python_version(),
@@ -39,6 +39,15 @@ def stamp() -> dict[str, Any]:
         "device": device,
         "n_cpus": os.cpu_count(),
     }
+
+
+def _command() -> str:
+    """Return the command, without the folder it writes to."""
+    words = ["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]
+    if "--out" in words:
+        place = words.index("--out")
+        del words[place : place + 2]
+    return " ".join(words)
 
 
 def _commit() -> str:

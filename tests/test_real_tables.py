@@ -1,0 +1,65 @@
+"""What the default selection promises, on real tables (the benchmarks measure more)."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import cross_val_score
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+
+import tables
+
+
+@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+def test_kept_columns_serve_another_model_as_well_as_all(load):
+    X, y = load(return_X_y=True)
+    kept = AutoNFSClassifier(random_state=0).fit(X, y).support_
+    forest = RandomForestClassifier(100, random_state=0)
+    with_all = cross_val_score(forest, X, y).mean()
+    with_kept = cross_val_score(forest, X[:, kept], y).mean()
+    assert kept.sum() < X.shape[1]
+    # A point and a half: less than one standard error of these small test parts.
+    assert with_kept > with_all - 0.015
+
+
+@pytest.mark.slow
+@pytest.mark.data
+@pytest.mark.parametrize("scenario", ["random", "corrupted"])
+def test_added_columns_are_left_out(data_folder, scenario):
+    assert data_folder.is_dir()
+    split = tables.tabular_cell("california", scenario)
+    selector = AutoNFSRegressor(random_state=0).fit(split.X["train"], split.y["train"])
+    assert not (selector.support_ & ~split.is_original).any()
+    assert selector.n_features_selected_ >= 5
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_of_the_480_useless_columns_of_madelon_at_most_one_is_kept(data_folder):
+    assert data_folder.is_dir()
+    split = tables.wide_table("madelon")
+    selector = AutoNFSClassifier(random_state=0).fit(split.X["train"], split.y["train"])
+    kept = np.flatnonzero(selector.support_)
+    assert len(np.setdiff1d(kept, tables.MADELON_RELEVANT)) <= 1
+    assert len(kept) >= 5  # the problem has five dimensions
+
+
+@pytest.mark.slow
+@pytest.mark.data
+def test_the_published_setting_keeps_nothing_where_the_automatic_one_does(data_folder):
+    # Why the defaults are not the paper's: on the eye movements λ = 1 shuts every gate.
+    assert data_folder.is_dir()
+    split = tables.tabular_cell("eye", "random")
+    X, y = split.X["train"][:3000], split.y["train"][:3000]
+    published = AutoNFSClassifier.as_published(
+        n_epochs=30, batch_size=128, random_state=0
+    )
+    with pytest.warns(match="no column cleared the threshold"):
+        published.fit(X, y)
+    assert published.n_features_selected_ == 1
