@@ -6,7 +6,6 @@ from scipy.stats import norm, rankdata
 
 from featuresieve._columns import (
     _MAX_KNOTS,
-    _MAX_RANKED_ROWS,
     SCALINGS,
     ColumnScaler,
     canonical_order,
@@ -146,12 +145,17 @@ def test_many_distinct_values_are_summarised_by_few_knots():
     assert np.quantile(gap, 0.98) < 0.03
 
 
-def test_columns_longer_than_what_is_ranked_are_thinned_evenly():
-    n_rows = 2 * _MAX_RANKED_ROWS + 1
-    X = np.arange(n_rows, dtype=float)[:, None]  # sorted: a head would be a bad sample
+def test_columns_with_many_values_keep_the_shape_of_their_ranks():
+    X = np.arange(40 * _MAX_KNOTS + 1, dtype=float)[:, None]
     found = scaled(X, "normal_scores")[:, 0]
     assert found[0] == pytest.approx(-found[-1], rel=0.01)
     assert abs(np.median(found)) < 0.01
+
+
+def test_a_value_that_is_rare_in_a_long_column_is_not_lost():
+    X = np.zeros((50_000, 1))
+    X[12_345] = 1.0
+    assert len(np.unique(scaled(X, "normal_scores"))) == 2
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)

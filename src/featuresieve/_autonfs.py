@@ -41,6 +41,8 @@ from featuresieve._stacks import PlainRun, train_plain
 
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2
+# Their learning rate where `task_learning_rate` was set for a search of the user's own.
+_PREDICTOR_RATE = 2e-3
 
 
 class AutoNFS(SelectorMixin, BaseEstimator):
@@ -160,18 +162,22 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         scaler = ColumnScaler.fit(X, self.scaling)  # type: ignore[arg-type]
         encoded = scaler.transform(X)
         order = canonical_order(encoded)
-        targets, n_outputs = self._encode_target(y)
-        problem = Problem(encoded[:, order], targets, n_outputs, is_classifier(self))
+        targets, n_outputs, learned = self._encode_target(y)
+        features = np.take(encoded, order, axis=1)  # by rows, as batches are read
+        problem = Problem(features, targets, n_outputs, is_classifier(self))
         del encoded
         deadline = None if self.max_time is None else started + self.max_time
         with own_surroundings():
-            result = self._search(problem, settings, bounds, seed)
+            result = self._search(problem, settings, bounds, seed, started)
             run = self._train_predictor(problem, settings, result, seed, deadline)
         is_cut_short = result.is_cut_short or run.is_cut_short
+        for name, value in learned.items():
+            setattr(self, name, value)
         self._store(result, order)
         kept = order[result.support]  # in the order the predictor knows them
         self._kept_columns, self._scaler = kept, scaler.take(kept)
         self._predictor = Predictor.of(run.task, n_outputs)
+        self._task_network = self.task_network
         self._warn(result, is_cut_short)
         return self
 
@@ -190,11 +196,19 @@ class AutoNFS(SelectorMixin, BaseEstimator):
     @abstractmethod
     def _encode_target(
         self, y: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[np.int64] | Float32Array, int]:
-        """Return the target the networks learn, and how many outputs it needs."""
+    ) -> tuple[npt.NDArray[np.int64] | Float32Array, int, dict[str, Any]]:
+        """Return the target the networks learn, its outputs, and what was learnt of it.
+
+        The last are attributes to set once the fit has succeeded.
+        """
 
     def _search(
-        self, problem: Problem, settings: Settings, bounds: Bounds, seed: int
+        self,
+        problem: Problem,
+        settings: Settings,
+        bounds: Bounds,
+        seed: int,
+        started: float,
     ) -> SearchResult:
         """Run the search that `balance` asks for."""
         if isinstance(self.balance, str) and self.balance == "auto":
@@ -204,6 +218,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
                 bounds,
                 tolerance=self.tolerance,
                 seed=seed,
+                started=started,
                 max_time=self.max_time,
             ).run()
         if isinstance(self.balance, str):
@@ -212,7 +227,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
             balance = float(self.balance)
         deadline = None
         if self.max_time is not None:
-            deadline = time.monotonic() + 0.8 * self.max_time
+            deadline = started + 0.8 * self.max_time
         return fit_at_balance(
             problem, settings, balance, bounds, seed=seed, deadline=deadline
         )
@@ -231,13 +246,10 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         as an automatic search, whatever `n_epochs` says of the gates.
         """
         if self.balance != "auto":
-            settings = replace(settings, n_epochs=None)
-        narrow = Problem(
-            np.ascontiguousarray(problem.features[:, result.support]),
-            problem.targets,
-            problem.n_outputs,
-            problem.is_classification,
-        )
+            settings = replace(
+                settings, n_epochs=None, task_learning_rate=_PREDICTOR_RATE
+            )
+        narrow = problem.take(np.flatnonzero(result.support))
         share = REFIT_SHARE * result.predictor_share
         return train_plain(
             narrow,
@@ -309,10 +321,11 @@ class AutoNFS(SelectorMixin, BaseEstimator):
                 UninformativeTargetWarning,
                 stacklevel=3,
             )
-        elif result.is_collapsed:
+        elif result.is_collapsed and self.n_features_to_select is None:
+            advice = "" if self.balance == "auto" else " Lower balance, or use 'auto'."
             warnings.warn(
                 f"no column cleared the threshold at balance={self.balance_:g}: the "
-                f"{n_kept} best ranked were kept. Lower balance, or use 'auto'.",
+                f"{n_kept} best ranked were kept.{advice}",
                 SelectionCollapseWarning,
                 stacklevel=3,
             )
@@ -333,7 +346,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
         encoded = self._scaler.transform(X[:, self._kept_columns])
-        return self._predictor.outputs(encoded, self.task_network)
+        return self._predictor.outputs(encoded, self._task_network)
 
     def feature_table(self) -> Any:
         """Return one row per feature, best ranked first.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.stats import t as t_distribution
 
 from featuresieve._candidates import Rule, Votes, candidate_rules
 from featuresieve._gumbel_sigmoid import threshold_mask, vote_mask
@@ -34,9 +35,8 @@ _PATH_SHARE, _REFIT_SHARE = 0.6, 0.85
 # Standard errors by which a set may seem worse than the best and still be plausible,
 # and by which a smaller one must be shown to be good enough.
 _DOUBT, _CAUTION = 0.5, 1.0
-# Gain over a constant, in standard errors, below which a target counts as unrelated;
-# about one in twenty unrelated targets passes.
-_LEAST_GAIN = 1.65
+# Confidence with which the best candidate must beat a constant.
+_CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class SearchResult:
     history : History
         Of the gated stack.
     is_collapsed : bool
-        No member kept anything.
+        No member kept anything, or at a single balance fewer than half of them.
     is_uninformative : bool
         No candidate beat a constant on held-out rows.
     is_cut_short : bool
@@ -103,7 +103,10 @@ def price_unit(problem: Problem, settings: Settings) -> float:
     rows is what a weight costs in nats per row (Akaike).
     """
     n_hidden = settings.hidden_sizes[0] if settings.hidden_sizes else 1
-    return n_hidden / problem.n_rows
+    price = n_hidden / problem.n_rows
+    if settings.reduction == "sum":  # the task loss is that of a whole batch
+        price *= settings.schedule(problem.n_rows, problem.n_columns, 1).batch_size
+    return price
 
 
 def path_balances(problem: Problem, settings: Settings) -> FloatArray:
@@ -175,6 +178,8 @@ class BalanceSearch:
     tolerance : float
         What a smaller set may lose, as a share of the best held-out loss.
     seed : int
+    started : float or None
+        `time.monotonic` value at which the fit began, by default now.
     max_time : float or None
         Seconds the whole fit may take.
     """
@@ -187,16 +192,19 @@ class BalanceSearch:
         *,
         tolerance: float,
         seed: int,
+        started: float | None = None,
         max_time: float | None = None,
     ) -> None:
         self.problem, self.settings, self.bounds = problem, settings, bounds
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
-        self._started = time.monotonic()
+        self._started = time.monotonic() if started is None else started
         self.balances = path_balances(problem, settings)
         self.splits = held_out_splits(
             problem, n_held_out_splits(problem.n_rows), _TEST_FRACTION, seed
         )
-        self.members_per_split = max(2, settings.n_members // len(self.splits))
+        # Three parts or more are members enough with half as many each.
+        share = 1 if len(self.splits) <= 2 else 2
+        self.members_per_split = max(2, -(-settings.n_members // share))
 
     def run(self) -> SearchResult:
         """Train the path, refit its candidates and choose."""
@@ -289,6 +297,19 @@ class BalanceSearch:
         good = [i for i in plausible if is_shown[i] or i == reference]
         return int(min(good, key=lambda i: (sizes[i], losses.means[i])))
 
+    def _is_uninformative(self, losses: HeldOutLosses) -> bool:
+        """Test whether even the best candidate fails to beat a constant.
+
+        One-sided t test of the gain at the level of one in twenty.
+        """
+        gains = self._null_losses() - losses.rows[losses.means.argmin()]
+        if len(gains) < 2:
+            return True
+        error = gains.std(ddof=1) / np.sqrt(len(gains))
+        return bool(
+            gains.mean() <= t_distribution.ppf(_CONFIDENCE, len(gains) - 1) * error
+        )
+
     def _result(
         self,
         path_run: GateRun,
@@ -298,9 +319,7 @@ class BalanceSearch:
         chosen: int,
     ) -> SearchResult:
         """Put the answer together."""
-        gains = self._null_losses() - losses.rows[chosen]
-        gain_error = gains.std() / np.sqrt(len(gains))
-        is_uninformative = bool(gains.mean() < _LEAST_GAIN * gain_error)
+        is_uninformative = self._is_uninformative(losses)
         if is_uninformative:  # keep no more than was asked for
             fewest = np.sort(votes.ranked()[: self.bounds.least]).tolist()
             chosen = [rule.columns(votes).tolist() for rule in rules].index(fewest)

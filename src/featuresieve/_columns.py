@@ -20,7 +20,6 @@ Scaling = Literal["normal_scores", "standard", "none"]
 SCALINGS: tuple[Scaling, ...] = ("normal_scores", "standard", "none")
 
 _MAX_KNOTS = 512
-_MAX_RANKED_ROWS = 20_000
 
 
 @dataclass(frozen=True)
@@ -54,11 +53,10 @@ class ColumnScaler:
         means, spreads = np.zeros(n_columns), np.ones(n_columns)
         if scaling == "none":
             return cls(knots, scores, means, spreads)
-        step = -(-X.shape[0] // _MAX_RANKED_ROWS)
         for j in range(n_columns):
             column = X[:, j].astype(np.float64)
             if scaling == "normal_scores":
-                known, score = _normal_scores(column[::step])
+                known, score = _normal_scores(column)
                 knots.append(known)
                 scores.append(score)
                 column = np.interp(column, known, score)

@@ -22,7 +22,8 @@ tolerance : float, default=0.005
     What a smaller set may lose, as a share of the best held-out loss (or five times
     this share of the gain over a constant, if that is less).
 n_members : int, default=4
-    Networks per balance. Each votes; on small tables the automatic search uses more.
+    Networks per balance; each votes. The automatic search uses at least two for each
+    held-out part, so more in all on tables of less than 4,000 rows.
 gate_rows : {"held_out", "shared"}, default="held_out"
     Which rows train the gates. "held_out": each member trains its task network on one
     half of the rows and its gates on the other, so that a feature is kept only if it
@@ -40,7 +41,8 @@ task_network : callable or None, default=None
     under autograd, which is several times slower. A network that normalises its
     inputs (batch normalisation before the first layer) undoes the mask.
 penalty : {"fraction", "target"}, default="fraction"
-    ``mean(m)``, or ``(mean(m) - target_count / D)^2``.
+    ``mean(m)``, or ``(mean(m) - target_count / D)^2``. The automatic balances are
+    meant for the former.
 target_count : float, default=2.0
     The count that penalty="target" pulls towards.
 penalty_ramp : float, default=0.3

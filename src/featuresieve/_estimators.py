@@ -40,15 +40,18 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
     True
     """
 
-    def _encode_target(self, y: npt.NDArray[Any]) -> tuple[npt.NDArray[np.int64], int]:
+    def _encode_target(
+        self, y: npt.NDArray[Any]
+    ) -> tuple[npt.NDArray[np.int64], int, dict[str, Any]]:
         """Return class codes and the number of classes."""
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
             raise ValueError(
-                f"y must have at least 2 classes, got 1 class: {self.classes_[0]!r}."
+                f"y must have at least 2 classes, got 1 class: {classes[0]!r}."
             )
-        return codes.reshape(-1).astype(np.int64), len(self.classes_)
+        codes = codes.reshape(-1).astype(np.int64)
+        return codes, len(classes), {"classes_": classes}
 
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class.
@@ -105,12 +108,15 @@ class AutoNFSRegressor(RegressorMixin, AutoNFS):
     True
     """
 
-    def _encode_target(self, y: npt.NDArray[Any]) -> tuple[Float32Array, int]:
+    def _encode_target(
+        self, y: npt.NDArray[Any]
+    ) -> tuple[Float32Array, int, dict[str, Any]]:
         """Return the standardised target."""
         values = np.asarray(y, dtype=np.float64)
-        self._target_mean, self._target_spread = mean_and_spread(values)
-        scaled = values / self._target_spread - self._target_mean / self._target_spread
-        return scaled.astype(np.float32).reshape(-1, 1), 1
+        mean, spread = mean_and_spread(values)
+        scaled = (values / spread - mean / spread).astype(np.float32)
+        learned = {"_target_mean": mean, "_target_spread": spread}
+        return scaled.reshape(-1, 1), 1, learned
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the predicted values.

@@ -40,7 +40,7 @@ class ModuleStack:
         seed = int(torch.randint(2**62, (), generator=generator))
         self._forked = [device] if device.type == "cuda" else []
         with torch.random.fork_rng(self._forked):
-            torch.manual_seed(seed)
+            self._seed_generators(seed)
             built = [factory(n_columns, n_outputs) for _ in range(n_members)]
         for module in built:
             if not isinstance(module, nn.Module):
@@ -52,6 +52,13 @@ class ModuleStack:
         self.n_members = n_members
         self._n_outputs = n_outputs
         self._dropout_seed = seed
+
+    def _seed_generators(self, seed: int) -> None:
+        """Seed the generators that are forked, and no others."""
+        torch.default_generator.manual_seed(seed)
+        for device in self._forked:
+            with torch.cuda.device(device):
+                torch.cuda.manual_seed(seed)
 
     @property
     def trainable(self) -> list[Tensor]:
@@ -68,7 +75,7 @@ class ModuleStack:
         self._outputs, self._masks = [], []
         self._dropout_seed += 1
         with torch.enable_grad(), torch.random.fork_rng(self._forked):
-            torch.manual_seed(self._dropout_seed)
+            self._seed_generators(self._dropout_seed)
             for member, module in enumerate(self.modules):
                 gate = None if mask is None else mask[:, member].detach().clone()
                 if gate is not None:

@@ -74,8 +74,8 @@ def normalized_weights(row_weights: Tensor, reduction: Reduction) -> Tensor:
     Parameters
     ----------
     row_weights : Tensor of shape (members, rows)
-        Weight of each row of a batch for each member. A member whose weights are all
-        zero in this batch learns nothing from it.
+        Weight of each row of a batch for each member. For a member whose weights are
+        all zero in this batch, loss and gradient are zero.
     reduction : {"mean", "sum"}
         Weighted mean over the rows of the batch, or weighted sum.
     """

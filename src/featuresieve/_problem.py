@@ -1,6 +1,6 @@
 """A selection problem, encoded: the matrix, the target, and the loss to minimise."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -40,6 +40,11 @@ class Problem:
     def n_columns(self) -> int:
         """Return the number of encoded columns."""
         return int(self.features.shape[1])
+
+    def take(self, columns: npt.NDArray[np.intp]) -> "Problem":
+        """Return the same problem with some of its columns."""
+        features = np.ascontiguousarray(self.features[:, columns])
+        return replace(self, features=features)
 
     def constant_losses(
         self, fit_rows: npt.NDArray[np.intp], test_rows: npt.NDArray[np.intp]

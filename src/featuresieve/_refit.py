@@ -79,12 +79,7 @@ def refit_candidates(
     used = np.unique(np.concatenate([c for group in sets for c in group]))
     place = np.zeros(problem.n_columns, dtype=np.intp)
     place[used] = np.arange(len(used))
-    narrow = Problem(
-        np.ascontiguousarray(problem.features[:, used]),
-        problem.targets,
-        problem.n_outputs,
-        problem.is_classification,
-    )
+    narrow = problem.take(used)
     n_candidates = len(sets[0])
     watch = _Watch(narrow, settings, splits, n_candidates, n_repeats)
     members = [place[c] for group in sets for c in group for _ in range(n_repeats)]
@@ -124,7 +119,9 @@ class _Watch:
         features, targets = tensors_of(problem, settings)
         rows = [torch.from_numpy(s.test_rows).to(settings.device) for s in splits]
         self._parts = [(features[r], targets[r]) for r in rows]
-        self._records: list[FloatArray] = []
+        self._n_records = 0
+        self._best_rows: FloatArray | None = None
+        self._best_record = np.zeros(n_candidates, dtype=np.intp)
 
     def __call__(self, task: TaskStack, mask: Tensor) -> None:
         """Take the losses of this moment, (candidates, held-out rows)."""
@@ -136,12 +133,17 @@ class _Watch:
             own = outputs[split * n_each : (split + 1) * n_each]
             losses = self._loss.row_losses(own, targets)
             by_candidate = losses.view(n_candidates, n_repeats, -1).mean(dim=1)
-            parts.append(by_candidate.double().cpu().numpy())
-        self._records.append(np.concatenate(parts, axis=1))
+            parts.append(by_candidate.cpu().double().numpy())
+        rows = np.concatenate(parts, axis=1)
+        if self._best_rows is None:
+            self._best_rows = rows
+        is_better = rows.mean(axis=1) < self._best_rows.mean(axis=1)
+        self._best_rows[is_better] = rows[is_better]
+        self._best_record[is_better] = self._n_records
+        self._n_records += 1
 
     def best(self, run: PlainRun) -> HeldOutLosses:
         """Return the losses at the moment that was best for each candidate."""
-        curves = np.stack([record.mean(axis=1) for record in self._records])
-        best = curves.argmin(axis=0)
-        rows = [self._records[moment][i] for i, moment in enumerate(best)]
-        return HeldOutLosses(np.stack(rows), run.record_shares[best], run.is_cut_short)
+        assert self._best_rows is not None
+        shares = run.record_shares[self._best_record]
+        return HeldOutLosses(self._best_rows, shares, run.is_cut_short)

@@ -70,7 +70,9 @@ class Settings:
         if self.n_epochs is not None:
             n_steps = max(1, round(self.n_epochs * steps_per_epoch * share))
         else:
-            wanted = _STEPS_PER_ROOT_ROW * n_rows**0.5
+            # More columns, more candidates for a gate: up to two thirds longer.
+            patience = 1 + min(n_columns, 500) / 750
+            wanted = _STEPS_PER_ROOT_ROW * patience * n_rows**0.5
             n_steps = int(min(max(wanted, _LEAST_STEPS), _MOST_STEPS) * share)
             if self.device.type == "cpu":
                 width = n_members * sum((n_columns, *self.hidden_sizes)) * 32
@@ -91,7 +93,7 @@ class Settings:
 
 
 def _automatic_batch_size(n_rows: int) -> int:
-    """Return a power of two between 32 and 256, about a quarter of the rows."""
+    """Return a power of two between 32 and 256, an eighth to a quarter of the rows."""
     size = 32
     while size < 256 and size * 8 <= n_rows:
         size *= 2

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -230,6 +230,17 @@ class StackTrainer:
         Schedule
             What was really run, shorter than asked for if a deadline required it.
         """
+        with self._on_device():
+            return self._run(schedule, record_after, deadline, on_record)
+
+    def _run(
+        self,
+        schedule: Schedule,
+        record_after: Sequence[float],
+        deadline: float | None,
+        on_record: Callable[["StackTrainer"], None] | None,
+    ) -> Schedule:
+        """Take the steps."""
         take_step = self._step_function()
         batches = self._batches(schedule.batch_size)
         course = _Course(schedule, record_after)
@@ -264,10 +275,19 @@ class StackTrainer:
             order = torch.randperm(n_rows, generator=self._order_generator)[:n_used]
             yield from order.to(device).split(batch_size)
 
+    def _on_device(self) -> AbstractContextManager[object]:
+        """Make the training device CUDA's current one, where streams and graphs go."""
+        if self.data.features.is_cuda:
+            return torch.cuda.device(self.data.features.device)
+        return nullcontext()
+
     def _synchronize(self) -> None:
         """Wait for the device, so that a clock can be read."""
-        if self.data.features.is_cuda:
-            torch.cuda.synchronize(self.data.features.device)
+        device = self.data.features.device
+        if device.type == "cuda":
+            torch.cuda.synchronize(device)
+        elif device.type == "mps":
+            torch.mps.synchronize()
 
     def _record(self, step: int, n_steps: int, temperature: float) -> None:
         """Append means since the last record to the history."""
@@ -287,17 +307,10 @@ class StackTrainer:
             self.history.penalty.append(penalty.cpu().double().numpy())
             self.history.logits.append(logits.T.cpu().float().numpy())
 
-    def row_losses(
-        self, features: Tensor, targets: Tensor, mask: Tensor | None
-    ) -> Tensor:
-        """Return the loss of every member on other rows, (members, rows)."""
-        outputs = stack_outputs(self.task, features, mask)
-        return self.settings.loss.row_losses(outputs, targets)
-
 
 def stack_outputs(task: TaskStack, features: Tensor, mask: Tensor | None) -> Tensor:
     """Return the outputs of all members, (members, rows, outputs), in chunks."""
-    chunk = max(64, (1 << 22) // (task.n_members * 32))
+    chunk = max(64, (1 << 22) // (task.n_members * 64))
     if isinstance(task, ModuleStack):
         task.evaluation_mode(True)
     parts = [task.forward(part, mask) for part in features.split(chunk)]
@@ -391,8 +404,11 @@ def own_surroundings() -> Iterator[None]:
     n_threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
     torch.set_num_threads(1)
     torch.set_default_dtype(torch.float32)
+    # The context of a default device slows every call down: enter it only if needed.
+    is_cpu_default = torch.get_default_device().type == "cpu"
+    cpu_default = nullcontext() if is_cpu_default else torch.device("cpu")
     try:
-        with torch.device("cpu"), torch.inference_mode(False):
+        with cpu_default, torch.inference_mode(False):
             yield
     finally:
         torch.set_default_dtype(dtype)
