@@ -49,7 +49,8 @@ def draw(selector: AutoNFSClassifier, path: Path) -> None:
         label="candidate sets",
     )
     chosen = candidates[candidates.is_chosen]
-    left.plot(chosen.n_kept, chosen.loss, "o", color=KEPT, ms=9, label="chosen")
+    style = {"color": KEPT, "ms": 9, "zorder": 3}  # above the candidates
+    left.plot(chosen.n_kept, chosen.loss, "o", label="chosen", **style)
     left.set(xlabel="features kept", ylabel="held-out loss (nats)", xscale="log")
     left.set_title("How many?")
     left.legend(frameon=False)
