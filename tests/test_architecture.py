@@ -18,6 +18,7 @@ SRC = Path(__file__).parents[1] / "src"
 # "__init__" stands for the public names: who comes after it may use those.
 LIBRARY_ORDER = [
     "_exceptions",
+    "_surroundings",
     "_parameters",
     "_schedule",
     "_gumbel_sigmoid",

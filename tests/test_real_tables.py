@@ -30,9 +30,9 @@ def test_kept_columns_serve_another_model_as_well_as_all(load):
 
 @pytest.mark.slow
 @pytest.mark.data
+@pytest.mark.usefixtures("data_folder")
 @pytest.mark.parametrize("scenario", ["random", "corrupted"])
-def test_added_columns_are_left_out(data_folder, scenario):
-    assert data_folder.is_dir()
+def test_added_columns_are_left_out(scenario):
     split = tables.tabular_cell("california", scenario)
     selector = AutoNFSRegressor(random_state=0).fit(split.X["train"], split.y["train"])
     assert not (selector.support_ & ~split.is_original).any()
@@ -41,8 +41,8 @@ def test_added_columns_are_left_out(data_folder, scenario):
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_of_the_480_useless_columns_of_madelon_at_most_one_is_kept(data_folder):
-    assert data_folder.is_dir()
+@pytest.mark.usefixtures("data_folder")
+def test_of_the_480_useless_columns_of_madelon_at_most_one_is_kept():
     split = tables.wide_table("madelon")
     selector = AutoNFSClassifier(random_state=0).fit(split.X["train"], split.y["train"])
     kept = np.flatnonzero(selector.support_)
@@ -52,9 +52,9 @@ def test_of_the_480_useless_columns_of_madelon_at_most_one_is_kept(data_folder):
 
 @pytest.mark.slow
 @pytest.mark.data
-def test_the_published_setting_keeps_nothing_where_the_automatic_one_does(data_folder):
+@pytest.mark.usefixtures("data_folder")
+def test_the_published_setting_keeps_nothing_where_the_automatic_one_does():
     # Why the defaults are not the paper's: on the eye movements λ = 1 shuts every gate.
-    assert data_folder.is_dir()
     split = tables.tabular_cell("eye", "random")
     X, y = split.X["train"][:3000], split.y["train"][:3000]
     published = AutoNFSClassifier.as_published(

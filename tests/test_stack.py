@@ -11,9 +11,9 @@ from featuresieve._module_network import ModuleStack
 from featuresieve._stack_trainer import (
     StackTrainer,
     StepSettings,
-    own_surroundings,
     stack_outputs,
 )
+from featuresieve._surroundings import own_surroundings
 from small_stacks import (
     CPU,
     as_data,

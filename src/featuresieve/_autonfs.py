@@ -36,8 +36,8 @@ from featuresieve._predictor import Predictor
 from featuresieve._problem import Problem
 from featuresieve._refit import REFIT_SHARE
 from featuresieve._settings import Settings
-from featuresieve._stack_trainer import own_surroundings
 from featuresieve._stacks import PlainRun, train_plain
+from featuresieve._surroundings import own_surroundings
 
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2

@@ -9,7 +9,8 @@ import torch
 
 from featuresieve._columns import Float32Array
 from featuresieve._module_network import ModuleFactory, ModuleStack
-from featuresieve._stack_trainer import TaskStack, own_surroundings
+from featuresieve._stack_trainer import TaskStack
+from featuresieve._surroundings import own_surroundings
 from featuresieve._task_network import StackedMLP
 
 _CHUNK_ROWS = 4096

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -392,24 +392,3 @@ class _GraphStep:
         with torch.cuda.graph(graph):
             self._trainer.train_step(static_rows, self._knobs[0], self._knobs[1])
         return graph, static_rows
-
-
-@contextmanager
-def own_surroundings() -> Iterator[None]:
-    """Shield training from the caller's torch settings, and them from training.
-
-    One intra-op thread (tensors of a stack are so small that more slow it down),
-    float32 and the CPU as defaults, gradients allowed; all restored afterwards.
-    """
-    n_threads, dtype = torch.get_num_threads(), torch.get_default_dtype()
-    torch.set_num_threads(1)
-    torch.set_default_dtype(torch.float32)
-    # The context of a default device slows every call down: enter it only if needed.
-    is_cpu_default = torch.get_default_device().type == "cpu"
-    cpu_default = nullcontext() if is_cpu_default else torch.device("cpu")
-    try:
-        with cpu_default, torch.inference_mode(False):
-            yield
-    finally:
-        torch.set_default_dtype(dtype)
-        torch.set_num_threads(n_threads)
