@@ -1,38 +1,25 @@
 """Tables of the stored quality results, as Markdown."""
 
-import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import stamp
 
 TARGET_NOTE = "Relative change of accuracy, or of the mean squared error."
 
 
 def print_tables(folder: Path, development: set[str]) -> None:
     """Print every table whose results are stored."""
+    tabular = partial(_print_tabular, development=development)
     printers = {
-        "quality_tabular": _print_tabular,
-        "quality_price": _print_tabular,
-        "quality_wide": _print_wide,
-        "quality_cohorts": _print_cohorts,
+        "quality_tabular": tabular,
+        "quality_price": tabular,
+        "quality_wide": partial(_print_wide, development=development),
+        "quality_cohorts": partial(_print_cohorts, development=development),
     }
-    for name, printer in printers.items():
-        path = folder / f"{name}.json"
-        if not path.exists():
-            print(f"\n{name}: not run\n")
-            continue
-        stored = json.loads(path.read_text())
-        _print_stamp(name, stored["stamp"])
-        printer(stored["records"], development)
-
-
-def _print_stamp(name: str, stamp: dict[str, Any]) -> None:
-    """Print where the numbers come from."""
-    print(
-        f"\n### {name}\n\n`{stamp['command']}`, commit {stamp['commit']}, "
-        f"{stamp['date']}, {stamp['device']}, torch {stamp['versions']['torch']}\n"
-    )
+    stamp.print_stored(folder, printers)
 
 
 def _gain(value: float, reference: float) -> float:

@@ -1,8 +1,9 @@
 """Tables of the stored speed results, as Markdown."""
 
-import json
 from pathlib import Path
 from typing import Any
+
+import stamp
 
 OURS_AUTO, OURS_FIXED = "featuresieve auto", "featuresieve, published setting"
 THEIRS_AUTO, THEIRS_FIXED = "autonfs 1.0.0 auto", "autonfs 1.0.0, same setting"
@@ -17,18 +18,7 @@ def print_tables(folder: Path) -> None:
         "speed_memory": _print_memory,
         "speed_gpu": _print_gpu,
     }
-    for name, printer in printers.items():
-        path = folder / f"{name}.json"
-        if not path.exists():
-            print(f"\n{name}: not run\n")
-            continue
-        stored = json.loads(path.read_text())
-        stamp = stored["stamp"]
-        print(
-            f"\n### {name}\n\n`{stamp['command']}`, commit {stamp['commit']}, "
-            f"{stamp['date']}, {stamp['device']}, torch {stamp['versions']['torch']}\n"
-        )
-        printer(stored["records"])
+    stamp.print_stored(folder, printers)
 
 
 def _print_peers(records: list[dict[str, Any]]) -> None:
@@ -105,6 +95,7 @@ def _print_memory(records: list[dict[str, Any]]) -> None:
 
 def _print_gpu(records: list[dict[str, Any]]) -> None:
     """Print automatic fits on a GPU."""
+    print("The authors' time includes scoring by forests: no fair ratio per epoch.\n")
     print("| what | seconds | member-epochs | ms a member-epoch |")
     print("|---|---|---|---|")
     for record in records:

@@ -5,6 +5,7 @@ import os
 import platform
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -70,6 +71,25 @@ def _commit() -> str:
     ).stdout
     sources = [line for line in changes.splitlines() if "results/" not in line]
     return head.stdout.strip() + (" with changes" if sources else "")
+
+
+def print_stored(
+    folder: Path, printers: dict[str, Callable[[list[dict[str, Any]]], None]]
+) -> None:
+    """Print each stored result after a line that says where it comes from."""
+    for name, printer in printers.items():
+        path = folder / f"{name}.json"
+        if not path.exists():
+            print(f"\n{name}: not run\n")
+            continue
+        stored = json.loads(path.read_text())
+        origin = stored["stamp"]
+        print(
+            f"\n### {name}\n\n`{origin['command']}`, commit {origin['commit']}, "
+            f"{origin['date']}, {origin['device']}, "
+            f"torch {origin['versions']['torch']}\n"
+        )
+        printer(stored["records"])
 
 
 def write(name: str, content: dict[str, Any], folder: Path = RESULTS) -> Path:
