@@ -1,0 +1,1 @@
+"""Every comparison selector of the paper, behind one scikit-learn interface."""

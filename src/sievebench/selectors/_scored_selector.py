@@ -1,0 +1,265 @@
+"""The contract of every selector: score the columns, keep the best."""
+
+from abc import abstractmethod
+from numbers import Integral, Real
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sievebench.selectors._search_space import SearchSpace
+from sievebench.selectors._task import TASKS, Task, task_of
+
+FloatArray = npt.NDArray[np.floating[Any]]
+Scores = npt.NDArray[np.float64]
+Support = npt.NDArray[np.bool_]
+
+
+class ScoredSelector(SelectorMixin, BaseEstimator):
+    """Keep the columns with the largest scores.
+
+    A subclass says how columns are scored, in `_score_columns`; this class checks the
+    arguments, finds the task, encodes the target and turns scores into a support.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: an int is a count (1 is one column), a float in (0, 1]
+        the fraction of the columns, rounded, and at least one column. Selectors that
+        find the number themselves also take "auto".
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is. "auto" takes labels (strings, booleans) and numbers with few
+        distinct values for classes, and these for regression: numbers with a fractional
+        part, floats with more than 20 distinct values, and integers with more than 20
+        distinct values that number more than a tenth of the rows.
+    random_state : int, RandomState instance or None, default=None
+        Decides everything that is random.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        The score of each column, larger = keep; may be infinite, never NaN.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+    ranking_ : ndarray of shape (n_features,)
+        The place of each column, 1 for the largest score; equal scores are placed in
+        the order of the columns.
+    task_ : str
+        "classification" or "regression".
+    classes_ : ndarray of shape (n_classes,)
+        The labels, for classification only.
+    n_features_in_ : int
+        Number of columns seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features,)
+        Their names, where they have names that are all strings.
+
+    Notes
+    -----
+    What a subclass may set: `supported_tasks`; `has_automatic_count`, if it can find
+    the number of columns itself (it then overrides `_automatic_support`);
+    `standardises`, if its scores depend on the scale of the columns: `_score_columns`
+    then gets columns, and a regression target, of mean 0 and standard deviation 1
+    (constant columns are 0), computed on the rows given to `fit`; `allows_nan`.
+    """
+
+    supported_tasks: ClassVar[tuple[Task, ...]] = TASKS
+    has_automatic_count: ClassVar[bool] = False
+    standardises: ClassVar[bool] = False
+    allows_nan: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float | Literal["auto"] = 0.5,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+        self.random_state = random_state
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return what a tuner may draw for each parameter; empty if nothing is tuned.
+
+        Returns
+        -------
+        mapping from parameter name to distribution
+        """
+        return {}
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Score the columns and choose among them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers.
+        y : array-like of shape (n_samples,)
+            Class labels or real values.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            If an argument is not allowed, X is not finite, or the selector does not
+            support the task.
+        """
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            dtype=(np.float64, np.float32),
+            ensure_all_finite="allow-nan" if self.allows_nan else True,
+            ensure_min_samples=2,
+        )
+        n_features = X.shape[1]
+        count = self._count_to_select(n_features)
+        task = self._find_task(y)
+        seed = draw_seed(self.random_state)
+        target, classes = self._encode_target(y, task)
+        if self.standardises:
+            X = standardised(X)
+            target = standardised(target) if task == "regression" else target
+        scores = np.asarray(
+            self._score_columns(X, target, task=task, seed=seed), dtype=np.float64
+        )
+        if scores.shape != (n_features,) or np.isnan(scores).any():
+            raise ValueError(
+                f"{type(self).__name__} found no score for some columns: its scores "
+                "are not numbers. Large or very uneven values in X are a usual cause."
+            )
+        self.task_ = task
+        if classes is not None:
+            self.classes_ = classes
+        elif hasattr(self, "classes_"):
+            del self.classes_
+        self.scores_ = scores
+        order = np.argsort(-scores, kind="stable")
+        self.ranking_ = np.empty(n_features, dtype=np.int64)
+        self.ranking_[order] = np.arange(1, n_features + 1)
+        self.support_ = (
+            self._automatic_support() if count is None else self.ranking_ <= count
+        )
+        return self
+
+    @abstractmethod
+    def _score_columns(
+        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
+    ) -> Scores:
+        """Return one score per column, larger = keep.
+
+        X is float32 or float64, as the user gave it, and may be read-only: not to be
+        changed. y holds class codes 0 … n_classes - 1 (int64) or values (float64). All
+        randomness comes from `seed`, between 0 and 2**31 - 1.
+        """
+
+    def _automatic_support(self) -> Support:
+        """Return the columns the selector keeps by its own rule, after scoring."""
+        raise NotImplementedError
+
+    def _count_to_select(self, n_features: int) -> int | None:
+        """Return how many columns to keep; None if the selector is to find it."""
+        wanted: Any = self.n_features_to_select
+        if isinstance(wanted, str) and wanted == "auto" and self.has_automatic_count:
+            return None
+        is_number = isinstance(wanted, Real) and not isinstance(wanted, bool)
+        is_count = is_number and isinstance(wanted, Integral)
+        if is_count and 1 <= int(wanted) <= n_features:
+            return int(wanted)
+        if is_number and not is_count and 0 < float(wanted) <= 1:
+            return max(1, round(float(wanted) * n_features))
+        or_auto = ", or 'auto'" if self.has_automatic_count else ""
+        raise ValueError(
+            "n_features_to_select must be an int between 1 and the number of features, "
+            f"{n_features}, or a float > 0 and <= 1{or_auto}, got {wanted!r}."
+        )
+
+    def _find_task(self, y: npt.NDArray[Any]) -> Task:
+        """Return the task, or say that the selector does not do it."""
+        if self.task not in ("auto", *TASKS):
+            raise ValueError(
+                "task must be one of 'auto', 'classification', 'regression', "
+                f"got {self.task!r}."
+            )
+        task = task_of(y) if self.task == "auto" else self.task
+        if task not in self.supported_tasks:
+            (supported,) = self.supported_tasks
+            raise ValueError(
+                f"{type(self).__name__} supports {supported} only, and this is a "
+                f"{task} (task={self.task!r}). If y holds class labels, set "
+                "task='classification'."
+            )
+        return task
+
+    def _encode_target(
+        self, y: npt.NDArray[Any], task: Task
+    ) -> tuple[npt.NDArray[Any], npt.NDArray[Any] | None]:
+        """Return class codes and the classes, or values and None."""
+        if task == "regression":
+            try:
+                return np.asarray(y, dtype=np.float64), None
+            except ValueError as error:
+                raise ValueError(
+                    "y must hold numbers for task='regression', got "
+                    f"values of dtype {y.dtype}."
+                ) from error
+        if self.task == "auto":
+            check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y must have at least 2 classes, got 1 class: {classes[0]!r}."
+            )
+        return codes.reshape(-1).astype(np.int64), classes
+
+    def _get_support_mask(self) -> Support:
+        """Return the support, as `SelectorMixin` asks."""
+        check_is_fitted(self)
+        return np.asarray(self.support_)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.allow_nan = self.allows_nan
+        return tags
+
+
+def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return a copy with mean 0 and standard deviation 1 along the rows.
+
+    Columns that do not vary become 0. Float32 stays float32: statistics are summed in
+    float64.
+    """
+    mean = values.mean(axis=0, dtype=np.float64)
+    centred: npt.NDArray[Any] = values - mean.astype(values.dtype)
+    spread = np.sqrt(np.mean(np.square(centred), axis=0, dtype=np.float64))
+    # What is left of a constant column is rounding error of its mean.
+    is_constant = spread <= 10 * np.finfo(values.dtype).eps * np.abs(mean)
+    spread = np.where(is_constant, 1.0, spread)
+    centred /= spread.astype(values.dtype)
+    if centred.ndim > 1:
+        centred[:, is_constant] = 0.0
+    elif is_constant:
+        centred[:] = 0.0
+    return centred
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the seed of a fit, drawn from what the user passed as random_state."""
+    try:
+        generator = check_random_state(random_state)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "random_state must be None, an int between 0 and 2**32 - 1, or a "
+            f"numpy.random.RandomState, got {random_state!r}."
+        ) from error
+    return int(generator.randint(np.iinfo(np.int32).max))

@@ -1,0 +1,65 @@
+"""No selection: every column is kept."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._task import Task
+
+
+class NoSelection(ScoredSelector):
+    """Keep every column: what the other selectors are compared with.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=1.0
+        As in the other selectors; all scores are equal, so fewer columns than all are
+        the first ones.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Not used.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Zeros.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors.no_selection import NoSelection
+    >>> X, y = load_wine(return_X_y=True)
+    >>> bool(NoSelection().fit(X, y).support_.all())
+    True
+    """
+
+    allows_nan: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float = 1.0,
+        task: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+
+    def _score_columns(
+        self,
+        X: FloatArray,
+        y: npt.NDArray[Any],  # noqa: ARG002
+        *,
+        task: Task,  # noqa: ARG002
+        seed: int,  # noqa: ARG002
+    ) -> Scores:
+        """Return zeros."""
+        return np.zeros(X.shape[1])
