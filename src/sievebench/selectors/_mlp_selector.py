@@ -1,0 +1,142 @@
+"""Selectors that train one MLP with a penalty: the part they have in common."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from torch import Tensor
+
+from sievebench.selectors._checks import check_number, check_sizes, check_strengths
+from sievebench.selectors._neural_selector import (
+    NeuralProblem,
+    NeuralSelector,
+    ScoredStack,
+)
+from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty
+from sievebench.selectors._search_space import (
+    HiddenSizes,
+    Integer,
+    LogUniform,
+    SearchSpace,
+    Uniform,
+    ZeroOr,
+)
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors._stacked_training import TrainingSettings, train_stack
+
+# The benchmark's space for every MLP, selector or downstream.
+MLP_SPACE: SearchSpace = {
+    "hidden_sizes": HiddenSizes(Integer(1, 8), Integer(1, 512)),
+    "dropout": ZeroOr(Uniform(0.0, 0.5)),
+    "learning_rate": LogUniform(1e-5, 1e-2),
+    "weight_decay": ZeroOr(LogUniform(1e-6, 1e-3)),
+}
+
+# The benchmark's MLP before tuning.
+PUBLISHED_MLP = {
+    "hidden_sizes": (100, 100),
+    "dropout": 0.1,
+    "learning_rate": 1e-3,
+    "weight_decay": 2e-4,
+    "batch_size": 512,
+    "max_epochs": 200,
+    "patience": 20,
+    "monitor": "score",
+}
+
+
+class PenalizedMLPSelector(NeuralSelector):
+    """Train an MLP on ``(1 - l) L + l P`` and score the columns by the result.
+
+    A subclass says what P is in `_penalty`, and what the scores are in `_importances`.
+    The parameters are described in the subclasses.
+    """
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float = 0.5,
+        penalty: float | Sequence[float] = 0.1,
+        hidden_sizes: Sequence[int] = (100, 100),
+        dropout: float = 0.1,
+        learning_rate: float = 3e-3,
+        weight_decay: float = 2e-4,
+        batch_size: int | Literal["auto"] = "auto",
+        max_epochs: int = 200,
+        patience: int = 20,
+        monitor: Literal["loss", "score"] = "loss",
+        validation_fraction: float = 0.2,
+        n_networks: int = 1,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        random_state: Any = None,
+        device: str = "auto",
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+        self.penalty = penalty
+        self.hidden_sizes = hidden_sizes
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.monitor = monitor
+        self.validation_fraction = validation_fraction
+        self.n_networks = n_networks
+        self.device = device
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return the benchmark's search space: the penalty's, and that of every MLP."""
+        return {"penalty": LogUniform(1e-2, 0.5), **MLP_SPACE}
+
+    @abstractmethod
+    def _penalty(self, strengths: Tensor) -> Penalty[StackedMLP]:
+        """Return the penalty for these strengths, (members,)."""
+
+    @abstractmethod
+    def _importances(self, network: StackedMLP, problem: NeuralProblem) -> Tensor:
+        """Return the scores of a trained network, (members, columns)."""
+
+    def _strengths(self) -> tuple[float, ...]:
+        """Return the penalty strengths, below one."""
+        return check_strengths("penalty", self.penalty, below=1.0)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        super()._check_parameters()
+        check_sizes("hidden_sizes", self.hidden_sizes)
+        check_number("dropout", self.dropout, low=0.0, below=1.0)
+        check_number("learning_rate", self.learning_rate, above=0.0)
+        check_number("weight_decay", self.weight_decay, low=0.0)
+
+    def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
+        """Train with the benchmark's optimiser and schedule."""
+        network = StackedMLP(
+            problem.n_columns,
+            problem.task_loss.n_outputs,
+            hidden_sizes=tuple(self.hidden_sizes),
+            noise=problem.noise(),
+            dropout=self.dropout,
+        )
+        objective = PenalizedLoss(
+            network,
+            problem.task_loss,
+            self._penalty(problem.strengths),
+            monitor=problem.monitor,
+        )
+        settings = TrainingSettings(
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            batch_size=problem.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+        )
+        record = train_stack(
+            network, objective, problem.rows, settings, order_seed=problem.order_seed
+        )
+        return ScoredStack(self._importances(network, problem), record.best_score)

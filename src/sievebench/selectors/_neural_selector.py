@@ -1,0 +1,251 @@
+"""What all neural selectors share: rows, validation split, members, device."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from sklearn.model_selection import train_test_split
+from torch import Tensor
+
+from sievebench.selectors._checks import (
+    check_choice,
+    check_integer,
+    check_number,
+)
+from sievebench.selectors._device import resolve_device
+from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._stacked_training import StackRows
+from sievebench.selectors._task import Task
+from sievebench.selectors._task_loss import Monitor, TaskLoss
+from sievebench.selectors._torch_settings import own_torch_settings
+
+# "auto" batches: so many steps an epoch, between these sizes.
+_AUTO_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 16, 32, 512
+
+
+@dataclass(frozen=True)
+class NeuralProblem:
+    """One table, ready for training.
+
+    Attributes
+    ----------
+    rows : StackRows
+    task_loss : TaskLoss
+    monitor : {"score", "loss"}
+    n_classes : int
+        0 for regression.
+    strengths : Tensor of shape (members,)
+        Penalty strength of each member.
+    seeds : tuple of int
+        Seed of each member.
+    batch_size : int
+    order_seed : int
+    """
+
+    rows: StackRows
+    task_loss: TaskLoss
+    monitor: Monitor
+    n_classes: int
+    strengths: Tensor
+    seeds: tuple[int, ...]
+    batch_size: int
+    order_seed: int
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns."""
+        return int(self.rows.features.shape[1])
+
+    def noise(self) -> MemberNoise:
+        """Return fresh generators for the members."""
+        return MemberNoise(self.seeds, self.rows.features.device)
+
+
+@dataclass(frozen=True)
+class ScoredStack:
+    """What a trained stack says.
+
+    Attributes
+    ----------
+    scores : Tensor of shape (members, columns)
+    validation : Tensor of shape (members,)
+        Validation scores, larger = better.
+    """
+
+    scores: Tensor
+    validation: Tensor
+
+
+class NeuralSelector(ScoredSelector):
+    """Train networks, one a penalty strength and seed, and ask them for scores.
+
+    A subclass trains in `_train_stack`, names its penalty strengths in `_strengths`
+    and checks its own arguments in `_check_parameters`. Columns and a regression target
+    are standardised first; a part of the rows is held out for validation.
+
+    Parameters
+    ----------
+    n_features_to_select, task, random_state
+        As in `ScoredSelector`.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for CUDA where it is.
+    n_networks : int, default=1
+        How many networks, with seeds of their own, are trained together; the scores
+        are their mean.
+    batch_size : int or "auto", default="auto"
+        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
+    max_epochs : int
+        Longest training.
+    patience : int
+        Epochs without a better validation score after which a network stops.
+    validation_fraction : float, default=0.2
+        Part of the rows that is held out.
+    monitor : {"loss", "score"}, default="loss"
+        What the held-out rows measure.
+
+    Attributes
+    ----------
+    network_scores_ : ndarray of shape (n_networks, n_features)
+        The scores of each network; `scores_` is their mean.
+    penalty_ : float
+        The penalty strength in use: if several were given, the one with the best mean
+        validation score.
+    """
+
+    standardises: ClassVar[bool] = True
+    published: ClassVar[Mapping[str, Any]] = {}
+
+    device: str
+    n_networks: int
+    batch_size: int | str
+    max_epochs: int
+    patience: int
+    validation_fraction: float
+    monitor: str
+
+    @classmethod
+    def as_published(cls, **changes: Any) -> Self:
+        """Return a selector with the settings of the paper or benchmark it comes from.
+
+        Parameters
+        ----------
+        **changes : Any
+            Arguments that are to differ from the published ones.
+
+        Returns
+        -------
+        NeuralSelector
+        """
+        return cls(**{**cls.published, **changes})
+
+    @abstractmethod
+    def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
+        """Train all members, return their scores of the columns."""
+
+    def _strengths(self) -> tuple[float, ...]:
+        """Return the penalty strengths to train, checked."""
+        return (0.0,)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        check_integer("n_networks", self.n_networks, low=1)
+        if self.batch_size != "auto":
+            check_integer("batch_size", self.batch_size, low=1)
+        check_integer("max_epochs", self.max_epochs, low=1)
+        check_integer("patience", self.patience, low=0)
+        check_number(
+            "validation_fraction", self.validation_fraction, above=0.0, below=1.0
+        )
+        check_choice("monitor", self.monitor, ("loss", "score"))
+
+    def _score_columns(
+        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
+    ) -> Scores:
+        """Train, and average the scores of the networks."""
+        self._check_parameters()
+        strengths = self._strengths()
+        device = resolve_device(self.device)
+        with own_torch_settings():
+            problem = self._pose_problem(X, y, task, seed, strengths, device)
+            stack = self._train_stack(problem)
+        shape = (len(strengths), self.n_networks)
+        validation = stack.validation.double().cpu().numpy().reshape(shape)
+        best = int(np.argmax(validation.mean(axis=1)))
+        scores = stack.scores.detach().double().cpu().numpy()
+        self.penalty_ = strengths[best]
+        self.network_scores_ = scores.reshape(*shape, -1)[best]
+        return np.asarray(self.network_scores_.mean(axis=0))
+
+    def _pose_problem(
+        self,
+        X: FloatArray,
+        y: npt.NDArray[Any],
+        task: Task,
+        seed: int,
+        strengths: Sequence[float],
+        device: torch.device,
+    ) -> NeuralProblem:
+        """Put the rows on the device, hold some out, lay the members out."""
+        is_classification = task == "classification"
+        training, validation = _held_out_split(
+            y, self.validation_fraction, seed, stratify=is_classification
+        )
+        n_classes = int(y.max()) + 1 if is_classification else 0
+        task_loss = (
+            TaskLoss.for_classes(n_classes)
+            if is_classification
+            else TaskLoss.for_values()
+        )
+        monitor: Monitor = "score" if self.monitor == "score" else "loss"
+        if task_loss.kind == "binary" and len(np.unique(y[validation])) < 2:
+            monitor = "loss"  # one class has no area under the ROC curve
+        rows = StackRows(
+            features=torch.from_numpy(np.asarray(X, dtype=np.float32)).to(device),
+            targets=torch.from_numpy(
+                y.astype(np.int64 if is_classification else np.float32)
+            ).to(device),
+            training=torch.from_numpy(training).to(device),
+            validation=torch.from_numpy(validation).to(device),
+        )
+        # Every strength is tried with the same seeds.
+        return NeuralProblem(
+            rows=rows,
+            task_loss=task_loss,
+            monitor=monitor,
+            n_classes=n_classes,
+            strengths=torch.tensor(strengths)
+            .repeat_interleave(self.n_networks)
+            .to(device),
+            seeds=tuple(range(seed, seed + self.n_networks)) * len(strengths),
+            batch_size=self._rows_of_a_batch(len(training)),
+            order_seed=seed,
+        )
+
+    def _rows_of_a_batch(self, n_training: int) -> int:
+        """Return the batch size; "auto" depends on the number of training rows."""
+        if self.batch_size == "auto":
+            return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, n_training // _AUTO_STEPS))
+        return int(self.batch_size)
+
+
+def _held_out_split(
+    y: npt.NDArray[Any], fraction: float, seed: int, *, stratify: bool
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return training and validation rows, at least one of each, sorted."""
+    n_rows = len(y)
+    n_validation = min(n_rows - 1, max(1, round(fraction * n_rows)))
+    labels = None
+    if stratify:
+        counts = np.bincount(y)
+        n_least = min(n_validation, n_rows - n_validation)
+        # Without a row for each class on both sides, rows are drawn regardless of it.
+        labels = y if counts.min() >= 2 and n_least >= len(counts) else None
+    training, validation = train_test_split(
+        np.arange(n_rows), test_size=n_validation, random_state=seed, stratify=labels
+    )
+    return np.sort(training), np.sort(validation)
