@@ -20,9 +20,9 @@ from sklearn.model_selection import cross_val_score, train_test_split
 from sklearn.pipeline import make_pipeline
 
 from featuresieve import AutoNFSClassifier
+from featuresieve.plotting import BalancePathDisplay, StabilityDisplay
 
 PICTURE = Path("autonfs_demo.png")
-KEPT, OTHER = "#0072B2", "#BBBBBB"
 
 
 def table_with_noise() -> tuple[pd.DataFrame, pd.Series]:
@@ -38,29 +38,10 @@ def draw(selector: AutoNFSClassifier, path: Path) -> None:
     figure, (left, right) = plt.subplots(
         1, 2, figsize=(11, 5.2), width_ratios=(1, 1.25), layout="constrained"
     )
-    candidates = pd.DataFrame(selector.path_)
-    left.errorbar(
-        candidates.n_kept,
-        candidates.loss,
-        candidates.loss_error,
-        fmt="o",
-        color=OTHER,
-        ecolor="#DDDDDD",
-        label="candidate sets",
-    )
-    chosen = candidates[candidates.is_chosen]
-    style = {"color": KEPT, "ms": 9, "zorder": 3}  # above the candidates
-    left.plot(chosen.n_kept, chosen.loss, "o", label="chosen", **style)
-    left.set(xlabel="features kept", ylabel="held-out loss (nats)", xscale="log")
+    BalancePathDisplay.from_estimator(selector, ax=left)
+    StabilityDisplay.from_estimator(selector, ax=right, max_features=24)
     left.set_title("How many?")
-    left.legend(frameon=False)
-    features = selector.feature_table().head(24).iloc[::-1]
-    colours = [KEPT if kept else OTHER for kept in features.kept]
-    right.barh(features.name, features.frequency, color=colours)
-    right.set(xlabel="share of networks that keep it", xlim=(0, 1))
-    right.set_title("Which? (the 24 best ranked, kept ones blue)")
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
+    right.set_title("Which?")
     figure.savefig(path, dpi=130)
     plt.close(figure)
 

@@ -1,0 +1,297 @@
+"""BalancePathDisplay: the candidate sets, their held-out losses, the one chosen."""
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import is_classifier
+
+from featuresieve.plotting._canvas import (
+    DROPPED,
+    FAINT,
+    INK,
+    KEPT,
+    SMALL,
+    FloatArray,
+    axes_for,
+)
+from featuresieve.plotting._fitted import check_selector
+from featuresieve.plotting._path_axes import (
+    balance_text,
+    set_balance_axis,
+    set_count_axis,
+    side_by_side,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+    from matplotlib.text import Text
+
+# Candidates of one balance that are all numbered; of more, the first and the last.
+_MOST_NUMBERED = 6
+
+
+class BalancePathDisplay:
+    """Show the held-out loss of the candidate sets, and which was chosen.
+
+    One point per candidate set with its standard error. Against the number of columns
+    kept (the default), or against the balance λ, where candidates of one balance
+    stand side by side with their number of columns. Make it with `from_estimator`.
+
+    The loss is that of the search: log loss in nats of a classifier, of a regressor
+    the squared error of the target in the units the networks see.
+
+    A fit at a fixed balance, or with a fixed number of columns, compares no
+    candidates; then only the number of columns kept is shown, and a note says why.
+
+    Parameters
+    ----------
+    balance : array-like of shape (n_candidates,)
+        The weight λ a candidate belongs to.
+    n_kept : array-like of shape (n_candidates,) of int
+        Number of columns in the candidate.
+    loss : array-like of shape (n_candidates,)
+        Mean held-out loss; NaN if it was not measured.
+    loss_error : array-like of shape (n_candidates,)
+        Its standard error.
+    is_chosen : array-like of shape (n_candidates,) of bool
+        True for one candidate.
+    n_features : int or None, default=None
+        Number of columns of the table.
+    loss_name : str, default="Held-out loss"
+        What the loss is, for the vertical axis.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    errorbar_ : matplotlib ErrorbarContainer or None
+        All candidates; None if no losses were measured.
+    chosen_ : matplotlib ErrorbarContainer or None
+        The chosen one, drawn over the others.
+    chosen_line_ : matplotlib Line2D
+        The vertical line through the chosen one.
+    chosen_label_ : matplotlib Text
+        The words at this line.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from featuresieve import AutoNFSClassifier
+    >>> from featuresieve.plotting import BalancePathDisplay
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = AutoNFSClassifier(random_state=0).fit(X, y)
+    >>> display = BalancePathDisplay.from_estimator(selector)
+    >>> display.ax_.get_xlabel()
+    'Columns kept'
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    errorbar_: "ErrorbarContainer | None"
+    chosen_: "ErrorbarContainer | None"
+    chosen_line_: "Line2D"
+    chosen_label_: "Text"
+
+    def __init__(
+        self,
+        *,
+        balance: npt.ArrayLike,
+        n_kept: npt.ArrayLike,
+        loss: npt.ArrayLike,
+        loss_error: npt.ArrayLike,
+        is_chosen: npt.ArrayLike,
+        n_features: int | None = None,
+        loss_name: str = "Held-out loss",
+    ) -> None:
+        self.balance = np.asarray(balance, dtype=np.float64)
+        self.n_kept = np.asarray(n_kept, dtype=np.int64)
+        self.loss = np.asarray(loss, dtype=np.float64)
+        self.loss_error = np.asarray(loss_error, dtype=np.float64)
+        self.is_chosen = np.asarray(is_chosen, dtype=np.bool_)
+        self.n_features = n_features
+        self.loss_name = loss_name
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        ax: "Axes | None" = None,
+        x: Literal["n_kept", "balance"] = "n_kept",
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the path of a fitted selector.
+
+        Parameters
+        ----------
+        estimator : AutoNFSClassifier or AutoNFSRegressor
+            Fitted.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        x : {"n_kept", "balance"}, default="n_kept"
+            The horizontal axis.
+        **kwargs
+            Passed on to `Axes.errorbar`, for the candidates.
+
+        Returns
+        -------
+        BalancePathDisplay
+        """
+        check_selector(estimator)
+        path = estimator.path_
+        display = cls(
+            balance=path["balance"],
+            n_kept=path["n_kept"],
+            loss=path["loss"],
+            loss_error=path["loss_error"],
+            is_chosen=path["is_chosen"],
+            n_features=estimator.n_features_in_,
+            loss_name=(
+                "Held-out log loss"
+                if is_classifier(estimator)
+                else "Held-out squared error"
+            ),
+        )
+        return display.plot(ax, x=x, **kwargs)
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        x: Literal["n_kept", "balance"] = "n_kept",
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the candidates.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        x : {"n_kept", "balance"}, default="n_kept"
+            The horizontal axis.
+        **kwargs
+            Passed on to `Axes.errorbar`, for the candidates.
+
+        Returns
+        -------
+        BalancePathDisplay
+        """
+        if x not in ("n_kept", "balance"):
+            raise ValueError(f"x must be 'n_kept' or 'balance', got {x!r}.")
+        ax = axes_for(ax)
+        is_measured = bool(np.isfinite(self.loss).any())
+        if x == "n_kept":
+            places = self.n_kept.astype(np.float64)
+            set_count_axis(ax, self.n_kept, None if is_measured else self.n_features)
+        else:
+            places = side_by_side(self.balance, self.n_kept)
+            set_balance_axis(ax, self.balance)
+        ax.set_ylabel(f"{self.loss_name} ± standard error")
+        self.errorbar_ = self.chosen_ = None
+        if is_measured:
+            self._draw_candidates(ax, places, kwargs)
+            if x == "balance":
+                self._number_candidates(ax, places)
+        else:
+            _note_that_nothing_was_compared(ax)
+        self._label_chosen(ax, float(places[self.is_chosen][0]))
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_candidates(
+        self, ax: "Axes", places: FloatArray, kwargs: dict[str, Any]
+    ) -> None:
+        """Draw all candidates with their errors, the chosen one larger and above."""
+        style: dict[str, Any] = {
+            "fmt": "o",
+            "color": DROPPED,
+            "ecolor": "#BFBFBF",
+            "markersize": 5,
+            "elinewidth": 1.2,
+        }
+        self.errorbar_ = ax.errorbar(
+            places, self.loss, self.loss_error, **(style | kwargs)
+        )
+        chosen = self.is_chosen
+        self.chosen_ = ax.errorbar(
+            places[chosen],
+            self.loss[chosen],
+            self.loss_error[chosen],
+            fmt="D",
+            color=KEPT,
+            markersize=8,
+            elinewidth=2,
+            zorder=4,
+        )
+        low = np.nanmin(self.loss - self.loss_error)
+        high = np.nanmax(self.loss + self.loss_error)
+        span = high - low or abs(high) or 1.0
+        ax.set_ylim(low - 0.05 * span, high + 0.2 * span)  # words go above the points
+        ax.grid(axis="y", color=FAINT, linewidth=0.6)
+        ax.set_axisbelow(True)
+
+    def _number_candidates(self, ax: "Axes", places: FloatArray) -> None:
+        """Write above the candidates of each balance how many columns they keep."""
+        ax.set_xlabel(f"{ax.get_xlabel()} (numbers at the points: columns kept)")
+        for balance in np.unique(self.balance):
+            own = np.flatnonzero(self.balance == balance)
+            own = own[np.argsort(places[own])]
+            if len(own) > _MOST_NUMBERED:
+                own = own[[0, -1]]
+            for i in own[~self.is_chosen[own]]:  # the chosen one has a label
+                ax.annotate(
+                    f"{self.n_kept[i]:,}",
+                    (places[i], self.loss[i] + self.loss_error[i]),
+                    xytext=(0, 4),
+                    textcoords="offset points",
+                    ha="center",
+                    fontsize=SMALL - 1,
+                    color=INK,
+                )
+
+    def _label_chosen(self, ax: "Axes", place: float) -> None:
+        """Draw a line through the chosen candidate and say at its top what it is."""
+        (chosen,) = np.flatnonzero(self.is_chosen)
+        verb = "kept" if self.chosen_ is None else "chosen"
+        total = "" if self.n_features is None else f" of {self.n_features:,}"
+        self.chosen_line_ = ax.axvline(
+            place, color=KEPT, linewidth=1, linestyle=":", zorder=1
+        )
+        on_screen = ax.transData.transform((place, ax.get_ylim()[0]))
+        is_left = ax.transAxes.inverted().transform(on_screen)[0] < 0.5
+        self.chosen_label_ = ax.annotate(
+            f"{verb}: {self.n_kept[chosen]:,}{total} columns\n"
+            f"λ = {balance_text(self.balance[chosen])}",
+            (place, 1),
+            xycoords=ax.get_xaxis_transform(),
+            xytext=(5 if is_left else -5, -2),
+            textcoords="offset points",
+            ha="left" if is_left else "right",
+            va="top",
+            fontsize=SMALL,
+            color=KEPT,
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+        )
+
+
+def _note_that_nothing_was_compared(ax: "Axes") -> None:
+    """Say why there are no points."""
+    ax.set_yticks([])
+    ax.set_ylabel("")
+    ax.spines["left"].set_visible(False)
+    ax.text(
+        0.5,
+        0.5,
+        "This fit compared no candidate sets,\nso there is no held-out loss to show.",
+        transform=ax.transAxes,
+        ha="center",
+        va="center",
+        color=INK,
+        bbox={"facecolor": "white", "edgecolor": FAINT, "boxstyle": "round,pad=0.6"},
+    )

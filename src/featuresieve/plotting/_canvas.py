@@ -1,0 +1,110 @@
+"""Axes, colours and labels that all displays share."""
+
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.isotonic import isotonic_regression
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FloatArray = npt.NDArray[np.float64]
+
+# Okabe and Ito's palette, without the yellow, which is lost on white.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+KEPT, DROPPED = PALETTE[0], "#8C8C8C"
+INK, FAINT = "#262626", "#D9D9D9"
+_PALE_INK = "#6E6E6E"
+
+# Sizes in points.
+SMALL = 9.0
+_SMALLEST = 6.0
+# Height of a row of names, in the size of its letters.
+_LINE_HEIGHT = 1.2
+_LONGEST_NAME = 26
+
+
+def pyplot() -> ModuleType:
+    """Return matplotlib.pyplot, or say how to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "the displays need matplotlib, which the extra 'plot' installs: "
+            "pip install 'featuresieve[plot]'"
+        ) from error
+    return plt
+
+
+def axes_for(ax: "Axes | None", n_rows: int = 0) -> "Axes":
+    """Return `ax`, or the axes of a new figure, taller where it has many rows."""
+    if ax is None:
+        plt = pyplot()
+        width, height = plt.rcParams["figure.figsize"]
+        tall = n_rows * _LINE_HEIGHT * 7 / 72 + 1  # inches, for letters of 7 points
+        _, ax = plt.subplots(figsize=(width, max(height, tall)), layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def shortened(name: str, longest: int = _LONGEST_NAME) -> str:
+    """Return `name` on one line, its middle left out if it is too long."""
+    name = " ".join(name.split())
+    if len(name) <= longest:
+        return name
+    n_first = (longest - 1) // 2
+    return f"{name[:n_first]}…{name[n_first - longest + 1 :]}"
+
+
+def spread(values: FloatArray, gap: float, low: float, high: float) -> FloatArray:
+    """Return places within [low, high], as near to `values` as a least gap allows.
+
+    The order stays, and of equal values the first is put highest. Least squares under
+    that constraint is an isotonic regression of the values less the gaps below them.
+    """
+    n_gaps = len(values) - 1
+    gap = min(gap, (high - low) / max(n_gaps, 1))
+    order = np.lexsort((-np.arange(len(values)), values.round(2)))
+    below = gap * np.arange(len(values))
+    places = np.empty(len(values))
+    places[order] = below + isotonic_regression(
+        values[order] - below, y_min=low, y_max=high - gap * n_gaps
+    )
+    return places
+
+
+def height_in_points(ax: "Axes") -> float:
+    """Return how tall the axes are, before any layout engine has moved them."""
+    return float(ax.bbox.height / ax.figure.dpi * 72)
+
+
+def name_rows(
+    ax: "Axes", names: npt.NDArray[np.str_], is_kept: npt.NDArray[np.bool_]
+) -> None:
+    """Name the rows 0, 1, ... of `ax`, as large as fits; kept ones stand out.
+
+    Where even small letters do not fit, only every second row is named, or third.
+    """
+    pitch = height_in_points(ax) / abs(ax.get_ylim()[1] - ax.get_ylim()[0])
+    every = max(1, int(np.ceil(_SMALLEST * _LINE_HEIGHT / pitch)))
+    size = float(np.clip(every * pitch / _LINE_HEIGHT, _SMALLEST, SMALL))
+    rows = np.arange(0, len(names), every)
+    ax.set_yticks(rows, [shortened(str(names[row])) for row in rows])
+    ax.tick_params(axis="y", length=0, labelsize=size)
+    for row, label in zip(rows, ax.get_yticklabels(), strict=True):
+        label.set_parse_math(False)  # a name may contain $
+        label.set_color(INK if is_kept[row] else _PALE_INK)
+
+
+def n_shown_of(n_shown: int, n_all: int) -> str:
+    """Return "13", or "30 of 500" if not all are shown."""
+    return f"{n_all:,}" if n_shown == n_all else f"{n_shown:,} of {n_all:,}"
+
+
+def check_count(name: str, value: Any) -> int:
+    """Return `value` if it is a positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
+    return int(value)

@@ -1,0 +1,28 @@
+"""What the displays ask of an estimator before they read its attributes."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.validation import check_is_fitted
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+
+
+def check_selector(estimator: Any) -> None:
+    """Raise unless `estimator` is a fitted estimator of this library."""
+    if not isinstance(estimator, AutoNFSClassifier | AutoNFSRegressor):
+        raise TypeError(
+            "estimator must be a fitted AutoNFSClassifier or AutoNFSRegressor, got "
+            f"{type(estimator).__name__}. Of a pipeline, pass the step itself: "
+            "pipeline['name']."
+        )
+    check_is_fitted(estimator)
+
+
+def feature_names_of(estimator: Any) -> npt.NDArray[np.str_]:
+    """Return the names of all columns in input order, x0, x1, ... if they have none."""
+    table = estimator.feature_table()  # best ranked first
+    names = np.asarray(table["name"], dtype=str)
+    ranking: npt.NDArray[np.int64] = estimator.ranking_
+    return names[ranking - 1]

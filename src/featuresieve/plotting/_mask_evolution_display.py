@@ -1,0 +1,290 @@
+"""MaskEvolutionDisplay: how the gates of the columns open and close in training."""
+
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve.plotting._canvas import (
+    DROPPED,
+    FAINT,
+    INK,
+    KEPT,
+    PALETTE,
+    SMALL,
+    axes_for,
+    check_count,
+    height_in_points,
+    n_shown_of,
+    name_rows,
+    shortened,
+    spread,
+)
+from featuresieve.plotting._fitted import check_selector, feature_names_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+Indices = npt.NDArray[np.intp]
+
+# What is drawn at most: lines can lie on each other, rows of a heat map can not.
+_MOST_SHOWN = {"lines": 200, "heatmap": 30}
+
+
+class MaskEvolutionDisplay:
+    """Show how far the gate of each column was open while the networks trained.
+
+    As lines: kept columns coloured, the best ranked of them named; dropped ones grey,
+    thin and dashed. As a heat map: one row per column, kept ones above a line. The
+    openness is the mean of sigmoid(logit) over the networks at the chosen balance; a
+    single network keeps a column whose gate ends above one half. Make it with
+    `from_estimator`.
+
+    Parameters
+    ----------
+    step : array-like of shape (n_records,) of int
+        Training steps finished at each record.
+    gates : array-like of shape (n_records, n_features)
+        Openness of each gate, between 0 and 1.
+    is_kept : array-like of shape (n_features,) of bool
+        Which columns the selector keeps.
+    ranking : array-like of shape (n_features,) of int
+        1 is the best.
+    feature_names : array-like of shape (n_features,) of str
+        Names of the columns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    lines_ : list of matplotlib Line2D
+        One per column drawn, kept ones first, then by rank; empty in a heat map.
+    mesh_ : matplotlib QuadMesh or None
+        The heat map, its rows in the same order.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from featuresieve import AutoNFSClassifier
+    >>> from featuresieve.plotting import MaskEvolutionDisplay
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = AutoNFSClassifier(balance="price", random_state=0).fit(X, y)
+    >>> display = MaskEvolutionDisplay.from_estimator(selector)
+    >>> len(display.lines_)
+    13
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    lines_: "list[Line2D]"
+    mesh_: "QuadMesh | None"
+
+    def __init__(
+        self,
+        *,
+        step: npt.ArrayLike,
+        gates: npt.ArrayLike,
+        is_kept: npt.ArrayLike,
+        ranking: npt.ArrayLike,
+        feature_names: npt.ArrayLike,
+    ) -> None:
+        self.step = np.asarray(step, dtype=np.int64)
+        self.gates = np.asarray(gates, dtype=np.float64)
+        self.is_kept = np.asarray(is_kept, dtype=np.bool_)
+        self.ranking = np.asarray(ranking, dtype=np.int64)
+        self.feature_names = np.asarray(feature_names, dtype=np.str_)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        ax: "Axes | None" = None,
+        kind: Literal["lines", "heatmap"] = "lines",
+        max_features: int | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the gates of a fitted selector.
+
+        Parameters
+        ----------
+        estimator : AutoNFSClassifier or AutoNFSRegressor
+            Fitted.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        kind : {"lines", "heatmap"}, default="lines"
+            How to draw it.
+        max_features : int or None, default=None
+            Draw so many columns at most, kept ones first, then by rank. None draws 200
+            lines, or 30 rows of a heat map.
+        **kwargs
+            Passed on to `Axes.plot` or `Axes.pcolormesh`.
+
+        Returns
+        -------
+        MaskEvolutionDisplay
+        """
+        check_selector(estimator)
+        display = cls(
+            step=estimator.history_["step"],
+            gates=estimator.history_["gates"],
+            is_kept=estimator.support_,
+            ranking=estimator.ranking_,
+            feature_names=feature_names_of(estimator),
+        )
+        return display.plot(ax, kind=kind, max_features=max_features, **kwargs)
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        kind: Literal["lines", "heatmap"] = "lines",
+        max_features: int | None = None,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the gates.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        kind : {"lines", "heatmap"}, default="lines"
+            How to draw it.
+        max_features : int or None, default=None
+            Draw so many columns at most, kept ones first, then by rank. None draws 200
+            lines, or 30 rows of a heat map.
+        **kwargs
+            Passed on to `Axes.plot` or `Axes.pcolormesh`.
+
+        Returns
+        -------
+        MaskEvolutionDisplay
+        """
+        if kind not in _MOST_SHOWN:
+            raise ValueError(f"kind must be 'lines' or 'heatmap', got {kind!r}.")
+        if max_features is None:
+            max_features = _MOST_SHOWN[kind]
+        most = check_count("max_features", max_features)
+        shown = np.lexsort((self.ranking, ~self.is_kept))[:most]
+        self.lines_, self.mesh_ = [], None
+        if kind == "lines":
+            ax = axes_for(ax)
+            self._draw_lines(ax, shown, kwargs)
+            self._name_lines(ax, shown)
+            self._draw_legend(ax, shown)
+        else:
+            ax = axes_for(ax, len(shown))
+            self._draw_heat_map(ax, shown, kwargs)
+        ax.set_xlabel("Training step")
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_lines(self, ax: "Axes", shown: Indices, kwargs: dict[str, Any]) -> None:
+        """Draw one line per shown column, the best ranked above the others."""
+        marker = "o" if len(self.step) == 1 else None
+        n_dropped = int((~self.is_kept[shown]).sum())
+        dropped = {
+            "color": DROPPED,
+            "linestyle": (0, (4, 2)),
+            "linewidth": 0.7,
+            "alpha": float(np.clip(12 / max(n_dropped, 1), 0.25, 0.8)),
+        }
+        for place, column in enumerate(shown):
+            style: dict[str, Any] = {"marker": marker, "zorder": 3 - place / len(shown)}
+            if not self.is_kept[column]:
+                style |= dropped
+            elif place < len(PALETTE):
+                style |= {"color": PALETTE[place], "linewidth": 1.8}
+            else:
+                style |= {"color": KEPT, "linewidth": 0.9, "alpha": 0.45}
+            self.lines_ += ax.plot(self.step, self.gates[:, column], **(style | kwargs))
+        ax.axhline(0.5, color=FAINT, linewidth=0.8, zorder=0)
+        ax.set(
+            ylabel="Gate openness (mean over networks)", ylim=(-0.03, 1.13)
+        )  # legend on top
+        ax.set_yticks(np.linspace(0, 1, 6))
+        ax.set_xlim(min(0, self.step[0]), self.step[-1])
+
+    def _name_lines(self, ax: "Axes", shown: Indices) -> None:
+        """Write the best ranked kept names right of the axes, where their lines end."""
+        named = [column for column in shown if self.is_kept[column]][: len(PALETTE)]
+        if not named:
+            return
+        ends = self.gates[-1, named]
+        low, high = ax.get_ylim()
+        gap = 1.25 * SMALL / height_in_points(ax) * (high - low)
+        places = spread(ends, gap, 0.0, 1.1)
+        for column, end, place, line in zip(
+            named, ends, places, self.lines_, strict=False
+        ):
+            colour = line.get_color()
+            ax.annotate(
+                shortened(str(self.feature_names[column]), 20),
+                (1, end),
+                xycoords=ax.get_yaxis_transform(),
+                xytext=(1.04, place),
+                textcoords=ax.get_yaxis_transform(),
+                va="center",
+                fontsize=SMALL,
+                color=colour,
+                parse_math=False,
+                annotation_clip=False,
+                arrowprops={
+                    "arrowstyle": "-",
+                    "color": colour,
+                    "linewidth": 0.8,
+                    "relpos": (0, 0.5),
+                    "shrinkA": 1,
+                    "shrinkB": 0,
+                },
+            )
+
+    def _draw_legend(self, ax: "Axes", shown: Indices) -> None:
+        """Say how many columns are kept and dropped, in the space above the lines."""
+        from matplotlib.lines import Line2D
+
+        styles: dict[str, dict[str, Any]] = {
+            "kept": {"color": KEPT, "linewidth": 1.8},
+            "dropped": {"color": DROPPED, "linewidth": 1, "linestyle": (0, (4, 2))},
+        }
+        masks = {"kept": self.is_kept, "dropped": ~self.is_kept}
+        handles = [
+            Line2D(
+                [],
+                [],
+                label=f"{name} ({n_shown_of(int(mask[shown].sum()), int(mask.sum()))})",
+                **styles[name],
+            )
+            for name, mask in masks.items()
+            if mask.any()
+        ]
+        ax.legend(
+            handles=handles, loc="upper left", ncols=2, frameon=False, fontsize=SMALL
+        )
+
+    def _draw_heat_map(
+        self, ax: "Axes", shown: Indices, kwargs: dict[str, Any]
+    ) -> None:
+        """Draw one row per shown column; a record fills the steps up to it."""
+        edges = np.concatenate([[min(0, self.step[0] - 1)], self.step])
+        style: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0} | kwargs
+        rows = np.arange(len(shown) + 1) - 0.5
+        self.mesh_ = ax.pcolormesh(edges, rows, self.gates[:, shown].T, **style)
+        ax.figure.colorbar(
+            self.mesh_, ax=ax, label="Gate openness (mean over networks)", pad=0.02
+        )
+        ax.set_ylim(len(shown) - 0.5, -0.5)
+        n_kept = int(self.is_kept[shown].sum())
+        label = f"Columns ({n_shown_of(len(shown), len(self.ranking))})"
+        if 0 < n_kept < len(shown):
+            ax.axhline(n_kept - 0.5, color=INK, linewidth=1.5)
+            label += ", kept ones above the line"
+        elif n_kept:
+            label += ", all kept"
+        ax.set_ylabel(label)
+        name_rows(ax, self.feature_names[shown], self.is_kept[shown])

@@ -1,0 +1,225 @@
+"""StabilityDisplay: how many of the networks keep each column."""
+
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve.plotting._canvas import (
+    DROPPED,
+    INK,
+    KEPT,
+    SMALL,
+    axes_for,
+    check_count,
+    n_shown_of,
+    name_rows,
+)
+from featuresieve.plotting._fitted import check_selector, feature_names_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.lines import Line2D
+
+
+class StabilityDisplay:
+    """Show the selection frequency of the best ranked columns.
+
+    One bar per column, the best ranked on top: filled if the column is kept, hatched
+    and with a grey name if it is dropped. Make it with `from_estimator`.
+
+    Parameters
+    ----------
+    frequency : array-like of shape (n_features,)
+        Share of the networks that keep a column.
+    is_kept : array-like of shape (n_features,) of bool
+        Which columns the selector keeps.
+    ranking : array-like of shape (n_features,) of int
+        1 is the best.
+    feature_names : array-like of shape (n_features,) of str
+        Names of the columns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        The figure of these axes.
+    bars_ : matplotlib BarContainer
+        The bars, best ranked first.
+    threshold_line_ : matplotlib Line2D or None
+        The line at the threshold.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from featuresieve import AutoNFSClassifier
+    >>> from featuresieve.plotting import StabilityDisplay
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = AutoNFSClassifier(balance="price", random_state=0).fit(X, y)
+    >>> display = StabilityDisplay.from_estimator(selector)
+    >>> len(display.bars_)
+    13
+    """
+
+    ax_: "Axes"
+    figure_: "Figure | SubFigure"
+    bars_: "BarContainer"
+    threshold_line_: "Line2D | None"
+
+    def __init__(
+        self,
+        *,
+        frequency: npt.ArrayLike,
+        is_kept: npt.ArrayLike,
+        ranking: npt.ArrayLike,
+        feature_names: npt.ArrayLike,
+    ) -> None:
+        self.frequency = np.asarray(frequency, dtype=np.float64)
+        self.is_kept = np.asarray(is_kept, dtype=np.bool_)
+        self.ranking = np.asarray(ranking, dtype=np.int64)
+        self.feature_names = np.asarray(feature_names, dtype=np.str_)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        ax: "Axes | None" = None,
+        max_features: int = 30,
+        threshold: float | None = 0.5,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the selection frequencies of a fitted selector.
+
+        Parameters
+        ----------
+        estimator : AutoNFSClassifier or AutoNFSRegressor
+            Fitted.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        max_features : int, default=30
+            Draw so many of the best ranked columns at most.
+        threshold : float or None, default=0.5
+            Where to draw a line; None draws none.
+        **kwargs
+            Passed on to `Axes.barh`.
+
+        Returns
+        -------
+        StabilityDisplay
+        """
+        check_selector(estimator)
+        display = cls(
+            frequency=estimator.selection_frequency_,
+            is_kept=estimator.support_,
+            ranking=estimator.ranking_,
+            feature_names=feature_names_of(estimator),
+        )
+        return display.plot(
+            ax, max_features=max_features, threshold=threshold, **kwargs
+        )
+
+    def plot(
+        self,
+        ax: "Axes | None" = None,
+        *,
+        max_features: int = 30,
+        threshold: float | None = 0.5,
+        **kwargs: Any,
+    ) -> Self:
+        """Draw the bars.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        max_features : int, default=30
+            Draw so many of the best ranked columns at most.
+        threshold : float or None, default=0.5
+            Where to draw a line; None draws none.
+        **kwargs
+            Passed on to `Axes.barh`.
+
+        Returns
+        -------
+        StabilityDisplay
+        """
+        shown = np.argsort(self.ranking)[: check_count("max_features", max_features)]
+        if threshold is not None and not 0 <= threshold <= 1:
+            raise ValueError(
+                f"threshold must be None or a number in [0, 1], got {threshold!r}."
+            )
+        ax = axes_for(ax, len(shown))
+        self._draw_bars(ax, shown, kwargs)
+        self._draw_threshold(ax, threshold, len(shown))
+        n_all = len(self.ranking)
+        which = "by rank" if len(shown) == n_all else "the best ranked"
+        ax.set(
+            xlabel="Share of networks that keep the column",
+            ylabel=f"Columns, {which} ({n_shown_of(len(shown), n_all)})",
+            xlim=(0, 1.02),
+            ylim=(len(shown) - 0.4, -0.6 - len(shown) / 11),  # the legend is on top
+        )
+        ax.spines["left"].set_bounds(len(shown) - 0.4, -0.6)
+        name_rows(ax, self.feature_names[shown], self.is_kept[shown])
+        self._draw_legend(ax, shown)
+        self.ax_, self.figure_ = ax, ax.figure
+        return self
+
+    def _draw_bars(
+        self, ax: "Axes", shown: npt.NDArray[np.intp], kwargs: dict[str, Any]
+    ) -> None:
+        """Draw one bar per shown column, kept ones filled, the others hatched."""
+        thickness = 0.72 * min(1.0, (len(shown) + 2) / 8)  # two bars need no wall
+        style = {"height": thickness, "linewidth": 0.8} | kwargs
+        self.bars_ = ax.barh(np.arange(len(shown)), self.frequency[shown], **style)
+        for bar, is_kept in zip(self.bars_, self.is_kept[shown], strict=True):
+            if "color" not in kwargs and "facecolor" not in kwargs:
+                bar.set_facecolor(KEPT if is_kept else "white")
+                bar.set_edgecolor(KEPT if is_kept else DROPPED)
+            if not is_kept:
+                bar.set_hatch("////")
+
+    def _draw_threshold(self, ax: "Axes", threshold: float | None, n_rows: int) -> None:
+        """Draw the line over the bars, if there is one."""
+        self.threshold_line_ = None
+        if threshold is None:
+            return
+        name = "half of the networks" if threshold == 0.5 else f"{threshold:.0%}"
+        (self.threshold_line_,) = ax.plot(
+            [threshold, threshold],
+            [n_rows - 0.4, -0.6],
+            color=INK,
+            linestyle="--",
+            linewidth=1,
+            label=name,
+        )
+
+    def _draw_legend(self, ax: "Axes", shown: npt.NDArray[np.intp]) -> None:
+        """Explain fill, hatch and line, in the space above the bars."""
+        from matplotlib.patches import Patch
+
+        handles: list[Any] = []
+        is_kept = self.is_kept[shown]
+        if is_kept.any():
+            handles.append(Patch(facecolor=KEPT, edgecolor=KEPT, label="kept"))
+        if not is_kept.all():
+            handles.append(
+                Patch(
+                    facecolor="white", edgecolor=DROPPED, hatch="////", label="dropped"
+                )
+            )
+        if self.threshold_line_ is not None:
+            handles.append(self.threshold_line_)
+        ax.legend(
+            handles=handles,
+            loc="upper right",
+            ncols=len(handles),
+            frameon=False,
+            fontsize=SMALL,
+            borderaxespad=0.1,
+            columnspacing=1.2,
+        )

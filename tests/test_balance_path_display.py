@@ -1,0 +1,149 @@
+"""BalancePathDisplay draws the candidates, their errors and the choice."""
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve.plotting import BalancePathDisplay
+from made_tables import class_table, value_table
+
+
+@pytest.fixture(scope="module")
+def selector():
+    """Return a classifier that compared candidates."""
+    X, y = class_table()
+    return AutoNFSClassifier(random_state=0).fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def fixed_selector():
+    """Return a regressor that compared none."""
+    X, y = value_table()
+    return AutoNFSRegressor(0.1, n_epochs=4, random_state=0).fit(X, y)
+
+
+@pytest.fixture(autouse=True)
+def own_figures():
+    """Close what a test has drawn, so that no test sees the figures of another."""
+    plt.close("all")
+    yield
+    plt.close("all")
+
+
+def test_path_shows_the_loss_and_error_of_every_candidate(selector):
+    display = BalancePathDisplay.from_estimator(selector)
+    points, _, (bars,) = display.errorbar_
+    path = selector.path_
+    np.testing.assert_array_equal(points.get_xdata(), path["n_kept"])
+    np.testing.assert_array_equal(points.get_ydata(), path["loss"])
+    ends = np.array([segment[:, 1] for segment in bars.get_segments()])
+    np.testing.assert_allclose(ends.mean(axis=1), path["loss"])
+    np.testing.assert_allclose(np.ptp(ends, axis=1) / 2, path["loss_error"])
+
+
+def test_path_marks_and_names_the_chosen_candidate(selector):
+    display = BalancePathDisplay.from_estimator(selector)
+    (row,) = selector.path_[selector.path_["is_chosen"]]
+    point = display.chosen_[0]
+    assert (point.get_xdata(), point.get_ydata()) == (row["n_kept"], row["loss"])
+    assert to_hex(point.get_color()) != to_hex(display.errorbar_[0].get_color())
+    assert point.get_marker() != display.errorbar_[0].get_marker()
+    text = display.chosen_label_.get_text()
+    assert f"chosen: {selector.n_features_selected_} of 8 columns" in text
+    assert f"λ = {selector.balance_:.3g}" in text
+
+
+def test_path_against_balance_keeps_candidates_of_a_balance_together(selector):
+    display = BalancePathDisplay.from_estimator(selector, x="balance")
+    assert display.ax_.get_xscale() == "log"
+    balances = selector.path_["balance"]
+    places = display.errorbar_[0].get_xdata()
+    values = np.unique(balances)
+    nearest = values[np.abs(np.log(places[:, None] / values)).argmin(axis=1)]
+    np.testing.assert_array_equal(nearest, balances)
+    assert len(np.unique(places)) == len(places)
+    np.testing.assert_allclose(display.ax_.get_xticks(), values)
+
+
+def test_path_against_balance_writes_the_counts():
+    display = BalancePathDisplay(
+        balance=[0.1, 0.1, 1.0],
+        n_kept=[9, 5, 2],
+        loss=[0.3, 0.2, 0.4],
+        loss_error=[0.1, 0.1, 0.1],
+        is_chosen=[False, True, False],
+    ).plot(x="balance")
+    texts = [text.get_text() for text in display.ax_.texts]
+    assert texts == ["9", "2", "chosen: 5 columns\nλ = 0.1"]
+
+
+@pytest.mark.parametrize("x", ["n_kept", "balance"])
+@pytest.mark.parametrize("balance", [0.0, 0.1, 5000.0])
+def test_path_of_a_fit_without_candidates_says_so(x, balance):
+    display = BalancePathDisplay(
+        balance=[balance],
+        n_kept=[3],
+        loss=[np.nan],
+        loss_error=[np.nan],
+        is_chosen=[True],
+        n_features=8,
+    ).plot(x=x)
+    display.figure_.draw_without_rendering()
+    assert display.errorbar_ is None
+    assert display.chosen_ is None
+    note, label = (text.get_text() for text in display.ax_.texts)
+    assert "no candidate sets" in note
+    assert label.startswith("kept: 3 of 8 columns\nλ = ")
+    assert display.chosen_line_.get_xdata()[0] == (3 if x == "n_kept" else balance)
+
+
+def test_path_of_a_fixed_balance_is_drawn_from_the_estimator(fixed_selector):
+    display = BalancePathDisplay.from_estimator(fixed_selector)
+    assert display.errorbar_ is None
+    assert "λ = 0.1" in display.chosen_label_.get_text()
+
+
+@pytest.mark.parametrize(
+    ("counts", "scale"), [([1, 2, 3], "linear"), ([1, 40, 5000], "log")]
+)
+def test_path_takes_a_logarithmic_axis_for_far_counts(counts, scale):
+    display = BalancePathDisplay(
+        balance=[3.0, 2.0, 1.0],
+        n_kept=counts,
+        loss=[0.3, 0.2, 0.2],
+        loss_error=[0.0, 0.0, 0.0],
+        is_chosen=[False, True, False],
+    ).plot()
+    assert display.ax_.get_xscale() == scale
+    low, high = display.ax_.get_xlim()
+    assert low < counts[0] < counts[-1] < high
+
+
+def test_path_of_a_single_exact_candidate_has_a_finite_axis():
+    display = BalancePathDisplay(
+        balance=[1.0], n_kept=[1], loss=[0.0], loss_error=[0.0], is_chosen=[True]
+    ).plot()
+    low, high = display.ax_.get_ylim()
+    assert low < 0 < high
+
+
+def test_path_words_stay_above_all_points(selector):
+    display = BalancePathDisplay.from_estimator(selector)
+    display.figure_.draw_without_rendering()
+    path = selector.path_
+    top = (path["loss"] + path["loss_error"]).max()
+    (_, top_on_screen) = display.ax_.transData.transform((1, top))
+    assert display.chosen_label_.get_window_extent().y0 > top_on_screen
+
+
+def test_path_passes_other_arguments_on(selector):
+    display = BalancePathDisplay.from_estimator(selector, markersize=11)
+    assert display.errorbar_[0].get_markersize() == 11
+
+
+def test_path_with_another_axis_is_refused(selector):
+    with pytest.raises(ValueError, match="'n_kept' or 'balance', got 'λ'"):
+        BalancePathDisplay.from_estimator(selector, x="λ")
+    assert plt.get_fignums() == []
