@@ -51,7 +51,7 @@ def test_path_marks_and_names_the_chosen_candidate(selector):
     assert to_hex(point.get_color()) != to_hex(display.errorbar_[0].get_color())
     assert point.get_marker() != display.errorbar_[0].get_marker()
     text = display.chosen_label_.get_text()
-    assert f"chosen: {selector.n_features_selected_} of 8 columns" in text
+    assert f"chosen: {selector.n_features_selected_} of 8\n" in text
     assert f"λ = {selector.balance_:.3g}" in text
 
 
@@ -76,7 +76,7 @@ def test_path_against_balance_writes_the_counts():
         is_chosen=[False, True, False],
     ).plot(x="balance")
     texts = [text.get_text() for text in display.ax_.texts]
-    assert texts == ["9", "2", "chosen: 5 columns\nλ = 0.1"]
+    assert texts == ["9", "2", "chosen: 5\nλ = 0.1"]
 
 
 @pytest.mark.parametrize("x", ["n_kept", "balance"])
@@ -95,7 +95,7 @@ def test_path_of_a_fit_without_candidates_says_so(x, balance):
     assert display.chosen_ is None
     note, label = (text.get_text() for text in display.ax_.texts)
     assert "no candidate sets" in note
-    assert label.startswith("kept: 3 of 8 columns\nλ = ")
+    assert label.startswith("kept: 3 of 8\nλ = ")
     assert display.chosen_line_.get_xdata()[0] == (3 if x == "n_kept" else balance)
 
 
@@ -147,3 +147,12 @@ def test_path_with_another_axis_is_refused(selector):
     with pytest.raises(ValueError, match="'n_kept' or 'balance', got 'λ'"):
         BalancePathDisplay.from_estimator(selector, x="λ")
     assert plt.get_fignums() == []
+
+
+def test_path_of_one_count_has_one_tick():
+    display = BalancePathDisplay(
+        balance=[1.0], n_kept=[1], loss=[0.3], loss_error=[0.1], is_chosen=[True]
+    ).plot()
+    display.figure_.draw_without_rendering()
+    low, high = display.ax_.get_xlim()
+    assert [t for t in display.ax_.get_xticks() if low <= t <= high] == [1]

@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-# Candidates of one balance that are all numbered; of more, the first and the last.
-_MOST_NUMBERED = 6
+# Candidates of one balance that are all numbered; of more, the first and the last, and
+# of many on the whole path only the first.
+_MOST_NUMBERED, _MANY = 6, 20
 
 
 class BalancePathDisplay:
@@ -192,7 +193,7 @@ class BalancePathDisplay:
         else:
             places = side_by_side(self.balance, self.n_kept)
             set_balance_axis(ax, self.balance)
-        ax.set_ylabel(f"{self.loss_name} ± standard error")
+        ax.set_ylabel(f"{self.loss_name} ± std. error")
         self.errorbar_ = self.chosen_ = None
         if is_measured:
             self._draw_candidates(ax, places, kwargs)
@@ -238,11 +239,13 @@ class BalancePathDisplay:
 
     def _number_candidates(self, ax: "Axes", places: FloatArray) -> None:
         """Write above the candidates of each balance how many columns they keep."""
-        ax.set_xlabel(f"{ax.get_xlabel()} (numbers at the points: columns kept)")
+        ax.set_xlabel(f"{ax.get_xlabel()} (numbers: columns kept)")
         for balance in np.unique(self.balance):
             own = np.flatnonzero(self.balance == balance)
             own = own[np.argsort(places[own])]
-            if len(own) > _MOST_NUMBERED:
+            if len(self.loss) > _MANY:
+                own = own[:1]
+            elif len(own) > _MOST_NUMBERED:
                 own = own[[0, -1]]
             for i in own[~self.is_chosen[own]]:  # the chosen one has a label
                 ax.annotate(
@@ -266,7 +269,7 @@ class BalancePathDisplay:
         on_screen = ax.transData.transform((place, ax.get_ylim()[0]))
         is_left = ax.transAxes.inverted().transform(on_screen)[0] < 0.5
         self.chosen_label_ = ax.annotate(
-            f"{verb}: {self.n_kept[chosen]:,}{total} columns\n"
+            f"{verb}: {self.n_kept[chosen]:,}{total}\n"
             f"λ = {balance_text(self.balance[chosen])}",
             (place, 1),
             xycoords=ax.get_xaxis_transform(),

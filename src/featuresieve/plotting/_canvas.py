@@ -20,7 +20,7 @@ _PALE_INK = "#6E6E6E"
 
 # Sizes in points.
 SMALL = 9.0
-_SMALLEST = 6.0
+_SMALLEST = 6.5
 # Height of a row of names, in the size of its letters.
 _LINE_HEIGHT = 1.2
 _LONGEST_NAME = 26
@@ -43,7 +43,8 @@ def axes_for(ax: "Axes | None", n_rows: int = 0) -> "Axes":
     if ax is None:
         plt = pyplot()
         width, height = plt.rcParams["figure.figsize"]
-        tall = n_rows * _LINE_HEIGHT * 7 / 72 + 1  # inches, for letters of 7 points
+        # Of the height 0.77 is axes, and of these a tenth may be the legend.
+        tall = n_rows * _LINE_HEIGHT * _SMALLEST / 72 * 1.1 / 0.77
         _, ax = plt.subplots(figsize=(width, max(height, tall)), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -204,9 +204,7 @@ class MaskEvolutionDisplay:
                 style |= {"color": KEPT, "linewidth": 0.9, "alpha": 0.45}
             self.lines_ += ax.plot(self.step, self.gates[:, column], **(style | kwargs))
         ax.axhline(0.5, color=FAINT, linewidth=0.8, zorder=0)
-        ax.set(
-            ylabel="Gate openness (mean over networks)", ylim=(-0.03, 1.13)
-        )  # legend on top
+        ax.set(ylabel="Mean gate openness", ylim=(-0.03, 1.13))  # legend on top
         ax.set_yticks(np.linspace(0, 1, 6))
         ax.set_xlim(min(0, self.step[0]), self.step[-1])
 
@@ -275,16 +273,33 @@ class MaskEvolutionDisplay:
         style: dict[str, Any] = {"cmap": "Blues", "vmin": 0.0, "vmax": 1.0} | kwargs
         rows = np.arange(len(shown) + 1) - 0.5
         self.mesh_ = ax.pcolormesh(edges, rows, self.gates[:, shown].T, **style)
-        ax.figure.colorbar(
-            self.mesh_, ax=ax, label="Gate openness (mean over networks)", pad=0.02
-        )
+        ax.figure.colorbar(self.mesh_, ax=ax, label="Mean gate openness", pad=0.02)
         ax.set_ylim(len(shown) - 0.5, -0.5)
-        n_kept = int(self.is_kept[shown].sum())
-        label = f"Columns ({n_shown_of(len(shown), len(self.ranking))})"
-        if 0 < n_kept < len(shown):
-            ax.axhline(n_kept - 0.5, color=INK, linewidth=1.5)
-            label += ", kept ones above the line"
-        elif n_kept:
-            label += ", all kept"
-        ax.set_ylabel(label)
+        ax.set_ylabel(f"Columns ({n_shown_of(len(shown), len(self.ranking))})")
+        self._mark_kept_rows(ax, int(self.is_kept[shown].sum()), len(shown))
         name_rows(ax, self.feature_names[shown], self.is_kept[shown])
+
+    @staticmethod
+    def _mark_kept_rows(ax: "Axes", n_kept: int, n_rows: int) -> None:
+        """Draw a line under the kept rows, and say above and below what they are."""
+        if 0 < n_kept < n_rows:
+            ax.axhline(n_kept - 0.5, color=INK, linewidth=1.5)
+        sides = {
+            "kept": (n_kept > 0, 3, "bottom"),
+            "dropped": (n_kept < n_rows, -3, "top"),
+        }
+        for word, (is_there, offset, alignment) in sides.items():
+            if not is_there:
+                continue
+            ax.annotate(
+                word,
+                (0.99, n_kept - 0.5),
+                xycoords=ax.get_yaxis_transform(),
+                xytext=(0, offset),
+                textcoords="offset points",
+                ha="right",
+                va=alignment,
+                fontsize=SMALL,
+                color=INK,
+                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
+            )

@@ -46,7 +46,7 @@ def set_count_axis(
     else:
         margin = max(0.05 * (high - low), 0.5)
         ax.set_xlim(low - margin, high + margin)
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("Columns kept")
 

@@ -156,10 +156,9 @@ class StabilityDisplay:
         self._draw_bars(ax, shown, kwargs)
         self._draw_threshold(ax, threshold, len(shown))
         n_all = len(self.ranking)
-        which = "by rank" if len(shown) == n_all else "the best ranked"
         ax.set(
-            xlabel="Share of networks that keep the column",
-            ylabel=f"Columns, {which} ({n_shown_of(len(shown), n_all)})",
+            xlabel="Share of networks that keep it",
+            ylabel=f"Columns by rank ({n_shown_of(len(shown), n_all)})",
             xlim=(0, 1.02),
             ylim=(len(shown) - 0.4, -0.6 - len(shown) / 11),  # the legend is on top
         )
