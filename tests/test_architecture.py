@@ -27,6 +27,7 @@ LIBRARY_ORDER = [
     "_task_network",
     "_module_network",
     "_adam",
+    "_captured_step",
     "_history",
     "_stack_trainer",
     "_columns",

@@ -14,8 +14,9 @@ import pytest
 import torch
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve._captured_step import CapturedStep
 from featuresieve._schedule import Schedule
-from featuresieve._stack_trainer import StackTrainer, StepSettings, _GraphStep
+from featuresieve._stack_trainer import StackTrainer, StepSettings
 from small_stacks import (
     as_data,
     build_networks,
@@ -79,7 +80,7 @@ def train_with_given_noise(device, *, is_captured=False, has_roles=False):
     take_step = trainer.train_step
     if is_captured:
         take_step = trainer._step_function()
-        assert isinstance(take_step, _GraphStep)
+        assert isinstance(take_step, CapturedStep)
     for step in range(N_STEPS):
         rows = torch.from_numpy(rng.permutation(N_ROWS)[: 2 if step % 4 == 3 else 4])
         # In place: a captured step reads this memory again at every replay.
@@ -122,6 +123,24 @@ def test_captured_run_draws_the_noise_of_the_eager_run():
 
 
 @pytest.mark.gpu
+def test_captured_run_is_the_same_behind_a_busy_device():
+    # Replays pile up while the device sleeps: no step may read what is meant for
+    # another one.
+    schedule = whole_epochs(8, N_ROWS, 4)
+    quiet, busy = build_trainer(CUDA), build_trainer(CUDA)
+    take_step = busy._step_function()
+
+    def slow_step(rows, temperature, scale):
+        torch.cuda._sleep(2_000_000)
+        take_step(rows, temperature, scale)
+
+    busy._step_function = lambda: slow_step
+    for trainer in (quiet, busy):
+        trainer.run(schedule)
+    assert_same_parameters(busy, quiet)
+
+
+@pytest.mark.gpu
 def test_captured_run_draws_fresh_noise_at_every_replay():
     # Without noise the mean of the mask would barely move from step to step.
     trainer = build_trainer(CUDA)
@@ -131,7 +150,7 @@ def test_captured_run_draws_fresh_noise_at_every_replay():
         record_after=np.arange(1, 21) / n_steps,
         on_record=lambda trainer: means.append(trainer.task._mask.mean(0).tolist()),
     )
-    means = np.array(means)[_GraphStep.n_eager :]
+    means = np.array(means)[CapturedStep.n_eager :]
     assert len(np.unique(means[:, 0])) == len(means)
     assert means.std(axis=0).min() > 1e-3
 

@@ -1,4 +1,4 @@
-"""Train a stack: run, train_step, and the same step replayed as a CUDA graph."""
+"""Train a stack: run and train_step."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from featuresieve._adam import StackAdam
+from featuresieve._captured_step import CapturedStep
 from featuresieve._exceptions import TrainingDivergedError
 from featuresieve._gumbel_sigmoid import (
     NoiseKind,
@@ -154,14 +155,22 @@ class StackTrainer:
             return noise
         assert self.masking is not None
         bias = self.masking.parameters.value["bias"]
-        n_steps = 1 if bias.is_cuda else max(1, _NOISE_BLOCK // bias.numel())
+        n_steps = max(1, _NOISE_BLOCK // bias.numel())
         block = bias.new_empty(n_steps, *bias.shape)
         draw_noise_(block, self.settings.noise, self.noise_generator)
         self._noise_block = iter(block.unbind(0)[1:])
         return block[0]
 
-    def train_step(
-        self, rows: Tensor, temperature: Tensor | float, scale: Tensor | float
+    def next_noise(self) -> Tensor | None:
+        """Return the noise of the next step, (gates, members), or None if unmasked."""
+        return None if self.masking is None else self._noise_source()
+
+    def step_with_noise(
+        self,
+        rows: Tensor,
+        temperature: Tensor | float,
+        scale: Tensor | float,
+        noise: Tensor | None,
     ) -> None:
         """Do one gradient step on some rows.
 
@@ -171,12 +180,13 @@ class StackTrainer:
         temperature : float or scalar Tensor
         scale : float or scalar Tensor
             Factor on the balance, below one while the penalty is ramped up.
+        noise : Tensor of shape (gates, members), or None without a masking network
         """
         settings = self.settings
         mask = self.fixed_mask
         if self.masking is not None:
-            logits = self.masking.logits()
-            mask = relaxed_mask(logits, self._noise_source(), temperature)
+            assert noise is not None
+            mask = relaxed_mask(self.masking.logits(), noise, temperature)
         outputs = self.task.forward(self.data.features.index_select(0, rows), mask)
         losses, slope = settings.loss.losses_and_gradient(
             outputs, self.data.targets.index_select(0, rows)
@@ -262,8 +272,14 @@ class StackTrainer:
     def _step_function(self) -> Callable[[Tensor, float, float], None]:
         """Return the eager step, or on CUDA its captured form."""
         if self.data.features.is_cuda and isinstance(self.task, StackedMLP):
-            return _GraphStep(self)
+            return CapturedStep(
+                self.step_with_noise, self.next_noise, self.data.features
+            )
         return self.train_step
+
+    def train_step(self, rows: Tensor, temperature: float, scale: float) -> None:
+        """Do one gradient step with the next noise."""
+        self.step_with_noise(rows, temperature, scale, self.next_noise())
 
     def _batches(self, batch_size: int) -> Iterator[Tensor]:
         """Yield row numbers for ever, every row once an epoch, in a new order."""
@@ -351,44 +367,3 @@ class _Stopwatch:
             return None
         seconds_per_step = (now - self._started) / (self.last - self.first)
         return step + int(max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9))
-
-
-class _GraphStep:
-    """A training step captured as a CUDA graph, one graph a batch size.
-
-    The first steps run eagerly on a side stream, which warms the libraries up; they
-    are ordinary training steps, so nothing has to be undone before the capture.
-    """
-
-    n_eager = 3
-
-    def __init__(self, trainer: StackTrainer) -> None:
-        self._trainer = trainer
-        self._stream = torch.cuda.Stream()
-        self._n_taken = 0
-        self._knobs = trainer.data.features.new_zeros(2)  # temperature, scale
-        self._graphs: dict[int, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
-
-    def __call__(self, rows: Tensor, temperature: float, scale: float) -> None:
-        self._knobs[0].fill_(temperature)
-        self._knobs[1].fill_(scale)
-        self._n_taken += 1
-        if self._n_taken <= self.n_eager:
-            self._stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(self._stream):
-                self._trainer.train_step(rows, self._knobs[0], self._knobs[1])
-            torch.cuda.current_stream().wait_stream(self._stream)
-            return
-        if rows.shape[0] not in self._graphs:
-            self._graphs[rows.shape[0]] = self._capture(rows)
-        graph, static_rows = self._graphs[rows.shape[0]]
-        static_rows.copy_(rows)
-        graph.replay()
-
-    def _capture(self, rows: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor]:
-        """Record the step for batches of this size without running it."""
-        graph, static_rows = torch.cuda.CUDAGraph(), rows.clone()
-        graph.register_generator_state(self._trainer.noise_generator)
-        with torch.cuda.graph(graph):
-            self._trainer.train_step(static_rows, self._knobs[0], self._knobs[1])
-        return graph, static_rows
