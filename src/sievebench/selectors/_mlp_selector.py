@@ -6,7 +6,12 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from sievebench.selectors._checks import check_number, check_sizes, check_strengths
+from sievebench.selectors._checks import (
+    check_integer,
+    check_number,
+    check_sizes,
+    check_strengths,
+)
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
@@ -56,7 +61,7 @@ class PenalizedMLPSelector(NeuralSelector):
         self,
         *,
         n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = 0.1,
+        penalty: float | Sequence[float] = (0.01, 0.03, 0.1, 0.3),
         hidden_sizes: Sequence[int] = (100, 100),
         dropout: float = 0.1,
         learning_rate: float = 3e-3,
@@ -109,6 +114,8 @@ class PenalizedMLPSelector(NeuralSelector):
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
+        check_integer("max_epochs", self.max_epochs, low=1)
+        check_integer("patience", self.patience, low=0)
         check_sizes("hidden_sizes", self.hidden_sizes)
         check_number("dropout", self.dropout, low=0.0, below=1.0)
         check_number("learning_rate", self.learning_rate, above=0.0)

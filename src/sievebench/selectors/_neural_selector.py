@@ -99,10 +99,6 @@ class NeuralSelector(ScoredSelector):
         are their mean.
     batch_size : int or "auto", default="auto"
         Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
-    max_epochs : int
-        Longest training.
-    patience : int
-        Epochs without a better validation score after which a network stops.
     validation_fraction : float, default=0.2
         Part of the rows that is held out.
     monitor : {"loss", "score"}, default="loss"
@@ -123,8 +119,6 @@ class NeuralSelector(ScoredSelector):
     device: str
     n_networks: int
     batch_size: int | str
-    max_epochs: int
-    patience: int
     validation_fraction: float
     monitor: str
 
@@ -156,8 +150,6 @@ class NeuralSelector(ScoredSelector):
         check_integer("n_networks", self.n_networks, low=1)
         if self.batch_size != "auto":
             check_integer("batch_size", self.batch_size, low=1)
-        check_integer("max_epochs", self.max_epochs, low=1)
-        check_integer("patience", self.patience, low=0)
         check_number(
             "validation_fraction", self.validation_fraction, above=0.0, below=1.0
         )

@@ -61,6 +61,8 @@ class StackedOptimizer:
             In the order of the parameters; scaled in place if they are clipped.
         learning_rate : float
         """
+        # The fused updates read memory in order, whatever the strides say.
+        gradients = [value.contiguous() for value in gradients]
         if self._clip_norm is not None:
             _clip_(gradients, self._clip_norm)
         with torch.no_grad():

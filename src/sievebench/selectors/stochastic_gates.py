@@ -1,0 +1,277 @@
+"""STG: a stochastic gate on every column, shared by all rows.
+
+The gates are this package's own, not captum's `GaussianStochasticGates`: those draw
+noise for every row (the published gates draw once a batch, which is what allows to fold
+them into the first layer), take it from torch's global generator, and know no stack.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from sievebench.selectors._checks import (
+    check_integer,
+    check_number,
+    check_sizes,
+    check_strengths,
+)
+from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
+from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._mlp_selector import MLP_SPACE
+from sievebench.selectors._neural_selector import (
+    NeuralProblem,
+    NeuralSelector,
+    ScoredStack,
+)
+from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty
+from sievebench.selectors._search_space import LogUniform, SearchSpace
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors._stacked_training import TrainingSettings, train_stack
+
+# Gates start half open, up to a little noise.
+_CENTRE, _INITIAL_SPREAD = 0.5, 0.01
+
+
+class GatedMLP:
+    """MLPs of a stack whose columns pass through one gate each.
+
+    Parameters
+    ----------
+    network : StackedMLP
+    n_columns : int
+    noise : MemberNoise
+        Initial gates and their noise.
+    spread : float
+        Standard deviation of the gates before they are clipped.
+
+    Attributes
+    ----------
+    gate_means : Tensor of shape (members, columns)
+        μ; a gate is ``clip(μ + 0.5 + spread * noise, 0, 1)``.
+    """
+
+    def __init__(
+        self, network: StackedMLP, n_columns: int, noise: MemberNoise, spread: float
+    ) -> None:
+        self.network, self._noise, self.spread = network, noise, spread
+        self.n_members = network.n_members
+        self.numbers_per_row = network.numbers_per_row
+        means = noise.initial_normal((n_columns,), _INITIAL_SPREAD, torch.float32)
+        self.gate_means = means.requires_grad_()
+        self.trainable = {**network.trainable, "gate_means": self.gate_means}
+        self.state = {**network.state, "gate_means": self.gate_means}
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs); in training gates are noisy."""
+        means = self.gate_means
+        noise = None
+        if training:
+            noise = self._noise.normal((means.shape[1],), means.dtype)
+        gates = clipped_gate(means + _CENTRE, noise, self.spread)
+        return self.network.forward(batch, training=training, column_scale=gates)
+
+
+class GatePenalty(Penalty[GatedMLP]):
+    """Add ``λ mean_j Phi((μ_j + 0.5) / spread)``, the expected share of open gates.
+
+    Parameters
+    ----------
+    strengths : Tensor of shape (members,)
+        λ.
+    """
+
+    def __init__(self, strengths: Tensor) -> None:
+        self._strengths = strengths
+
+    def total(self, task_losses: Tensor, network: GatedMLP) -> Tensor:
+        """Return the penalised losses, (members,)."""
+        share = open_probability(network.gate_means + _CENTRE, network.spread)
+        return task_losses + self._strengths * share.mean(dim=1)
+
+
+class StochasticGates(NeuralSelector):
+    """Score columns by gates that are learnt with the network behind them.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: a count, or a fraction of the columns.
+    penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
+        λ below. Several strengths are trained together, and the one with the best
+        validation score decides.
+    gate_spread : float, default=0.5
+        σ below.
+    hidden_sizes : sequence of int, default=(100, 100)
+        Width of each hidden layer.
+    dropout : float, default=0.0
+        Fraction of hidden units left out in a training step.
+    learning_rate : float, default=3e-3
+        Of Adam, for gates and network.
+    weight_decay : float, default=1e-3
+        Added to the gradient.
+    batch_size : int or "auto", default="auto"
+        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
+    max_epochs : int, default=200
+        Longest training.
+    patience : int, default=40
+        Epochs without a better validation score after which a network stops.
+    monitor : {"loss", "score"}, default="loss"
+        What validation rows measure: the loss, or accuracy (several classes), area
+        under the ROC curve (two) and root mean squared error (regression).
+    validation_fraction : float, default=0.2
+        Part of the rows that is held out for early stopping.
+    n_networks : int, default=1
+        Networks trained together with seeds of their own; scores are averaged.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Decides everything that is random.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for CUDA where it is.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        The means μ of the gates.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+    network_scores_ : ndarray of shape (n_networks, n_features)
+        The scores of each network.
+    penalty_ : float
+        The strength in use.
+
+    Notes
+    -----
+    Column j is multiplied by ``clip(μ_j + 0.5 + σ ε_j, 0, 1)``, ε standard normal and
+    drawn once a batch; minimises ``L + λ mean_j Phi((μ_j + 0.5) / σ)``. Without noise
+    on validation rows. Batches keep the memory small whatever the number of rows.
+    Columns and a regression target are standardised first. `as_published` has the
+    settings of the authors' package: λ = 0.1, 400 and 200 units, Adam with 1e-5 and
+    weight decay 1e-3, batches of 100.
+
+    References
+    ----------
+    Yamada, Lindenbaum, Negahban and Kluger, "Feature selection using stochastic gates",
+    ICML 2020.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors.stochastic_gates import StochasticGates
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = StochasticGates(n_features_to_select=4, random_state=0)
+    >>> selector.fit_transform(X, y).shape
+    (178, 4)
+    """
+
+    published: ClassVar[Mapping[str, Any]] = {
+        "penalty": 0.1,
+        "hidden_sizes": (400, 200),
+        "learning_rate": 1e-5,
+        "batch_size": 100,
+        "max_epochs": 10_000,
+        "patience": 10_000,
+        "monitor": "score",
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float = 0.5,
+        penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0),
+        gate_spread: float = 0.5,
+        hidden_sizes: Sequence[int] = (100, 100),
+        dropout: float = 0.0,
+        learning_rate: float = 3e-3,
+        weight_decay: float = 1e-3,
+        batch_size: int | Literal["auto"] = "auto",
+        max_epochs: int = 200,
+        patience: int = 40,
+        monitor: Literal["loss", "score"] = "loss",
+        validation_fraction: float = 0.2,
+        n_networks: int = 1,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        random_state: Any = None,
+        device: str = "auto",
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+        self.penalty = penalty
+        self.gate_spread = gate_spread
+        self.hidden_sizes = hidden_sizes
+        self.dropout = dropout
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.monitor = monitor
+        self.validation_fraction = validation_fraction
+        self.n_networks = n_networks
+        self.device = device
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return a search space; the paper's was not published, this is a proposal.
+
+        Returns
+        -------
+        mapping from parameter name to distribution
+        """
+        return {
+            **MLP_SPACE,
+            "penalty": LogUniform(1e-3, 10.0),
+            "learning_rate": LogUniform(1e-4, 1e-1),
+        }
+
+    def _strengths(self) -> tuple[float, ...]:
+        """Return the penalty strengths."""
+        return check_strengths("penalty", self.penalty)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        super()._check_parameters()
+        check_number("gate_spread", self.gate_spread, above=0.0)
+        check_sizes("hidden_sizes", self.hidden_sizes)
+        check_number("dropout", self.dropout, low=0.0, below=1.0)
+        check_number("learning_rate", self.learning_rate, above=0.0)
+        check_number("weight_decay", self.weight_decay, low=0.0)
+        check_integer("max_epochs", self.max_epochs, low=1)
+        check_integer("patience", self.patience, low=0)
+
+    def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
+        """Train gates and networks together."""
+        noise = problem.noise()
+        network = StackedMLP(
+            problem.n_columns,
+            problem.task_loss.n_outputs,
+            hidden_sizes=tuple(self.hidden_sizes),
+            noise=noise,
+            dropout=self.dropout,
+        )
+        gated = GatedMLP(network, problem.n_columns, noise, self.gate_spread)
+        objective = PenalizedLoss(
+            gated,
+            problem.task_loss,
+            GatePenalty(problem.strengths),
+            monitor=problem.monitor,
+        )
+        settings = TrainingSettings(
+            optimizer="adam",
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            batch_size=problem.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            warm_up_epochs=0,
+            decay_epochs=(),
+        )
+        record = train_stack(
+            gated, objective, problem.rows, settings, order_seed=problem.order_seed
+        )
+        return ScoredStack(gated.gate_means, record.best_score)
