@@ -60,9 +60,9 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
-	$(INSTALL) -e ".[dev,plot]"
+	$(INSTALL) -e ".[dev,plot,lab]"
 	@touch $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed
-	$(INSTALL) -e ".[dev,plot,bench]"
+	$(INSTALL) -e ".[dev,plot,lab,bench]"
 	@touch $@

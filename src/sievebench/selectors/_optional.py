@@ -1,0 +1,33 @@
+"""Packages that only some selectors need."""
+
+from importlib import import_module
+from types import ModuleType
+
+
+def require(module: str, selector: str) -> ModuleType:
+    """Import a package of the extra `lab`, or say what to install.
+
+    Parameters
+    ----------
+    module : str
+        Name of the module to import.
+    selector : str
+        The selector that needs it, for the message.
+
+    Returns
+    -------
+    module
+
+    Raises
+    ------
+    ImportError
+        If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.split(".")[0]
+        raise ImportError(
+            f"{selector} needs the package {package!r}, which could not be imported "
+            f"({error}). Install it with: pip install 'featuresieve[lab]'"
+        ) from error

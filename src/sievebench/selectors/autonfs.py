@@ -1,0 +1,155 @@
+"""AutoNFS: this project's own estimators, among the other selectors."""
+
+import warnings
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    SelectionCollapseWarning,
+    UninformativeTargetWarning,
+)
+from sievebench.selectors._checks import check_choice
+from sievebench.selectors._scored_selector import (
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    Support,
+)
+from sievebench.selectors._search_space import Choice, SearchSpace
+from sievebench.selectors._task import Task
+
+_PASSED_ON = (
+    *("balance", "penalty", "n_members", "n_epochs", "batch_size"),
+    *("temperature_decay", "mask_learning_rate", "task_learning_rate"),
+    *("max_time", "device"),
+)
+
+
+class AutoNFS(ScoredSelector):
+    """Select with `featuresieve.AutoNFSClassifier` or `AutoNFSRegressor`.
+
+    Parameters
+    ----------
+    setting : {"default", "published"}, default="default"
+        The estimators' own defaults, or the literal setting of the paper (their
+        `as_published`).
+    balance, penalty, n_members, n_epochs, batch_size, temperature_decay, \
+mask_learning_rate, task_learning_rate : default=None
+        Arguments of the estimators; None leaves them as in `setting`.
+    max_time : float or None, default=None
+        Seconds a fit may take.
+    device : str, default="auto"
+        "auto" takes CUDA, then MPS, then the CPU.
+    n_features_to_select : int, float or "auto", default="auto"
+        "auto" leaves the number to AutoNFS; a count, or a fraction, is kept exactly.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Decides everything that is random.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        The number of columns that AutoNFS ranks behind this one.
+    estimator_ : AutoNFSClassifier or AutoNFSRegressor
+        The fitted estimator.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+
+    Notes
+    -----
+    The warnings of the estimators about a collapsed selection and an uninformative
+    target are not passed on: the columns they stand for are kept all the same.
+
+    References
+    ----------
+    W. Wydmański and M. Śmieja, "AutoNFS: Automatic Neural Feature Selection".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors import AutoNFS
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = AutoNFS(balance="price", random_state=0).fit(X, y)
+    >>> 1 <= selector.support_.sum() <= 13
+    np.True_
+    """
+
+    has_automatic_count: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        setting: Literal["default", "published"] = "default",
+        balance: float | str | None = None,
+        penalty: str | None = None,
+        n_members: int | None = None,
+        n_epochs: int | None = None,
+        batch_size: int | None = None,
+        temperature_decay: float | None = None,
+        mask_learning_rate: float | None = None,
+        task_learning_rate: float | None = None,
+        max_time: float | None = None,
+        device: str = "auto",
+        n_features_to_select: int | float | Literal["auto"] = "auto",
+        task: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+        self.setting = setting
+        self.balance = balance
+        self.penalty = penalty
+        self.n_members = n_members
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.temperature_decay = temperature_decay
+        self.mask_learning_rate = mask_learning_rate
+        self.task_learning_rate = task_learning_rate
+        self.max_time = max_time
+        self.device = device
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return the paper's space, meant for setting="published".
+
+        Returns
+        -------
+        mapping from parameter name to distribution
+        """
+        return {
+            "temperature_decay": Choice((0.995, 0.997, 0.999)),
+            "n_epochs": Choice((10, 20, 50, 100, 200, 300, 400)),
+            "batch_size": Choice((32, 64, 128)),
+            "penalty": Choice(("fraction", "target")),
+        }
+
+    def _score_columns(
+        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
+    ) -> Scores:
+        """Return the ranking, counted from the end."""
+        kind = AutoNFSRegressor if task == "regression" else AutoNFSClassifier
+        check_choice("setting", self.setting, ("default", "published"))
+        build = kind.as_published if self.setting == "published" else kind
+        given = {name: getattr(self, name) for name in _PASSED_ON}
+        self.estimator_ = build(
+            n_features_to_select=self._count_to_select(X.shape[1]),
+            random_state=seed,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+        with warnings.catch_warnings():
+            for category in (SelectionCollapseWarning, UninformativeTargetWarning):
+                warnings.simplefilter("ignore", category)
+            self.estimator_.fit(X, y)
+        return np.asarray(X.shape[1] - self.estimator_.ranking_, dtype=np.float64)
+
+    def _automatic_support(self) -> Support:
+        """Return what AutoNFS kept."""
+        return np.asarray(self.estimator_.support_)

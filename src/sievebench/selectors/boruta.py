@@ -1,0 +1,146 @@
+"""Boruta: columns that beat shuffled copies of the columns in a forest."""
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from sievebench.selectors._optional import require
+from sievebench.selectors._scored_selector import (
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    Support,
+)
+from sievebench.selectors._search_space import Integer, SearchSpace
+from sievebench.selectors._task import Task
+
+
+class Boruta(ScoredSelector):
+    """Keep the columns whose importance beats that of the best shuffled column.
+
+    Needs the package boruta, in the extra `lab`.
+
+    Parameters
+    ----------
+    max_iter : int, default=100
+        Most rounds; each grows one forest.
+    percentile : float, default=100
+        Percentile of the importances of the shuffled columns that counts as a hit.
+    alpha : float, default=0.05
+        Level of the tests that confirm or reject.
+    max_depth : int or None, default=5
+        Greatest depth of a tree.
+    n_estimators : int or "auto", default="auto"
+        Trees per forest; "auto" chooses by the number of columns.
+    n_jobs : int or None, default=None
+        Trees grown at the same time, as in scikit-learn.
+    n_features_to_select : int, float or "auto", default="auto"
+        "auto" keeps the confirmed columns; a count, or a fraction, the best ranked.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Decides forests and shuffling.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Minus Boruta's rank (1 confirmed, 2 tentative, more: rejected, in order), plus
+        at most one half by mean importance, which orders columns of equal rank.
+    n_iter_ : int
+        Rounds done.
+    n_confirmed_ : int
+        Columns Boruta confirmed. If it confirms none, "auto" keeps the tentative ones,
+        and if there are none either, the best column.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+
+    References
+    ----------
+    M. Kursa, W. Rudnicki, "Feature Selection with the Boruta Package", Journal of
+    Statistical Software 36 (2010).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors import Boruta
+    >>> X, y = load_wine(return_X_y=True)
+    >>> selector = Boruta(max_iter=12, n_estimators=30, random_state=0).fit(X, y)
+    >>> 1 <= selector.support_.sum() <= 13
+    np.True_
+    """
+
+    has_automatic_count: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        max_iter: int = 100,
+        percentile: float = 100,
+        alpha: float = 0.05,
+        max_depth: int | None = 5,
+        n_estimators: int | Literal["auto"] = "auto",
+        n_jobs: int | None = None,
+        n_features_to_select: int | float | Literal["auto"] = "auto",
+        task: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+        self.max_iter = max_iter
+        self.percentile = percentile
+        self.alpha = alpha
+        self.max_depth = max_depth
+        self.n_estimators = n_estimators
+        self.n_jobs = n_jobs
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return our proposal; there is no published space.
+
+        Returns
+        -------
+        mapping from parameter name to distribution
+        """
+        return {"max_depth": Integer(3, 7), "percentile": Integer(80, 100)}
+
+    def _score_columns(
+        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
+    ) -> Scores:
+        """Return minus the rank, ordered by importance among equals."""
+        boruta = require("boruta", "Boruta")
+        arguments = {"max_depth": self.max_depth, "n_jobs": self.n_jobs}
+        if task == "regression":
+            forest = RandomForestRegressor(**arguments)
+        else:
+            forest = RandomForestClassifier(class_weight="balanced", **arguments)
+        found = boruta.BorutaPy(
+            forest,
+            n_estimators=self.n_estimators,
+            perc=self.percentile,
+            alpha=self.alpha,
+            max_iter=self.max_iter,
+            random_state=seed,
+        ).fit(X, y)
+        self.n_iter_ = len(found.importance_history_) - 1  # a row of zeros comes first
+        self.n_confirmed_ = int(found.support_.sum())
+        self._own_support = _first_not_empty(found.support_, found.support_weak_)
+        # Rejected columns have no importance in later rounds: 0 there.
+        importance = np.nan_to_num(found.importance_history_).mean(axis=0)
+        share = 0.5 * importance / max(importance.sum(), np.finfo(np.float64).tiny)
+        return np.asarray(share - found.ranking_)
+
+    def _automatic_support(self) -> Support:
+        """Return what Boruta confirmed, or the nearest to it."""
+        if self._own_support.any():
+            return self._own_support
+        return np.asarray(self.ranking_ == 1)
+
+
+def _first_not_empty(confirmed: Support, tentative: Support) -> Support:
+    """Return the confirmed columns, or the tentative ones if there are none."""
+    return np.asarray(confirmed if confirmed.any() else tentative)

@@ -1,0 +1,213 @@
+"""LassoNet: a network whose columns leave along a path of growing penalties."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from sievebench.selectors._device import resolve_device
+from sievebench.selectors._optional import require
+from sievebench.selectors._row_split import held_out_rows
+from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._search_space import Choice, SearchSpace, Uniform
+from sievebench.selectors._task import Task
+
+
+class LassoNet(ScoredSelector):
+    """Score columns by the penalty at which they leave a network with a skip layer.
+
+    Needs the package lassonet, in the extra `lab`.
+
+    Parameters
+    ----------
+    hidden_sizes : tuple of int, default=(100,)
+        Hidden layers.
+    hierarchy : float, default=10.0
+        M in the constraint: how much larger the weights of a column in the first layer
+        may be than its weight in the skip layer.
+    first_penalty : float or "auto", default="auto"
+        Start of the path; "auto" looks for the penalty at which the columns begin to
+        leave, which takes seconds even on small tables.
+    path_multiplier : float, default=1.02
+        Factor between the penalties of the path.
+    max_penalty : float or None, default=None
+        End of the path; None goes on until no column is left.
+    n_epochs : tuple of int, default=(1000, 100)
+        Most epochs of the dense network, and at each penalty.
+    patience : tuple of int, default=(100, 10)
+        Epochs without improvement before both stop.
+    batch_size : int or None, default=None
+        Rows per step; None takes all rows. Incomplete batches are left out.
+    dropout : float, default=0.0
+        Dropout of the hidden layers.
+    validation_fraction : float, default=0.1
+        Fraction of the rows set aside for stopping, at most 0.5.
+    device : str, default="auto"
+        "auto" takes CUDA if it is there, else the CPU.
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: a count, or a fraction of the columns.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Decides weights, batches and the rows set aside.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Penalty at which the column left; infinite if it never did.
+    n_path_steps_ : int
+        Penalties tried.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+
+    Notes
+    -----
+    Minimises ``loss + λ Σ_j ||θ_j||`` subject to ``max_h |W_hj| <= M ||θ_j||``, with θ
+    the weights of a linear layer from the columns to the outputs and W those of the
+    first hidden layer, by a proximal step after each gradient step; λ grows by
+    `path_multiplier`. Columns, and a regression target, are standardised first. On the
+    CPU, training takes one thread: the networks are small, and more threads wait for
+    each other. Its L2 penalties are not offered, because lassonet computes them
+    without gradients. Different seeds may order the columns differently.
+
+    References
+    ----------
+    I. Lemhadri, F. Ruan, L. Abraham, R. Tibshirani, "LassoNet: A Neural Network with
+    Feature Sparsity", JMLR 22 (2021).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors import LassoNet
+    >>> X, y = load_wine(return_X_y=True)
+    >>> quick = {"first_penalty": 10.0, "path_multiplier": 1.5, "n_epochs": (30, 10)}
+    >>> int(LassoNet(**quick, random_state=0).fit(X, y).support_.sum())
+    6
+    """
+
+    standardises: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        *,
+        hidden_sizes: tuple[int, ...] = (100,),
+        hierarchy: float = 10.0,
+        first_penalty: float | Literal["auto"] = "auto",
+        path_multiplier: float = 1.02,
+        max_penalty: float | None = None,
+        n_epochs: tuple[int, int] = (1000, 100),
+        patience: tuple[int, int] = (100, 10),
+        batch_size: int | None = None,
+        dropout: float = 0.0,
+        validation_fraction: float = 0.1,
+        device: str = "auto",
+        n_features_to_select: int | float = 0.5,
+        task: Any = "auto",
+        random_state: Any = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+        self.hidden_sizes = hidden_sizes
+        self.hierarchy = hierarchy
+        self.first_penalty = first_penalty
+        self.path_multiplier = path_multiplier
+        self.max_penalty = max_penalty
+        self.n_epochs = n_epochs
+        self.patience = patience
+        self.batch_size = batch_size
+        self.dropout = dropout
+        self.validation_fraction = validation_fraction
+        self.device = device
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return our proposal; the benchmark's space is unpublished.
+
+        Returns
+        -------
+        mapping from parameter name to distribution
+        """
+        return {
+            "hidden_sizes": Choice(((64,), (128,), (256,), (512,))),
+            "hierarchy": Choice((1.0, 10.0, 100.0)),
+            "batch_size": Choice((512,)),
+            "path_multiplier": Uniform(1.02, 1.05),
+        }
+
+    def _score_columns(
+        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
+    ) -> Scores:
+        """Return the penalty at which each column left."""
+        if self.path_multiplier <= 1:
+            raise ValueError(
+                f"path_multiplier must be a number > 1, got {self.path_multiplier!r}."
+            )
+        network, path = self._train(X, y, task=task, seed=seed)
+        self.n_path_steps_ = len(path) - 1  # the first entry is the dense network
+        scores = network.feature_importances_.numpy().astype(np.float64)
+        if self.max_penalty is not None and np.isinf(scores).all():
+            raise ValueError(
+                f"no column left LassoNet's path up to max_penalty={self.max_penalty}, "
+                "so that all columns are equal: raise max_penalty, or set it to None."
+            )
+        return np.asarray(scores)
+
+    def _train(
+        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
+    ) -> tuple[Any, list[Any]]:
+        """Return the package's estimator and its path."""
+        lassonet = require("lassonet.interfaces", "LassoNet")
+        is_regression = task == "regression"
+        kinds = (lassonet.LassoNetClassifier, lassonet.LassoNetRegressor)
+        device = resolve_device(self.device)
+        network = kinds[is_regression](
+            hidden_dims=tuple(self.hidden_sizes),
+            M=self.hierarchy,
+            lambda_start=self.first_penalty,
+            path_multiplier=self.path_multiplier,
+            n_iters=tuple(self.n_epochs),
+            patience=tuple(self.patience),
+            batch_size=self.batch_size,
+            dropout=self.dropout,
+            device=device,
+            verbose=0,
+            torch_seed=seed,
+        )
+        is_held_out = held_out_rows(y, task, self.validation_fraction, seed)
+        # Where no row can be spared, the rows themselves say when to stop.
+        judges = is_held_out if is_held_out.any() else ~is_held_out
+        with _own_torch_state(device):
+            try:
+                path = network.path(
+                    X[~is_held_out],
+                    y[~is_held_out],
+                    X_val=X[judges],
+                    y_val=y[judges],
+                    lambda_max=self.max_penalty or float("inf"),
+                    disable_lambda_warning=True,
+                )
+            except lassonet.NonFiniteLossError as error:
+                raise ValueError(
+                    f"LassoNet diverged: {error} Extreme values in X, or a large "
+                    "hierarchy, are the usual causes."
+                ) from error
+        return network, path
+
+
+@contextmanager
+def _own_torch_state(device: torch.device) -> Iterator[None]:
+    """Train in one thread, and leave the caller's threads and random numbers alone."""
+    n_threads = torch.get_num_threads()
+    devices = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=devices):
+        torch.set_num_threads(1)
+        try:
+            yield
+        finally:
+            torch.set_num_threads(n_threads)

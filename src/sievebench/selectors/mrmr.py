@@ -1,0 +1,117 @@
+"""mRMR: relevant to the target, and not redundant with what is kept already."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from sievebench.selectors._optional import require
+from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._task import Task
+from sievebench.selectors.univariate import f_statistics
+
+_LARGEST_RELEVANCE = 1e200
+
+
+class MRMR(ScoredSelector):
+    """Add columns one by one: most relevant per redundancy with those added before.
+
+    Needs the package scikit-lego, in the extra `lab`.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: a count, or a fraction of the columns.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Not used.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        The number of columns placed after this one: those kept in the order they were
+        added, then the others by relevance.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+
+    Notes
+    -----
+    Each step adds ``argmax_j F_j / mean_{i kept} |r_ij|``, with F the statistic of
+    `Univariate` and r the correlation of two columns. The steps are those of
+    scikit-lego; the redundancy is summed up as columns are added, which takes one pass
+    over the table a step instead of one for every kept column.
+
+    References
+    ----------
+    C. Ding, H. Peng, "Minimum redundancy feature selection from microarray gene
+    expression data", J. Bioinform. Comput. Biol. 3 (2005). Z. Zhao, R. Anand, M. Wang,
+    "Maximum Relevance and Minimum Redundancy Feature Selection Methods for a Marketing
+    Machine Learning Platform" (2019): F statistic and correlation, as a quotient.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors import MRMR
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> MRMR(n_features_to_select=2).fit(X, y).get_feature_names_out()
+    array(['flavanoids', 'color_intensity'], dtype=object)
+    """
+
+    standardises: ClassVar[bool] = True
+
+    def _score_columns(
+        self,
+        X: FloatArray,
+        y: npt.NDArray[Any],
+        *,
+        task: Task,
+        seed: int,  # noqa: ARG002
+    ) -> Scores:
+        """Return the places, counted from the end."""
+        n_features = X.shape[1]
+        # Infinite statistics would make NaN when divided.
+        relevance = np.minimum(f_statistics(X, y, task), _LARGEST_RELEVANCE)
+        count = self._count_to_select(n_features)
+        assert count is not None
+        chosen = self._choose(X, y, relevance, min(count, n_features - 1))
+        by_relevance = np.argsort(-relevance, kind="stable")
+        rest = by_relevance[~np.isin(by_relevance, chosen)]
+        scores = np.empty(n_features)
+        scores[np.concatenate([chosen, rest])] = np.arange(n_features)[::-1]
+        return scores
+
+    def _choose(
+        self, X: FloatArray, y: npt.NDArray[Any], relevance: Scores, count: int
+    ) -> npt.NDArray[np.int64]:
+        """Return the first `count` columns in the order they are added."""
+        if count == 0:  # a table of one column
+            return np.empty(0, dtype=np.int64)
+        module = require("sklego.feature_selection", "MRMR")
+        search = module.MaximumRelevanceMinimumRedundancy(
+            k=count,
+            relevance_func=lambda *_: relevance,
+            redundancy_func=RunningRedundancy(),
+        )
+        return np.asarray(search.fit(X, y).selected_features_)
+
+
+class RunningRedundancy:
+    """Sum of absolute correlations with the columns added so far, one at a time.
+
+    Called with the standardised table, the columns added and those left, it returns
+    one sum for each of those left. Columns are added at the end of `selected`.
+    """
+
+    def __init__(self) -> None:
+        self._total: Scores | None = None
+
+    def __call__(
+        self, X: FloatArray, selected: Sequence[int], left: Sequence[int]
+    ) -> Scores:
+        """Add the newest column and return the sums."""
+        correlation = np.abs(X[:, selected[-1]] @ X) / len(X)
+        self._total = correlation + (0.0 if self._total is None else self._total)
+        # A column unrelated to all others would be divided by zero.
+        return np.maximum(self._total[list(left)], np.finfo(np.float64).eps)
