@@ -56,14 +56,14 @@ def test_null_loss_of_two_equal_classes_is_the_entropy_of_a_coin():
 
 
 def test_path_balances_are_prices_times_columns_where_rows_are_many():
-    # The largest price, 0.032 / 2, is below a twelfth of the null loss.
+    # The largest price, 0.032, is below a twelfth of the null loss.
     found = path_balances(make_problem(1000, 10), Settings())
     np.testing.assert_allclose(found, 10 * 0.032 * np.array(PRICE_FACTORS))
     assert (np.diff(found) > 0).all()
 
 
 def test_path_balances_end_at_a_twelfth_of_the_null_loss_where_rows_are_few():
-    # 32 weights over 16 rows: the largest price would be 1, the whole null loss.
+    # 32 weights over 16 rows: the largest price would be 2, more than the null loss.
     problem = make_problem(16, 10)
     found = path_balances(problem, Settings())
     assert found[-1] == pytest.approx(10 * problem.null_loss() / 12)

@@ -55,7 +55,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         n_features_to_select: int | None = None,
         min_features_to_select: int = 1,
         max_features: int | None = None,
-        tolerance: float = 0.005,
+        tolerance: float = 0.01,
         n_members: int = 4,
         gate_rows: str = "held_out",
         n_epochs: int | None = None,

@@ -26,7 +26,7 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 
 # Prices of a feature along the path, relative to hidden units / rows.
-PRICE_FACTORS = (2.0**-6.25, 2.0**-4.5, 2.0**-2.75, 2.0**-1)
+PRICE_FACTORS = (2.0**-4.5, 2.0**-3, 2.0**-1.5, 1.0)
 # The price at which a single run does best, relative to the same unit.
 SINGLE_PRICE_FACTOR = 2.0**-3
 _TEST_FRACTION = 0.2

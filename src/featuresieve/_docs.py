@@ -18,7 +18,7 @@ min_features_to_select : int, default=1
     Never keep fewer.
 max_features : int or None, default=None
     Never keep more.
-tolerance : float, default=0.005
+tolerance : float, default=0.01
     What a smaller set may lose, as a share of the best held-out loss (or five times
     this share of the gain over a constant, if that is less).
 n_members : int, default=4
