@@ -16,7 +16,10 @@ import argparse
 import json
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -71,77 +74,78 @@ def as_mask(columns: list[int], n_columns: int) -> np.ndarray:
 
 
 def tabular(
-    names: list[str], n_judges: int, **arguments: Any
-) -> Iterator[dict[str, Any]]:
-    """Select in every cell and judge by a fixed MLP, trained `n_judges` times."""
-    for name in names:
-        for scenario in tables.SCENARIOS:
-            split = tables.tabular_cell(name, scenario)
-            X, y = split.X["train"], split.y["train"]
-            runs = [
-                select(X, y, split.is_regression, seed, **arguments)
-                for seed in range(N_SEEDS)
-            ]
-            original = split.is_original
-            supports = [np.ones_like(original), original]
-            supports += [as_mask(run["kept"], X.shape[1]) for run in runs]
-            scores = mlp_scores(split, supports, n_judges).mean(axis=1)
-            for run, score in zip(runs, scores[2:], strict=True):
-                run["mlp"] = float(score)
-            counts = [len(run["kept"]) for run in runs]
-            print(name, scenario, counts, scores.round(4).tolist(), flush=True)
-            yield {
-                "table": name,
-                "scenario": scenario,
-                "n_rows": len(X),
-                "n_original": int(original.sum()),
-                "n_judges": n_judges,
-                "is_regression": split.is_regression,
-                "mlp_all": float(scores[0]),
-                "mlp_original": float(scores[1]),
-                "runs": runs,
-            }
+    cell: tuple[str, str], n_judges: int, **arguments: Any
+) -> list[dict[str, Any]]:
+    """Select in one cell and judge by a fixed MLP, trained `n_judges` times."""
+    name, scenario = cell
+    split = tables.tabular_cell(name, scenario)
+    X, y = split.X["train"], split.y["train"]
+    runs = [
+        select(X, y, split.is_regression, seed, **arguments) for seed in range(N_SEEDS)
+    ]
+    original = split.is_original
+    supports = [np.ones_like(original), original]
+    supports += [as_mask(run["kept"], X.shape[1]) for run in runs]
+    scores = mlp_scores(split, supports, n_judges).mean(axis=1)
+    for run, score in zip(runs, scores[2:], strict=True):
+        run["mlp"] = float(score)
+    counts = [len(run["kept"]) for run in runs]
+    print(name, scenario, counts, scores.round(4).tolist(), flush=True)
+    return [
+        {
+            "table": name,
+            "scenario": scenario,
+            "n_rows": len(X),
+            "n_original": int(original.sum()),
+            "n_judges": n_judges,
+            "is_regression": split.is_regression,
+            "mlp_all": float(scores[0]),
+            "mlp_original": float(scores[1]),
+            "runs": runs,
+        }
+    ]
 
 
-def boosted(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add the scores of boosted trees to stored tabular cells."""
-    for cell in cells:
-        split = tables.tabular_cell(cell["table"], cell["scenario"])
-        original = split.is_original
-        cell["boosted_all"] = boosted_score(split, np.ones_like(original), 0)
-        cell["boosted_original"] = boosted_score(split, original, 0)
-        for run in cell["runs"]:
-            support = as_mask(run["kept"], len(original))
-            run["boosted"] = boosted_score(split, support, run["seed"])
-        scores = [run["boosted"] for run in cell["runs"]]
-        print(
-            *(cell["table"], cell["scenario"], cell["boosted_all"]),
-            *(cell["boosted_original"], scores),
-            flush=True,
-        )
-    return cells
+def boosted(cell: dict[str, Any]) -> list[dict[str, Any]]:
+    """Add the scores of boosted trees to a stored tabular cell."""
+    split = tables.tabular_cell(cell["table"], cell["scenario"])
+    original = split.is_original
+    cell["boosted_all"] = boosted_score(split, np.ones_like(original), 0)
+    cell["boosted_original"] = boosted_score(split, original, 0)
+    for run in cell["runs"]:
+        support = as_mask(run["kept"], len(original))
+        run["boosted"] = boosted_score(split, support, run["seed"])
+    scores = [run["boosted"] for run in cell["runs"]]
+    print(
+        *(cell["table"], cell["scenario"], cell["boosted_all"]),
+        *(cell["boosted_original"], scores),
+        flush=True,
+    )
+    return [cell]
 
 
-def wide() -> Iterator[dict[str, Any]]:
-    """Select on the wide tables; judge by neighbours, a forest and the MLP."""
-    for name in tables.WIDE:
-        for seed in range(N_SEEDS):
-            split = tables.wide_table(name, seed)
-            X, y = split.X["train"], split.y["train"]
-            run = select(X, y, False, seed)
-            sets = {"kept": run["kept"], "all": list(range(X.shape[1]))}
-            if name == "madelon":
-                relevant = list(tables.MADELON_RELEVANT)
-                sets["relevant"] = relevant
-                run["outside"] = len(set(run["kept"]) - set(relevant))
-            supports = [as_mask(columns, X.shape[1]) for columns in sets.values()]
-            mlp = mlp_scores(split, supports, N_SEEDS).mean(axis=1)
-            run["scores"] = {
-                what: {"mlp": float(score), **_simple_scores(split, support)}
-                for what, support, score in zip(sets, supports, mlp, strict=True)
-            }
-            print(name, seed, len(run["kept"]), run["scores"], flush=True)
-            yield run | {"table": name, "n_rows": len(X), "n_columns": X.shape[1]}
+def wide(name: str) -> list[dict[str, Any]]:
+    """Select on a wide table; judge by neighbours, a forest and the MLP."""
+    records = []
+    for seed in range(N_SEEDS):
+        split = tables.wide_table(name, seed)
+        X, y = split.X["train"], split.y["train"]
+        run = select(X, y, False, seed)
+        sets = {"kept": run["kept"], "all": list(range(X.shape[1]))}
+        if name == "madelon":
+            relevant = list(tables.MADELON_RELEVANT)
+            sets["relevant"] = relevant
+            run["outside"] = len(set(run["kept"]) - set(relevant))
+        supports = [as_mask(columns, X.shape[1]) for columns in sets.values()]
+        mlp = mlp_scores(split, supports, N_SEEDS).mean(axis=1)
+        run["scores"] = {
+            what: {"mlp": float(score), **_simple_scores(split, support)}
+            for what, support, score in zip(sets, supports, mlp, strict=True)
+        }
+        print(name, seed, len(run["kept"]), run["scores"], flush=True)
+        run |= {"table": name, "n_rows": len(X), "n_columns": X.shape[1]}
+        records.append(run)
+    return records
 
 
 def _simple_scores(split: tables.Split, support: np.ndarray) -> dict[str, float]:
@@ -157,19 +161,20 @@ def _simple_scores(split: tables.Split, support: np.ndarray) -> dict[str, float]
     }
 
 
-def cohorts(n_splits: int = 5) -> Iterator[dict[str, Any]]:
-    """Select species in every study; judge by a forest on held-out samples."""
-    for name in tables.COHORTS:
-        X, y = tables.cohort(name)
-        splitter = StratifiedShuffleSplit(n_splits, test_size=0.2, random_state=0)
-        for seed, (train, test) in enumerate(splitter.split(X, y)):
-            run = select(X[train], y[train], False, seed)
-            everything = np.arange(X.shape[1])
-            run["forest_all"] = _forest(X, y, train, test, everything)
-            run["forest"] = _forest(X, y, train, test, np.array(run["kept"]))
-            scores = (run["forest_all"], run["forest"])
-            print(name, len(run["kept"]), *scores, flush=True)
-            yield run | {"table": name, "n_columns": X.shape[1]}
+def cohorts(name: str, n_splits: int = 5) -> list[dict[str, Any]]:
+    """Select species in a study; judge by a forest on held-out samples."""
+    X, y = tables.cohort(name)
+    splitter = StratifiedShuffleSplit(n_splits, test_size=0.2, random_state=0)
+    records = []
+    for seed, (train, test) in enumerate(splitter.split(X, y)):
+        run = select(X[train], y[train], False, seed)
+        everything = np.arange(X.shape[1])
+        run["forest_all"] = _forest(X, y, train, test, everything)
+        run["forest"] = _forest(X, y, train, test, np.array(run["kept"]))
+        scores = (run["forest_all"], run["forest"])
+        print(name, len(run["kept"]), *scores, flush=True)
+        records.append(run | {"table": name, "n_columns": X.shape[1]})
+    return records
 
 
 def _forest(
@@ -189,6 +194,20 @@ def _forest(
     return float(np.mean(scores))
 
 
+def run_tasks(
+    work: Callable[[Any], list[dict[str, Any]]], tasks: list[Any], n_jobs: int
+) -> Iterator[dict[str, Any]]:
+    """Yield the records of every task, in order, from `n_jobs` processes."""
+    if n_jobs == 1:
+        for task in tasks:
+            yield from work(task)
+        return
+    context = get_context("spawn")
+    with ProcessPoolExecutor(n_jobs, context, torch.set_num_threads, (1,)) as pool:
+        for records in pool.map(work, tasks):
+            yield from records
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
@@ -197,6 +216,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     parser.add_argument("--tables", nargs="+", default=list(tables.TABULAR))
     parser.add_argument("--judges", type=int, default=N_SEEDS)
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="processes; seconds mean little above one"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     part, circumstances = arguments.part, stamp.stamp()
@@ -205,23 +227,26 @@ def main() -> None:
 
         print_tables(arguments.out, DEVELOPMENT)
         return
+    name, content = f"quality_{part}", {"stamp": circumstances}
+    cells = [(t, scenario) for t in arguments.tables for scenario in tables.SCENARIOS]
     if part == "boosted":
-        stored = json.loads((arguments.out / "quality_tabular.json").read_text())
-        stored["records"] = boosted(stored["records"])
-        stored["boosted_stamp"] = circumstances
-        stamp.write("quality_tabular", stored, arguments.out)
-        return
-    runs = {
-        "tabular": lambda: tabular(arguments.tables, arguments.judges),
-        "price": lambda: tabular(arguments.tables, arguments.judges, balance="price"),
-        "wide": wide,
-        "cohorts": cohorts,
+        name = "quality_tabular"
+        stored = json.loads((arguments.out / f"{name}.json").read_text())
+        content = {"stamp": stored["stamp"], "boosted_stamp": circumstances}
+        cells = stored["records"]
+    work = {
+        "tabular": (partial(tabular, n_judges=arguments.judges), cells),
+        "price": (partial(tabular, n_judges=arguments.judges, balance="price"), cells),
+        "boosted": (boosted, cells),
+        "wide": (wide, list(tables.WIDE)),
+        "cohorts": (cohorts, list(tables.COHORTS)),
     }
     records = []
-    for record in runs[part]():  # what is finished is never lost
+    for record in run_tasks(*work[part], arguments.jobs):  # finished is never lost
         records.append(record)
-        content = {"stamp": circumstances, "records": records}
-        stamp.write(f"quality_{part}", content, arguments.out)
+        if part != "boosted":
+            stamp.write(name, content | {"records": records}, arguments.out)
+    stamp.write(name, content | {"records": records}, arguments.out)
 
 
 if __name__ == "__main__":
