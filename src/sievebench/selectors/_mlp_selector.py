@@ -7,9 +7,8 @@ from typing import Any, Literal
 from torch import Tensor
 
 from sievebench.selectors._checks import (
-    check_integer,
-    check_number,
-    check_sizes,
+    check_early_stopping,
+    check_network,
     check_strengths,
 )
 from sievebench.selectors._neural_selector import (
@@ -114,12 +113,10 @@ class PenalizedMLPSelector(NeuralSelector):
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
-        check_integer("max_epochs", self.max_epochs, low=1)
-        check_integer("patience", self.patience, low=0)
-        check_sizes("hidden_sizes", self.hidden_sizes)
-        check_number("dropout", self.dropout, low=0.0, below=1.0)
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, low=0.0)
+        check_early_stopping(self.max_epochs, self.patience)
+        check_network(
+            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
+        )
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train with the benchmark's optimiser and schedule."""

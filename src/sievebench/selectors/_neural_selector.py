@@ -169,7 +169,8 @@ class NeuralSelector(ScoredSelector):
         validation = stack.validation.double().cpu().numpy().reshape(shape)
         best = int(np.argmax(validation.mean(axis=1)))
         scores = stack.scores.detach().double().cpu().numpy()
-        self.penalty_ = strengths[best]
+        if hasattr(self, "penalty"):
+            self.penalty_ = strengths[best]
         self.network_scores_ = scores.reshape(*shape, -1)[best]
         return np.asarray(self.network_scores_.mean(axis=0))
 

@@ -54,6 +54,8 @@ class StackedMLP:
         Fraction of the hidden units that a training step leaves out.
     batch_norm : bool, default=False
         Normalise each hidden layer over the rows of a batch, before the activation.
+    initial_std : float or None, default=None
+        Start from normal weights of this standard deviation, and from zero biases.
     dtype : torch.dtype, default=torch.float32
 
     Attributes
@@ -66,7 +68,7 @@ class StackedMLP:
     Shapes: batch (rows, columns), or (members, rows, columns) if every member sees its
     own values; outputs (members, rows, outputs). With a shared batch the first layer of
     all members is one product, and nothing of shape (members, rows, columns) is built.
-    Weights and biases start uniform in ±1/sqrt(fan_in), as in torch.nn.Linear.
+    By default weights and biases start uniform in ±1/sqrt(fan_in), as in torch.nn.
     """
 
     def __init__(
@@ -79,6 +81,7 @@ class StackedMLP:
         activation: Activation = "relu",
         dropout: float = 0.0,
         batch_norm: bool = False,
+        initial_std: float | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> None:
         self.n_members = noise.n_members
@@ -91,14 +94,24 @@ class StackedMLP:
         self._statistics: dict[str, Tensor] = {}
         sizes = (n_columns, *hidden_sizes, n_outputs)
         for layer, (fan_in, fan_out) in enumerate(pairwise(sizes)):
-            bound = 1.0 / math.sqrt(fan_in)
-            for name, shape in (("weight", (fan_in, fan_out)), ("bias", (1, fan_out))):
-                values = noise.initial_uniform(shape, bound, dtype)
-                self.trainable[f"{name}{layer}"] = values.requires_grad_()
+            self._add_linear(layer, fan_in, fan_out, initial_std)
             if batch_norm and layer < len(hidden_sizes):
                 self._add_batch_norm(layer, fan_out)
         self.state = {**self.trainable, **self._statistics}
         self.numbers_per_row = n_columns + self.n_members * max(sizes[1:])
+
+    def _add_linear(
+        self, layer: int, fan_in: int, fan_out: int, initial_std: float | None
+    ) -> None:
+        """Create weight and bias of one layer."""
+        bound = 1.0 / math.sqrt(fan_in)
+        for name, shape in (("weight", (fan_in, fan_out)), ("bias", (1, fan_out))):
+            if initial_std is None:
+                values = self._noise.initial_uniform(shape, bound, self._dtype)
+            else:
+                std = initial_std if name == "weight" else 0.0
+                values = self._noise.initial_normal(shape, std, self._dtype)
+            self.trainable[f"{name}{layer}"] = values.requires_grad_()
 
     def _add_batch_norm(self, layer: int, width: int) -> None:
         """Create scale, shift and running statistics of one hidden layer."""

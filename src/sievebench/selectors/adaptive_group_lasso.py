@@ -10,8 +10,8 @@ from torch import Tensor
 from sievebench.selectors._checks import (
     check_choice,
     check_integer,
+    check_network,
     check_number,
-    check_sizes,
     check_strengths,
 )
 from sievebench.selectors._group_lasso import ProximalGroupLasso, column_norms
@@ -182,11 +182,10 @@ class AdaptiveGroupLasso(NeuralSelector):
         check_integer("n_steps", self.n_steps, low=1)
         check_strengths("first_penalty", self.first_penalty)
         check_number("exponent", self.exponent, above=0.0)
-        check_sizes("hidden_sizes", self.hidden_sizes)
         check_choice("activation", self.activation, ("relu", "tanh"))
-        check_number("dropout", self.dropout, low=0.0, below=1.0)
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, low=0.0)
+        check_network(
+            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
+        )
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train both stages."""

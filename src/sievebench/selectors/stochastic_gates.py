@@ -12,9 +12,9 @@ import torch
 from torch import Tensor
 
 from sievebench.selectors._checks import (
-    check_integer,
+    check_early_stopping,
+    check_network,
     check_number,
-    check_sizes,
     check_strengths,
 )
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
@@ -237,12 +237,10 @@ class StochasticGates(NeuralSelector):
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_number("gate_spread", self.gate_spread, above=0.0)
-        check_sizes("hidden_sizes", self.hidden_sizes)
-        check_number("dropout", self.dropout, low=0.0, below=1.0)
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, low=0.0)
-        check_integer("max_epochs", self.max_epochs, low=1)
-        check_integer("patience", self.patience, low=0)
+        check_network(
+            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
+        )
+        check_early_stopping(self.max_epochs, self.patience)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train gates and networks together."""

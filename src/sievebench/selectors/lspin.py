@@ -1,0 +1,310 @@
+"""LSPIN: gates that depend on the row, in front of a predictor network."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from sievebench.selectors._checks import (
+    check_choice,
+    check_early_stopping,
+    check_network,
+    check_number,
+    check_sizes,
+    check_strengths,
+)
+from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
+from sievebench.selectors._neural_selector import (
+    NeuralProblem,
+    NeuralSelector,
+    ScoredStack,
+)
+from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty
+from sievebench.selectors._search_space import (
+    HiddenSizes,
+    Integer,
+    LogUniform,
+    SearchSpace,
+)
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors._stacked_training import TrainingSettings, train_stack
+
+# Half open where the gating network says nothing.
+_SHIFT = 0.5
+
+
+class LocallyGatedMLP:
+    """Predict from the columns of each row that a gating network lets through.
+
+    Parameters
+    ----------
+    gating : GatingNetwork
+    predictor : StackedMLP
+
+    Attributes
+    ----------
+    alpha : Tensor of shape (members, rows, columns)
+        What the gating network said in the last forward pass.
+    """
+
+    def __init__(self, gating: GatingNetwork, predictor: StackedMLP) -> None:
+        self.gating, self._predictor = gating, predictor
+        self.n_members = predictor.n_members
+        self.trainable = _joined(gating.network.trainable, predictor.trainable)
+        self.state = _joined(gating.network.state, predictor.state)
+        self.numbers_per_row = max(
+            gating.network.numbers_per_row, predictor.numbers_per_row
+        )
+        self.alpha = torch.empty(0)
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
+        self.alpha, gates = self.gating.forward(batch, training=training)
+        return self._predictor.forward(batch * gates, training=training)
+
+
+class LocalGatePenalty(Penalty[LocallyGatedMLP]):
+    """Add ``λ mean_ij Phi((α_ij + 1 / (2 slope)) / spread)``.
+
+    Parameters
+    ----------
+    strengths : Tensor of shape (members,)
+        λ.
+    """
+
+    def __init__(self, strengths: Tensor) -> None:
+        self._strengths = strengths
+
+    def total(self, task_losses: Tensor, network: LocallyGatedMLP) -> Tensor:
+        """Return the penalised losses, (members,)."""
+        share = network.gating.shape.open_probabilities(network.alpha).mean(dim=(1, 2))
+        return task_losses + self._strengths * share
+
+
+class LSPIN(NeuralSelector):
+    """Score columns by how far gates that depend on the row are open on average.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: a count, or a fraction of the columns.
+    penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
+        λ below. Several strengths are trained together, and the one with the best
+        validation score decides.
+    gate_slope : float, default=1.0
+        a below.
+    gate_spread : float, default=0.5
+        σ below.
+    gating_sizes : sequence of int, default=(100,)
+        Hidden layers of the gating network.
+    hidden_sizes : sequence of int, default=(100, 50)
+        Hidden layers of the predictor; empty for a linear one (LLSPIN).
+    dropout : float, default=0.0
+        Fraction of hidden units of the predictor left out in a training step.
+    optimizer : {"adam", "sgd"}, default="adam"
+        How both networks are trained.
+    learning_rate : float, default=3e-3
+        Of the optimizer.
+    weight_decay : float, default=1e-4
+        Added to the gradient.
+    batch_size : int or "auto", default="auto"
+        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
+    max_epochs : int, default=200
+        Longest training.
+    patience : int, default=40
+        Epochs without a better validation score after which a network stops.
+    monitor : {"loss", "score"}, default="loss"
+        What validation rows measure: the loss, or accuracy (several classes), area
+        under the ROC curve (two) and root mean squared error (regression).
+    validation_fraction : float, default=0.2
+        Part of the rows that is held out for early stopping.
+    n_networks : int, default=1
+        Networks trained together with seeds of their own; scores are averaged.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Decides everything that is random.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for CUDA where it is.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Mean over the training rows of the gates without noise.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+    network_scores_ : ndarray of shape (n_networks, n_features)
+        The scores of each network.
+    penalty_ : float
+        The strength in use.
+
+    Notes
+    -----
+    A gating network says α_ij in (-1, 1) for row i and column j; the value there is
+    multiplied by ``clip(a (α_ij + σ ε_ij) + 0.5, 0, 1)``, ε standard normal; minimises
+    ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``. The predictor has tanh units with
+    batch normalisation. Two choices differ from the authors' code: its optional penalty
+    on unlike gates of like rows is left out (it is off there), and the outputs do not
+    pass through tanh. That a column's score is the mean over rows is a choice of this
+    package: the paper ranks within rows only. Columns and a regression target are
+    standardised first. `as_published` has the authors' settings: λ = 0.5, gating layers
+    of 100 and 10 units, a predictor of 100, 50 and 30, gradient descent with rate 0.1.
+
+    References
+    ----------
+    Yang, Lindenbaum and Kluger, "Locally sparse neural networks for tabular biomedical
+    data", ICML 2022.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors.lspin import LSPIN
+    >>> X, y = load_wine(return_X_y=True)
+    >>> LSPIN(n_features_to_select=4, random_state=0).fit_transform(X, y).shape
+    (178, 4)
+    """
+
+    published: ClassVar[Mapping[str, Any]] = {
+        "penalty": 0.5,
+        "gating_sizes": (100, 10),
+        "hidden_sizes": (100, 50, 30),
+        "optimizer": "sgd",
+        "learning_rate": 0.1,
+        "weight_decay": 0.0,
+        "batch_size": 512,
+        "max_epochs": 5_000,
+        "patience": 5_000,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float = 0.5,
+        penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0),
+        gate_slope: float = 1.0,
+        gate_spread: float = 0.5,
+        gating_sizes: Sequence[int] = (100,),
+        hidden_sizes: Sequence[int] = (100, 50),
+        dropout: float = 0.0,
+        optimizer: Literal["adam", "sgd"] = "adam",
+        learning_rate: float = 3e-3,
+        weight_decay: float = 1e-4,
+        batch_size: int | Literal["auto"] = "auto",
+        max_epochs: int = 200,
+        patience: int = 40,
+        monitor: Literal["loss", "score"] = "loss",
+        validation_fraction: float = 0.2,
+        n_networks: int = 1,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        random_state: Any = None,
+        device: str = "auto",
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+        self.penalty = penalty
+        self.gate_slope = gate_slope
+        self.gate_spread = gate_spread
+        self.gating_sizes = gating_sizes
+        self.hidden_sizes = hidden_sizes
+        self.dropout = dropout
+        self.optimizer: Literal["adam", "sgd"] = optimizer
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.monitor = monitor
+        self.validation_fraction = validation_fraction
+        self.n_networks = n_networks
+        self.device = device
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return a search space; the paper's was not published, this is a proposal.
+
+        Returns
+        -------
+        mapping from parameter name to distribution
+        """
+        return {
+            "penalty": LogUniform(1e-3, 10.0),
+            "gating_sizes": HiddenSizes(Integer(1, 2), Integer(10, 500)),
+            "hidden_sizes": HiddenSizes(Integer(1, 4), Integer(1, 512)),
+            "learning_rate": LogUniform(1e-4, 1e-1),
+        }
+
+    def _strengths(self) -> tuple[float, ...]:
+        """Return the penalty strengths."""
+        return check_strengths("penalty", self.penalty)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        super()._check_parameters()
+        check_number("gate_slope", self.gate_slope, above=0.0)
+        check_number("gate_spread", self.gate_spread, above=0.0)
+        check_sizes("gating_sizes", self.gating_sizes)
+        check_choice("optimizer", self.optimizer, ("adam", "sgd"))
+        check_network(
+            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
+        )
+        check_early_stopping(self.max_epochs, self.patience)
+
+    def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
+        """Train gating network and predictor together."""
+        network = self._build_network(problem)
+        objective = PenalizedLoss(
+            network,
+            problem.task_loss,
+            LocalGatePenalty(problem.strengths),
+            monitor=problem.monitor,
+        )
+        settings = TrainingSettings(
+            optimizer=self.optimizer,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            batch_size=problem.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            warm_up_epochs=0,
+            decay_epochs=(),
+        )
+        record = train_stack(
+            network, objective, problem.rows, settings, order_seed=problem.order_seed
+        )
+        return ScoredStack(mean_gates(network, problem.rows), record.best_score)
+
+    def _build_network(self, problem: NeuralProblem) -> LocallyGatedMLP:
+        """Return fresh networks."""
+        noise = problem.noise()
+        gating = StackedMLP(
+            problem.n_columns,
+            problem.n_columns,
+            hidden_sizes=tuple(self.gating_sizes),
+            noise=noise,
+            activation="tanh",
+        )
+        predictor = StackedMLP(
+            problem.n_columns,
+            problem.task_loss.n_outputs,
+            hidden_sizes=tuple(self.hidden_sizes),
+            noise=noise,
+            activation="tanh",
+            dropout=self.dropout,
+            batch_norm=True,
+        )
+        shape = GateShape(self.gate_slope, self.gate_spread, _SHIFT)
+        return LocallyGatedMLP(GatingNetwork(gating, noise, shape), predictor)
+
+
+def _joined(
+    gating: Mapping[str, Tensor], predictor: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return both networks' tensors under names of their own."""
+    return {
+        **{f"gating.{name}": value for name, value in gating.items()},
+        **{f"predictor.{name}": value for name, value in predictor.items()},
+    }

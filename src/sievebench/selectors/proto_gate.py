@@ -1,0 +1,288 @@
+"""ProtoGate: local gates learnt through nearest neighbours. Classification only."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal
+
+import torch
+from torch import Tensor
+
+from sievebench.selectors._checks import (
+    check_choice,
+    check_early_stopping,
+    check_integer,
+    check_network,
+    check_number,
+    check_strengths,
+)
+from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
+from sievebench.selectors._neural_selector import (
+    NeuralProblem,
+    NeuralSelector,
+    ScoredStack,
+)
+from sievebench.selectors._prototypes import (
+    NeighbourObjective,
+    NeighbourSettings,
+    PrototypeNetwork,
+)
+from sievebench.selectors._search_space import (
+    HiddenSizes,
+    Integer,
+    LogUniform,
+    SearchSpace,
+)
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors._stacked_training import (
+    StackRows,
+    TrainingSettings,
+    train_stack,
+)
+from sievebench.selectors._task import Task
+
+# Initial weights of the gating network: gates start out nearly indifferent.
+_INITIAL_STD = 0.015
+_CLIP_NORM = 2.5
+
+
+class ProtoGate(NeuralSelector):
+    """Score columns by gates that bring rows of a class near to one another.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: a count, or a fraction of the columns.
+    penalty : float or sequence of float, default=(1e-3, 1e-2, 3e-2)
+        λ_local below. Several strengths are trained together, and the one with the
+        best validation score decides.
+    global_penalty : float, default=2e-4
+        λ_global below.
+    n_neighbors : int, default=3
+        k below.
+    sort_temperature : float, default=16.0
+        τ of the relaxed sorting.
+    gate_slope : float, default=1.0
+        a below.
+    gate_spread : float, default=0.5
+        σ below.
+    hidden_sizes : sequence of int, default=(200,)
+        Hidden layers of the gating network.
+    optimizer : {"adam", "sgd"}, default="adam"
+        How the gating network is trained.
+    learning_rate : float, default=3e-3
+        Of the optimizer.
+    weight_decay : float, default=1e-4
+        Added to the gradient.
+    batch_size : int or "auto", default="auto"
+        Rows of a training step, among which neighbours are looked for; "auto" aims at
+        16 steps an epoch, from 32 to 512 rows.
+    max_epochs : int, default=200
+        Longest training.
+    patience : int, default=40
+        Epochs without a better validation score after which a network stops.
+    max_prototypes : int, default=2048
+        So many training rows, drawn once, serve as prototypes for validation rows.
+    validation_fraction : float, default=0.2
+        Part of the rows that is held out for early stopping.
+    n_networks : int, default=1
+        Networks trained together with seeds of their own; scores are averaged.
+    task : {"auto", "classification"}, default="auto"
+        What the target is; regression is refused.
+    random_state : int, RandomState instance or None, default=None
+        Decides everything that is random.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for CUDA where it is.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Mean over the training rows of the gates without noise.
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
+    network_scores_ : ndarray of shape (n_networks, n_features)
+        The scores of each network.
+    penalty_ : float
+        The strength in use.
+
+    Notes
+    -----
+    A gating network says α_ij in (-1, 1) for row i and column j; the value there is
+    multiplied by ``clip(a (α_ij + σ ε_ij), 0, 1)``, ε standard normal. On the gated
+    rows of a batch, NeuralSort gives the expected number of rows of the same class
+    among the k nearest, and what is minimised is k minus that number, classes weighing
+    the same, ``+ λ_global |W|₁ + λ_local mean_i sum_j Phi(α_ij / σ)``, W the weights of
+    the gating network's first layer.
+
+    The published evaluation builds a relaxed permutation of all training rows for
+    each query, whose memory grows with the square of their number. Here validation
+    rows take plain nearest neighbours among at most `max_prototypes` training rows.
+    That a column's score is the mean over rows is a choice of this package: the paper
+    ranks within rows only. Columns are standardised first. `as_published` has the authors'
+    settings: batches of 64, gradient descent with rate 0.1, λ_local = 1e-3.
+
+    References
+    ----------
+    Jiang, Margeloiu, Simidjievski and Jamnik, "ProtoGate: prototype-based neural
+    networks with global-to-local feature selection for tabular biomedical data", ICML
+    2024.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sievebench.selectors.proto_gate import ProtoGate
+    >>> X, y = load_wine(return_X_y=True)
+    >>> ProtoGate(n_features_to_select=4, random_state=0).fit_transform(X, y).shape
+    (178, 4)
+    """
+
+    supported_tasks: ClassVar[tuple[Task, ...]] = ("classification",)
+    # What validation rows measure is the share of neighbours, whatever the selector.
+    monitor = "score"
+    published: ClassVar[Mapping[str, Any]] = {
+        "penalty": 1e-3,
+        "optimizer": "sgd",
+        "learning_rate": 0.1,
+        "batch_size": 64,
+        "max_epochs": 5_000,
+        "patience": 500,
+    }
+
+    def __init__(
+        self,
+        *,
+        n_features_to_select: int | float = 0.5,
+        penalty: float | Sequence[float] = (1e-3, 1e-2, 3e-2),
+        global_penalty: float = 2e-4,
+        n_neighbors: int = 3,
+        sort_temperature: float = 16.0,
+        gate_slope: float = 1.0,
+        gate_spread: float = 0.5,
+        hidden_sizes: Sequence[int] = (200,),
+        optimizer: Literal["adam", "sgd"] = "adam",
+        learning_rate: float = 3e-3,
+        weight_decay: float = 1e-4,
+        batch_size: int | Literal["auto"] = "auto",
+        max_epochs: int = 200,
+        patience: int = 40,
+        max_prototypes: int = 2048,
+        validation_fraction: float = 0.2,
+        n_networks: int = 1,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        random_state: Any = None,
+        device: str = "auto",
+    ) -> None:
+        super().__init__(
+            n_features_to_select=n_features_to_select,
+            task=task,
+            random_state=random_state,
+        )
+        self.penalty = penalty
+        self.global_penalty = global_penalty
+        self.n_neighbors = n_neighbors
+        self.sort_temperature = sort_temperature
+        self.gate_slope = gate_slope
+        self.gate_spread = gate_spread
+        self.hidden_sizes = hidden_sizes
+        self.optimizer: Literal["adam", "sgd"] = optimizer
+        self.learning_rate = learning_rate
+        self.weight_decay = weight_decay
+        self.batch_size = batch_size
+        self.max_epochs = max_epochs
+        self.patience = patience
+        self.max_prototypes = max_prototypes
+        self.validation_fraction = validation_fraction
+        self.n_networks = n_networks
+        self.device = device
+
+    @classmethod
+    def search_space(cls) -> SearchSpace:
+        """Return a search space; the paper's was not published, this is a proposal.
+
+        Returns
+        -------
+        mapping from parameter name to distribution
+        """
+        return {
+            "penalty": LogUniform(1e-4, 1e-1),
+            "global_penalty": LogUniform(1e-5, 1e-3),
+            "n_neighbors": Integer(1, 5),
+            "hidden_sizes": HiddenSizes(Integer(1, 2), Integer(50, 500)),
+            "learning_rate": LogUniform(1e-3, 1e-1),
+        }
+
+    def _strengths(self) -> tuple[float, ...]:
+        """Return the strengths of the local penalty."""
+        return check_strengths("penalty", self.penalty)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        super()._check_parameters()
+        check_number("global_penalty", self.global_penalty, low=0.0)
+        check_integer("n_neighbors", self.n_neighbors, low=1)
+        check_number("sort_temperature", self.sort_temperature, above=0.0)
+        check_number("gate_slope", self.gate_slope, above=0.0)
+        check_number("gate_spread", self.gate_spread, above=0.0)
+        check_choice("optimizer", self.optimizer, ("adam", "sgd"))
+        check_network(self.hidden_sizes, 0.0, self.learning_rate, self.weight_decay)
+        check_early_stopping(self.max_epochs, self.patience)
+        check_integer("max_prototypes", self.max_prototypes, low=1)
+
+    def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
+        """Train the gating network."""
+        network = self._build_network(problem)
+        rows = problem.rows
+        objective = NeighbourObjective(
+            network,
+            NeighbourSettings(
+                n_neighbors=self.n_neighbors,
+                temperature=self.sort_temperature,
+                global_penalty=self.global_penalty,
+                local_penalties=problem.strengths,
+                class_weights=_balanced_weights(rows, problem.n_classes),
+                prototypes=_draw_prototypes(
+                    rows.training, self.max_prototypes, problem.order_seed
+                ),
+            ),
+        )
+        settings = TrainingSettings(
+            optimizer=self.optimizer,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            batch_size=problem.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            warm_up_epochs=0,
+            decay_epochs=(),
+            clip_norm=_CLIP_NORM,
+        )
+        record = train_stack(
+            network, objective, rows, settings, order_seed=problem.order_seed
+        )
+        return ScoredStack(mean_gates(network, rows), record.best_score)
+
+    def _build_network(self, problem: NeuralProblem) -> PrototypeNetwork:
+        """Return a fresh gating network."""
+        noise = problem.noise()
+        network = StackedMLP(
+            problem.n_columns,
+            problem.n_columns,
+            hidden_sizes=tuple(self.hidden_sizes),
+            noise=noise,
+            activation="tanh",
+            initial_std=_INITIAL_STD,
+        )
+        shape = GateShape(self.gate_slope, self.gate_spread, shift=0.0)
+        return PrototypeNetwork(GatingNetwork(network, noise, shape))
+
+
+def _balanced_weights(rows: StackRows, n_classes: int) -> Tensor:
+    """Return n / (classes * count) of each class in the training rows, (classes,)."""
+    counts = torch.bincount(rows.targets[rows.training], minlength=n_classes)
+    return len(rows.training) / (n_classes * counts.clamp_min(1)).to(torch.float32)
+
+
+def _draw_prototypes(training: Tensor, largest: int, seed: int) -> Tensor:
+    """Return the training rows, or that many of them."""
+    if len(training) <= largest:
+        return training
+    order = torch.randperm(len(training), generator=torch.Generator().manual_seed(seed))
+    return training[order[:largest].to(training.device)]
