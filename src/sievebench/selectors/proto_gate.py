@@ -116,8 +116,8 @@ class ProtoGate(NeuralSelector):
     each query, whose memory grows with the square of their number. Here validation
     rows take plain nearest neighbours among at most `max_prototypes` training rows.
     That a column's score is the mean over rows is a choice of this package: the paper
-    ranks within rows only. Columns are standardised first. `as_published` has the authors'
-    settings: batches of 64, gradient descent with rate 0.1, λ_local = 1e-3.
+    ranks within rows only. Columns are standardised first. `as_published` has the
+    authors' settings: batches of 64, gradient descent with rate 0.1, λ_local = 1e-3.
 
     References
     ----------
