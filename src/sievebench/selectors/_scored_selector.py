@@ -118,6 +118,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
             X,
             y,
             dtype=(np.float64, np.float32),
+            order="C",  # so that data frames and arrays add up in the same order
             ensure_all_finite="allow-nan" if self.allows_nan else True,
             ensure_min_samples=2,
         )
@@ -239,17 +240,12 @@ def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     Columns that do not vary become 0. Float32 stays float32: statistics are summed in
     float64.
     """
+    is_constant = values.max(axis=0) == values.min(axis=0)
     mean = values.mean(axis=0, dtype=np.float64)
     centred: npt.NDArray[Any] = values - mean.astype(values.dtype)
     spread = np.sqrt(np.mean(np.square(centred), axis=0, dtype=np.float64))
-    # What is left of a constant column is rounding error of its mean.
-    is_constant = spread <= 10 * np.finfo(values.dtype).eps * np.abs(mean)
-    spread = np.where(is_constant, 1.0, spread)
+    spread = np.where(is_constant | (spread == 0), np.inf, spread)
     centred /= spread.astype(values.dtype)
-    if centred.ndim > 1:
-        centred[:, is_constant] = 0.0
-    elif is_constant:
-        centred[:] = 0.0
     return centred
 
 

@@ -36,6 +36,8 @@ class Lasso(ScoredSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Absolute coefficient; with more than two classes, the L2 norm over the classes.
+    coef_ : ndarray of shape (n_outputs, n_features)
+        The coefficients, of standardised columns.
     n_iter_ : int
         Passes over the data.
     has_converged_ : bool
@@ -112,6 +114,7 @@ class Lasso(ScoredSelector):
         with warnings.catch_warnings():  # `has_converged_` says it
             warnings.simplefilter("ignore", ConvergenceWarning)
             model.fit(X.astype(np.float64), y)
+        self.coef_ = np.atleast_2d(model.coef_)
         self.n_iter_ = int(np.max(model.n_iter_))
         self.has_converged_ = self.n_iter_ < self.max_iter
-        return np.asarray(np.linalg.norm(np.atleast_2d(model.coef_), axis=0))
+        return np.asarray(np.linalg.norm(self.coef_, axis=0))

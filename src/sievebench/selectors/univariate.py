@@ -70,6 +70,8 @@ def f_statistics(X: FloatArray, y: npt.NDArray[Any], task: Task) -> Scores:
         # Classes that a column separates without error have no variance within: x / 0.
         with np.errstate(divide="ignore", invalid="ignore"):
             statistics, _ = f_classif(columns, y)
-    # Rounding can leave a hair's breadth below zero, or 0 / 0.
+    # The sums of squares come from differences, which rounding can leave just below 0:
+    # between the classes if F is small, within them if it is large.
+    statistics = np.where(statistics < -1, np.inf, statistics)
     scores[varies] = np.maximum(np.nan_to_num(statistics, posinf=np.inf), 0.0)
     return scores

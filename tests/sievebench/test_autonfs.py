@@ -1,0 +1,51 @@
+"""The selector against the estimators it stands for."""
+
+import numpy as np
+import pytest
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from made_tables import INFORMATIVE, class_table, value_table
+from sievebench.selectors import AutoNFS
+from sievebench.selectors._scored_selector import draw_seed
+
+QUICK = {"balance": "price", "n_epochs": 30}
+CASES = [(class_table, AutoNFSClassifier), (value_table, AutoNFSRegressor)]
+
+
+@pytest.mark.parametrize(("table", "kind"), CASES)
+def test_automatic_support_is_that_of_the_estimator(table, kind):
+    X, y = table()
+    selector = AutoNFS(**QUICK, random_state=3).fit(X, y)
+    estimator = kind(**QUICK, random_state=draw_seed(3)).fit(X, y)
+    np.testing.assert_array_equal(selector.support_, estimator.support_)
+    np.testing.assert_array_equal(selector.ranking_, estimator.ranking_)
+
+
+@pytest.mark.parametrize("table", [class_table, value_table])
+def test_given_count_is_kept_and_holds_the_informative_columns(table):
+    X, y = table()
+    selector = AutoNFS(**QUICK, n_features_to_select=3, random_state=0).fit(X, y)
+    assert selector.support_.sum() == 3
+    assert selector.support_[list(INFORMATIVE)].all()
+
+
+def test_automatic_search_finds_the_informative_columns():
+    X, y = class_table()
+    selector = AutoNFS(random_state=0).fit(X, y)
+    assert selector.support_[list(INFORMATIVE)].all()
+    assert selector.support_.sum() < 8
+
+
+def test_published_setting_is_that_of_the_paper():
+    X, y = class_table()
+    selector = AutoNFS(setting="published", n_epochs=2, random_state=0).fit(X, y)
+    published = AutoNFSClassifier.as_published(n_epochs=2)
+    different = {"random_state", "device"}
+    for name, value in published.get_params().items():
+        if name not in different:
+            assert selector.estimator_.get_params()[name] == value, name
+
+
+def test_unknown_setting_is_refused():
+    with pytest.raises(ValueError, match="setting must be one of"):
+        AutoNFS(setting="best").fit(*class_table())

@@ -1,0 +1,90 @@
+"""LassoNet's constraint, its path and its errors."""
+
+import sys
+
+import numpy as np
+import pytest
+import torch
+
+from made_tables import INFORMATIVE, class_table, value_table
+from sievebench.selectors import LassoNet
+
+QUICK = {
+    "hidden_sizes": (16,),
+    "first_penalty": 5.0,
+    "path_multiplier": 1.3,
+    "n_epochs": (100, 20),
+}
+
+
+@pytest.mark.parametrize("hierarchy", [1.0, 10.0])
+def test_first_layer_stays_below_the_skip_layer(hierarchy):
+    X, y = class_table()
+    selector = LassoNet(**QUICK, hierarchy=hierarchy, max_penalty=400.0)
+    network, path = selector._train(
+        X.astype(np.float32), y.astype(int), task="classification", seed=0
+    )
+    skip = network.model.skip.weight.norm(dim=0)
+    first_layer = network.model.layers[0].weight.abs().amax(dim=0)
+
+    assert len(path) > 2
+    assert (first_layer <= hierarchy * skip * (1 + 1e-5)).all()  # float32
+    assert (first_layer[skip == 0] == 0).all()
+
+
+@pytest.mark.parametrize("table", [class_table, value_table])
+def test_informative_columns_leave_last(table):
+    X, y = table()
+    selector = LassoNet(**QUICK, n_features_to_select=2, random_state=0).fit(X, y)
+    assert tuple(np.flatnonzero(selector.support_)) == INFORMATIVE
+    assert np.isfinite(selector.scores_).all()
+
+
+def test_scores_are_penalties_of_the_path():
+    X, y = class_table()
+    selector = LassoNet(**QUICK, random_state=0).fit(X, y)
+    path = 5.0 * 1.3 ** np.arange(selector.n_path_steps_)
+    nearest = np.abs(selector.scores_[:, None] / path - 1).min(axis=1)
+    assert nearest.max() < 1e-5  # the package keeps them in float32
+
+
+def test_path_that_ends_before_any_column_leaves_is_an_error():
+    with pytest.raises(ValueError, match="raise max_penalty"):
+        LassoNet(**QUICK, max_penalty=5.1, random_state=0).fit(*class_table())
+
+
+def test_columns_left_at_the_end_of_the_path_score_infinity():
+    X, y = class_table()
+    whole = LassoNet(**QUICK, random_state=0).fit(X, y).scores_
+    end = np.sort(whole)[-2] * 0.99  # before the last two leave
+    cut = LassoNet(**QUICK, max_penalty=end, random_state=0).fit(X, y).scores_
+    np.testing.assert_array_equal(np.isinf(cut), whole > end)
+
+
+def test_divergence_is_an_error_with_advice(monkeypatch):
+    from lassonet import interfaces
+
+    def diverge(*_, **__):
+        raise interfaces.NonFiniteLossError("Loss is nan.")
+
+    monkeypatch.setattr(interfaces.LassoNetClassifier, "path", diverge)
+    with pytest.raises(ValueError, match="LassoNet diverged: Loss is nan"):
+        LassoNet().fit(*class_table())
+
+
+def test_path_that_does_not_grow_is_refused():
+    with pytest.raises(ValueError, match="path_multiplier must be a number > 1"):
+        LassoNet(path_multiplier=1.0).fit(*class_table())
+
+
+def test_threads_and_random_numbers_of_the_caller_are_left_alone():
+    n_threads, state = torch.get_num_threads(), torch.get_rng_state()
+    LassoNet(**QUICK, max_penalty=400.0).fit(*class_table())
+    assert torch.get_num_threads() == n_threads
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_missing_package_is_named_with_its_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "lassonet.interfaces", None)
+    with pytest.raises(ImportError, match=r"LassoNet needs.*featuresieve\[lab\]"):
+        LassoNet().fit(*class_table())

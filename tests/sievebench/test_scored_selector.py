@@ -1,0 +1,148 @@
+"""From scores to a support: counts, ties, infinities, tasks, standardisation."""
+
+import numpy as np
+import pytest
+
+from sievebench.selectors import ScoredSelector
+from sievebench.selectors._row_split import held_out_rows
+from sievebench.selectors._scored_selector import standardised
+from sievebench.selectors._task import task_of
+
+
+class Given(ScoredSelector):
+    """Scores as given to the constructor."""
+
+    def __init__(self, given=(), *, n_features_to_select=0.5, task="auto"):
+        super().__init__(n_features_to_select=n_features_to_select, task=task)
+        self.given = given
+
+    def _score_columns(self, X, y, *, task, seed):
+        self.seen = X, y, task, seed
+        return np.array(self.given, dtype=float)
+
+
+class GivenStandardised(Given):
+    standardises = True
+
+
+def fit(scores, wanted=0.5, y=(0, 1, 0, 1), kind=Given):
+    X = np.random.default_rng(0).normal(3, 2, size=(len(y), len(scores)))
+    return kind(scores, n_features_to_select=wanted).fit(X, np.array(y))
+
+
+@pytest.mark.parametrize(
+    ("wanted", "n_columns", "count"),
+    [(1, 6, 1), (6, 6, 6), (1.0, 6, 6), (0.5, 6, 3), (0.5, 1, 1), (0.01, 6, 1)],
+)
+def test_count_is_int_or_rounded_fraction(wanted, n_columns, count):
+    assert fit(list(range(n_columns)), wanted).support_.sum() == count
+
+
+def test_equal_scores_are_kept_in_the_order_of_the_columns():
+    selector = fit([1, 2, 1, 2, 1], 3)
+    assert selector.support_.tolist() == [True, True, False, True, False]
+    assert selector.ranking_.tolist() == [3, 1, 4, 2, 5]
+
+
+def test_infinite_scores_are_ordinary_ends_of_the_order():
+    selector = fit([0, -np.inf, np.inf, 1, np.inf], 3)
+    assert selector.support_.tolist() == [False, False, True, True, True]
+
+
+def test_nan_score_is_an_error_that_names_the_selector():
+    with pytest.raises(ValueError, match="Given found no score"):
+        fit([0.0, np.nan, 1.0])
+
+
+def test_auto_count_is_refused_by_a_selector_without_one():
+    with pytest.raises(ValueError, match="got 'auto'"):
+        fit([1, 2], "auto")
+
+
+def test_refit_for_another_task_forgets_the_classes():
+    selector = fit([1, 2], y=["a", "b", "b"])
+    assert selector.classes_.tolist() == ["a", "b"]
+    selector.fit(np.eye(2), np.array([0.5, 1.5]))
+    assert not hasattr(selector, "classes_")
+
+
+def test_selector_gets_class_codes_and_a_drawn_seed():
+    selector = fit([1, 2], y=["b", "c", "a", "c"])
+    _, y, task, seed = selector.seen
+    assert y.tolist() == [1, 2, 0, 2]
+    assert task == "classification"
+    assert 0 <= seed < 2**31
+
+
+def test_selector_that_standardises_gets_standard_columns_and_target():
+    selector = fit([1, 2, 3], y=(10.5, 11.0, 14.0, 13.0), kind=GivenStandardised)
+    X, y, _, _ = selector.seen
+    # Four numbers: what rounding leaves is a few units in the last place.
+    np.testing.assert_allclose(X.mean(axis=0), 0, atol=1e-14)
+    np.testing.assert_allclose(X.std(axis=0), 1, atol=1e-14)
+    np.testing.assert_allclose([y.mean(), y.std()], [0, 1], atol=1e-14)
+
+
+def test_one_class_is_refused():
+    with pytest.raises(ValueError, match="got 1 class"):
+        fit([1, 2], y=("a", "a", "a"))
+
+
+def test_text_is_refused_as_a_regression_target():
+    with pytest.raises(ValueError, match="y must hold numbers"):
+        Given([1, 2], task="regression").fit(np.eye(2), np.array(["low", "high"]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_standardised_makes_constant_columns_zero(dtype):
+    X = np.full((1000, 2), 0.1, dtype=dtype)
+    X[:, 1] = 1e6 + np.arange(1000) % 2
+    scaled = standardised(X)
+    assert scaled.dtype == dtype
+    assert (scaled[:, 0] == 0).all()
+    # Half a unit either way of a million, of which float32 keeps sixteenths.
+    np.testing.assert_allclose(np.abs(scaled[:, 1]), 1, rtol=0.07)
+
+
+@pytest.mark.parametrize(
+    ("y", "task"),
+    [
+        (np.array(["a", "b"]), "classification"),
+        (np.array([True, False]), "classification"),
+        (np.array(["a", 1], dtype=object), "classification"),
+        (np.arange(20), "classification"),
+        (np.arange(21), "regression"),
+        (np.repeat(np.arange(30), 10), "classification"),
+        (np.repeat(np.arange(30), 9), "regression"),
+        (np.repeat(np.arange(30.0), 100), "regression"),
+        (np.array([0.0, 1.0, 1.0]), "classification"),
+        (np.array([0.5, 1.0]), "regression"),
+    ],
+)
+def test_task_is_read_off_the_target(y, task):
+    assert task_of(y) == task
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.25, 0.5])
+def test_held_out_rows_are_a_stratified_fraction(fraction):
+    y = np.repeat([0, 1, 2], [400, 80, 40])[np.random.default_rng(0).permutation(520)]
+    held_out = held_out_rows(y, "classification", fraction, seed=0)
+    counts = np.bincount(y[held_out])
+    # Every so many rows of the sorted classes: a class gains or loses at most one.
+    assert (np.abs(counts - fraction * np.array([400, 80, 40])) <= 1).all()
+
+
+def test_held_out_rows_never_take_the_only_row_of_a_class():
+    y = np.arange(12)
+    assert not held_out_rows(y, "classification", 0.5, seed=0).any()
+    y = np.array([0] * 30 + [1])
+    for seed in range(20):
+        assert not held_out_rows(y, "classification", 0.5, seed)[-1]
+
+
+def test_held_out_rows_of_regression_depend_on_the_seed_only():
+    y = np.random.default_rng(0).normal(size=200)
+    first = held_out_rows(y, "regression", 0.2, seed=1)
+    assert first.sum() in (39, 40)
+    assert (first == held_out_rows(y, "regression", 0.2, seed=1)).all()
+    assert (first != held_out_rows(y, "regression", 0.2, seed=2)).any()

@@ -1,0 +1,213 @@
+"""What every selector of the registry promises, whatever it does inside."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from made_tables import INFORMATIVE, class_table, value_table
+from sievebench.labels import SELECTOR_LABELS
+from sievebench.selectors import SELECTORS, ScoredSelector
+from sievebench.selectors._search_space import Distribution
+
+# Small settings of the slow ones: the promises do not depend on them.
+QUICK_NETWORK = {"max_epochs": 5, "hidden_sizes": (8,)}
+QUICK = {
+    "1l-lasso": {**QUICK_NETWORK, "penalty": 0.1},
+    "agl": {"n_steps": 20, "hidden_sizes": (8,)},
+    "deep-lasso": {**QUICK_NETWORK, "penalty": 0.1},
+    "stg": {**QUICK_NETWORK},
+    "lassonet": {
+        "hidden_sizes": (8,),
+        "first_penalty": 10.0,
+        "path_multiplier": 2.0,
+        "n_epochs": (5, 2),
+    },
+    "forest": {"n_estimators": 10},
+    "xgboost": {"n_estimators": 10, "n_jobs": 1},
+    "autonfs": {"balance": "price", "n_epochs": 5},
+    "boruta": {"max_iter": 6, "n_estimators": 10},
+    "permutation": {"n_estimators": 10, "n_repeats": 1},
+}
+TABLES = {"classification": class_table, "regression": value_table}
+
+
+def quick(name, **arguments):
+    return SELECTORS[name](**QUICK.get(name, {}), **arguments)
+
+
+CASES = [
+    (name, task) for name, kind in SELECTORS.items() for task in kind.supported_tasks
+]
+every_case = pytest.mark.parametrize(("name", "task"), CASES)
+every_selector = pytest.mark.parametrize("name", SELECTORS)
+
+
+def test_labels_are_those_of_the_registry_in_its_order():
+    assert [name for name in SELECTOR_LABELS if name in SELECTORS] == list(SELECTORS)
+
+
+@every_case
+def test_selector_keeps_a_count_of_columns(name, task):
+    X, y = TABLES[task]()
+    selector = quick(name, n_features_to_select=3, random_state=0).fit(X, y)
+
+    assert selector.task_ == task
+    assert selector.support_.dtype == bool
+    assert selector.support_.sum() == 3
+    assert selector.transform(X).shape == (len(X), 3)
+    assert selector.n_features_in_ == X.shape[1]
+
+
+@every_case
+def test_selector_keeps_the_columns_with_the_largest_scores(name, task):
+    X, y = TABLES[task]()
+    selector = quick(name, n_features_to_select=0.5, random_state=0).fit(X, y)
+
+    assert selector.scores_.dtype == np.float64
+    assert selector.scores_.shape == (8,)
+    assert not np.isnan(selector.scores_).any()
+    kept, dropped = selector.support_, ~selector.support_
+    assert kept.sum() == 4
+    assert selector.scores_[kept].min() >= selector.scores_[dropped].max()
+    assert sorted(selector.ranking_) == list(range(1, 9))
+    assert (kept == (selector.ranking_ <= 4)).all()
+
+
+@every_case
+def test_selector_repeats_itself_with_the_same_seed(name, task):
+    X, y = TABLES[task]()
+    selector = quick(name, n_features_to_select=3, random_state=7)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    first = clone(selector).fit(X, y).scores_
+
+    np.testing.assert_array_equal(first, clone(selector).fit(X, y).scores_)
+    after = np.random.get_state()[1]  # noqa: NPY002
+    np.testing.assert_array_equal(before, after)
+
+
+@every_case
+def test_selector_treats_data_frame_like_array(name, task):
+    X, y = TABLES[task]()
+    names = [f"column {j} é" for j in range(8)]
+    frame, target = pd.DataFrame(X, columns=names), pd.Series(y, name="target")
+    selector = quick(name, n_features_to_select=3, random_state=0)
+    from_array = clone(selector).fit(X, y).scores_
+    selector.fit(frame, target)
+
+    np.testing.assert_array_equal(selector.scores_, from_array)
+    expected = [
+        name for name, kept in zip(names, selector.support_, strict=True) if kept
+    ]
+    assert list(selector.get_feature_names_out()) == expected
+    out = selector.set_output(transform="pandas").transform(frame)
+    assert list(out.columns) == expected
+
+
+@every_case
+def test_selector_accepts_float32_and_leaves_its_input_alone(name, task):
+    X, y = TABLES[task]()
+    X = X.astype(np.float32)
+    X.flags.writeable = False
+    quick(name, n_features_to_select=3, random_state=0).fit(X, y)
+
+
+@every_selector
+def test_selector_learns_string_labels(name):
+    X, y = class_table()
+    labels = np.where(y, "yes", "no")
+    selector = quick(name, n_features_to_select=3, random_state=0)
+    from_booleans = clone(selector).fit(X, y).scores_
+    selector.fit(X, labels)
+
+    assert list(selector.classes_) == ["no", "yes"]
+    np.testing.assert_array_equal(selector.scores_, from_booleans)
+
+
+@every_selector
+def test_selector_survives_constant_and_equal_columns(name):
+    X, y = class_table()
+    X[:, 0], X[:, 1] = 3.0, X[:, 2]
+    selector = quick(name, n_features_to_select=3, random_state=0).fit(X, y)
+    assert selector.support_.sum() == 3
+
+
+@every_selector
+def test_selector_survives_three_classes_one_of_them_with_one_row(name):
+    X, y = class_table()
+    classes = y.astype(int)
+    classes[4] = 2
+    selector = quick(name, n_features_to_select=3, random_state=0).fit(X, classes)
+    assert len(selector.classes_) == 3
+
+
+@every_selector
+def test_selector_refuses_nan_or_declares_that_it_can(name):
+    X, y = class_table()
+    X[3, 4] = np.nan
+    selector = quick(name, random_state=0)
+    if SELECTORS[name].allows_nan:
+        assert selector.fit(X, y).support_.any()
+    else:
+        with pytest.raises(ValueError, match="NaN"):
+            selector.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, kind in SELECTORS.items() if len(kind.supported_tasks) < 2]
+)
+def test_selector_names_itself_when_it_does_not_support_the_task(name):
+    X, y = value_table()
+    with pytest.raises(ValueError, match=f"{SELECTORS[name].__name__} supports"):
+        quick(name).fit(X, y)
+
+
+@every_selector
+@pytest.mark.parametrize("wanted", [0, 9, -1, 0.0, 1.5, "half", None, True])
+def test_selector_refuses_a_senseless_count(name, wanted):
+    X, y = class_table(n_rows=20)
+    with pytest.raises(ValueError, match="n_features_to_select must be"):
+        quick(name, n_features_to_select=wanted).fit(X, y)
+
+
+@every_selector
+def test_selector_refuses_an_unknown_task_and_a_senseless_seed(name):
+    X, y = class_table(n_rows=20)
+    with pytest.raises(ValueError, match="task must be one of"):
+        quick(name, task="ranking").fit(X, y)
+    with pytest.raises(ValueError, match="random_state must be"):
+        quick(name, random_state="seven").fit(X, y)
+
+
+@every_selector
+def test_search_space_names_parameters(name):
+    space = SELECTORS[name].search_space()
+    assert set(space) <= set(SELECTORS[name]().get_params())
+    assert all(isinstance(entry, Distribution) for entry in space.values())
+
+
+@every_selector
+def test_selector_is_documented_with_an_example(name):
+    text = SELECTORS[name].__doc__
+    assert issubclass(SELECTORS[name], ScoredSelector)
+    assert all(part in text for part in ("Parameters", "scores_", "Examples"))
+
+
+@pytest.mark.parametrize(
+    "name", [n for n, k in SELECTORS.items() if k.has_automatic_count]
+)
+@pytest.mark.parametrize("task", TABLES)
+def test_automatic_count_keeps_the_informative_columns(name, task):
+    X, y = TABLES[task]()
+    # Enough rounds for Boruta's tests to confirm anything.
+    enough = {"boruta": {"max_iter": 20}, "autonfs": {"n_epochs": 60}}[name]
+    selector = quick(name, n_features_to_select="auto", random_state=0)
+    selector.set_params(**enough).fit(X, y)
+    assert set(INFORMATIVE) <= set(np.flatnonzero(selector.support_))
+    assert selector.support_.sum() < 8
+
+
+@parametrize_with_checks([quick(name) for name in SELECTORS])
+def test_selector_passes_scikit_learn_check(estimator, check):
+    check(estimator)
