@@ -1,0 +1,79 @@
+"""What tests of the neural selectors share: made tables, and twins of networks."""
+
+import numpy as np
+import torch
+from torch import nn
+
+from sievebench.selectors._stacked_training import StackRows
+
+CPU = torch.device("cpu")
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
+
+
+def signed_product(n_rows=800, n_columns=10, seed=0):
+    """Return X, y and the informative columns: does a pair have the same sign?"""
+    X = np.random.default_rng(seed).normal(size=(n_rows, n_columns))
+    return X, X[:, 3] * X[:, 7] > 0, {3, 7}
+
+
+def curved_sum(n_rows=800, n_columns=10, seed=0):
+    """Return X, y and the informative columns: a sine, a square and a line."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_rows, n_columns))
+    y = np.sin(2 * X[:, 1]) + X[:, 4] ** 2 + X[:, 8]
+    return X, y + 0.1 * rng.normal(size=n_rows), {1, 4, 8}
+
+
+def three_classes(n_rows=800, n_columns=10, seed=0):
+    """Return X, y and the informative columns: terciles of a line plus a modulus."""
+    X = np.random.default_rng(seed).normal(size=(n_rows, n_columns))
+    total = X[:, 2] + 1.5 * np.abs(X[:, 5])
+    return X, np.digitize(total, np.quantile(total, [1 / 3, 2 / 3])), {2, 5}
+
+
+TABLES = {
+    "signed_product": signed_product,
+    "curved_sum": curved_sum,
+    "three_classes": three_classes,
+}
+
+
+def found_columns(selector, name):
+    """Fit a selector to a made table; return what it keeps and what it should keep."""
+    X, y, informative = TABLES[name]()
+    selector.set_params(n_features_to_select=len(informative), device="cpu")
+    return set(np.flatnonzero(selector.fit(X, y).support_)), informative
+
+
+def small_rows(n_rows=24, n_columns=5, n_classes=3, dtype=torch.float64, seed=0):
+    """Return rows for training by hand: normal columns, class codes (or values)."""
+    generator = torch.Generator().manual_seed(seed)
+    features = torch.randn(n_rows, n_columns, generator=generator, dtype=dtype)
+    if n_classes:
+        targets = torch.randint(n_classes, (n_rows,), generator=generator)
+    else:
+        targets = torch.randn(n_rows, generator=generator, dtype=dtype)
+    n_training = 2 * n_rows // 3
+    return StackRows(
+        features,
+        targets,
+        training=torch.arange(n_training),
+        validation=torch.arange(n_training, n_rows),
+    )
+
+
+def as_sequential(stack, member, activation="relu", batch_norm=False):
+    """Return the same network as one member, of PyTorch's own layers."""
+    layers, value = [], stack.state
+    for layer in range(stack.n_layers):
+        weight = value[f"weight{layer}"][member].detach()
+        linear = nn.Linear(*weight.shape, dtype=torch.float64)
+        linear.weight.data = weight.T.clone()
+        linear.bias.data = value[f"bias{layer}"][member, 0].detach().clone()
+        layers.append(linear)
+        if layer == stack.n_layers - 1:
+            break
+        if batch_norm:
+            layers.append(nn.BatchNorm1d(weight.shape[1], dtype=torch.float64))
+        layers.append(ACTIVATIONS[activation]())
+    return nn.Sequential(*layers)

@@ -1,0 +1,107 @@
+"""Deep Lasso: its gradient norms by finite differences and by autograd on the input."""
+
+import numpy as np
+import pytest
+import torch
+from neural_tables import CPU, TABLES, as_sequential, found_columns, small_rows
+from torch import nn
+
+from sievebench.selectors._input_gradients import (
+    InputGradientPenalty,
+    first_layer_gram,
+    squared_column_norms,
+    validation_gradient_norms,
+)
+from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors._task_loss import TaskLoss
+from sievebench.selectors.deep_lasso import DeepLasso
+
+LOSS = TaskLoss.for_classes(3)
+
+
+def make_stack(hidden_sizes=(6, 4), activation="tanh"):
+    return StackedMLP(
+        5,
+        3,
+        hidden_sizes=hidden_sizes,
+        noise=MemberNoise((0, 1), CPU),
+        activation=activation,
+        dtype=torch.float64,
+    )
+
+
+def batch_losses(stack, rows):
+    outputs = stack.forward(rows.features, training=True)
+    return LOSS.row_losses(outputs, rows.targets).mean(dim=1)
+
+
+@pytest.mark.parametrize("hidden_sizes", [(), (6,), (6, 4)])
+def test_column_norms_are_those_of_finite_differences(hidden_sizes):
+    stack, rows, step = make_stack(hidden_sizes), small_rows(n_rows=7), 1e-6
+    gram = first_layer_gram(batch_losses(stack, rows), stack, differentiable=False)
+    norms = squared_column_norms(stack.first_weight, gram).sqrt().detach()
+
+    for member in range(2):
+        twin = as_sequential(stack, member, "tanh")
+        slopes = torch.zeros(7, 5, dtype=torch.float64)
+        for row, column in np.ndindex(7, 5):
+            values = []
+            for sign in (1, -1):
+                moved = rows.features.clone()
+                moved[row, column] += sign * step
+                loss = nn.functional.cross_entropy(twin(moved), rows.targets)
+                values.append(loss.detach())
+            slopes[row, column] = (values[0] - values[1]) / (2 * step)
+        torch.testing.assert_close(norms[member], slopes.norm(dim=0), rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_parameter_gradient_is_that_of_double_backward_on_the_input(activation):
+    stack, rows = make_stack(activation=activation), small_rows(n_rows=9)
+    strengths = torch.tensor([0.1, 0.4], dtype=torch.float64)
+    total = InputGradientPenalty(strengths).total(batch_losses(stack, rows), stack)
+    mine = torch.autograd.grad(total.sum(), list(stack.trainable.values()))
+    mine = dict(zip(stack.trainable, mine, strict=True))
+
+    for member, strength in enumerate(strengths):
+        twin = as_sequential(stack, member, activation)
+        X = rows.features.clone().requires_grad_()
+        loss = nn.functional.cross_entropy(twin(X), rows.targets)
+        (slope,) = torch.autograd.grad(loss, X, create_graph=True)
+        norm = (slope.square().sum(dim=0) + 1e-8).sqrt().sum()
+        expected = (1 - strength) * loss + strength * norm
+        torch.testing.assert_close(total[member], expected)
+        expected.backward()
+        weights = [layer.weight for layer in twin if isinstance(layer, nn.Linear)]
+        for layer, weight in enumerate(weights):
+            torch.testing.assert_close(mine[f"weight{layer}"][member], weight.grad.T)
+
+
+def test_scores_are_gradient_norms_over_validation_batches():
+    stack, rows = make_stack(), small_rows(n_rows=2000)
+    rows = type(rows)(rows.features, rows.targets, torch.arange(0), torch.arange(1300))
+    norms = validation_gradient_norms(stack, LOSS, rows)
+    for member in range(2):
+        twin, squares = as_sequential(stack, member, "tanh"), torch.zeros(5)
+        for start, stop in ((0, 512), (512, 1024), (1024, 1300)):
+            X = rows.features[start:stop].clone().requires_grad_()
+            nn.functional.cross_entropy(twin(X), rows.targets[start:stop]).backward()
+            squares = squares + X.grad.square().sum(dim=0)
+        torch.testing.assert_close(norms[member], squares.sqrt())
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_selector_finds_the_informative_columns(table):
+    found, informative = found_columns(DeepLasso(random_state=0), table)
+    assert found == informative
+
+
+def test_stronger_penalty_leaves_smaller_gradients():
+    X = np.random.default_rng(0).normal(size=(300, 6))
+    y = X[:, 0] + 0.5 * np.random.default_rng(1).normal(size=300)
+    norms = [
+        DeepLasso(penalty=penalty, random_state=0, max_epochs=30).fit(X, y).scores_[1:]
+        for penalty in (0.0, 0.5)
+    ]
+    assert norms[0].sum() > norms[1].sum()

@@ -1,0 +1,295 @@
+"""The stacked trainer against a plain PyTorch loop, and its early stopping."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from neural_tables import CPU, as_sequential, small_rows
+from sklearn.metrics import roc_auc_score
+from torch import nn
+
+from featuresieve import TrainingDivergedError
+from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty, stack_outputs
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors._stacked_training import (
+    TrainingSettings,
+    epoch_batches,
+    train_stack,
+)
+from sievebench.selectors._task_loss import TaskLoss, area_under_roc
+from sievebench.selectors._torch_settings import own_torch_settings
+
+TASK_LOSSES = {
+    "classes": TaskLoss.for_classes(3),
+    "two classes": TaskLoss.for_classes(2),
+    "values": TaskLoss.for_values(),
+}
+N_CLASSES = {"classes": 3, "two classes": 2, "values": 0}
+OPTIMIZERS = {
+    "adamw": torch.optim.AdamW,
+    "adam": torch.optim.Adam,
+    "sgd": torch.optim.SGD,
+}
+
+
+def make_stack(task_loss, seeds=(0, 1), **arguments):
+    return StackedMLP(
+        5,
+        task_loss.n_outputs,
+        hidden_sizes=(6, 4),
+        noise=MemberNoise(seeds, CPU),
+        dtype=torch.float64,
+        **arguments,
+    )
+
+
+def plain_loss(task):
+    """Return PyTorch's own loss for outputs of shape (rows, outputs)."""
+    return {
+        "classes": nn.functional.cross_entropy,
+        "two classes": lambda out, y: nn.functional.binary_cross_entropy_with_logits(
+            out[:, 0], y.double()
+        ),
+        "values": lambda out, y: nn.functional.mse_loss(out[:, 0], y),
+    }[task]
+
+
+def train_plainly(network, rows, settings, task, order_seed):
+    """Train one nn.Sequential as anybody would write it down."""
+    optimizer = OPTIMIZERS[settings.optimizer](
+        network.parameters(), lr=settings.learning_rate, weight_decay=0.01
+    )
+    order = torch.Generator().manual_seed(order_seed)
+    for epoch in range(settings.max_epochs):
+        for group in optimizer.param_groups:
+            group["lr"] = settings.rate_of(epoch)
+        for picked in epoch_batches(rows.training, settings.batch_size, order):
+            loss = plain_loss(task)(
+                network(rows.features[picked]), rows.targets[picked]
+            )
+            optimizer.zero_grad()
+            loss.backward()
+            if settings.clip_norm is not None:
+                nn.utils.clip_grad_norm_(network.parameters(), settings.clip_norm)
+            optimizer.step()
+
+
+@pytest.mark.parametrize("task", TASK_LOSSES)
+@pytest.mark.parametrize(
+    ("optimizer", "clip_norm"),
+    [("adamw", None), ("adam", None), ("sgd", None), ("sgd", 0.1)],
+)
+@pytest.mark.parametrize("n_epochs", [1, 7])
+def test_training_is_that_of_a_plain_loop(task, optimizer, clip_norm, n_epochs):
+    rows = small_rows(n_classes=N_CLASSES[task])
+    rows = replace(rows, validation=rows.validation[:0])  # the last state counts
+    stack = make_stack(TASK_LOSSES[task], seeds=(0, 1, 2))
+    twins = [as_sequential(stack, member) for member in range(3)]
+    settings = TrainingSettings(
+        optimizer=optimizer,
+        learning_rate=0.05,
+        weight_decay=0.01,
+        batch_size=5,
+        max_epochs=n_epochs,
+        decay_epochs=(6,),
+        clip_norm=clip_norm,
+    )
+    objective = PenalizedLoss(stack, TASK_LOSSES[task])
+    train_stack(stack, objective, rows, settings, order_seed=3)
+
+    for member, twin in enumerate(twins):
+        train_plainly(twin, rows, settings, task, order_seed=3)
+        trained = as_sequential(stack, member)
+        for mine, expected in zip(trained.parameters(), twin.parameters(), strict=True):
+            torch.testing.assert_close(mine, expected, rtol=1e-7, atol=1e-9)
+
+
+@pytest.mark.parametrize("batch_norm", [False, True])
+def test_stack_equals_its_members_trained_alone(batch_norm):
+    rows, loss = small_rows(), TASK_LOSSES["classes"]
+    settings = TrainingSettings(learning_rate=0.02, batch_size=5, max_epochs=25)
+
+    def trained(seeds):
+        stack = make_stack(loss, seeds, dropout=0.3, batch_norm=batch_norm)
+        objective = PenalizedLoss(stack, loss, monitor="loss")
+        record = train_stack(stack, objective, rows, settings, order_seed=1)
+        return stack, record
+
+    together, record = trained((5, 6, 7))
+    for member, seed in enumerate((5, 6, 7)):
+        alone, own_record = trained((seed,))
+        assert own_record.best_epoch[0] == record.best_epoch[member]
+        for name, value in together.state.items():
+            torch.testing.assert_close(value[member], alone.state[name][0])
+
+
+def test_each_member_is_restored_to_its_own_best_epoch():
+    rows, loss = small_rows(n_rows=60), TASK_LOSSES["classes"]
+    stack = make_stack(loss, seeds=(0, 1, 2, 3))
+    objective = PenalizedLoss(stack, loss, monitor="loss")
+    settings = TrainingSettings(learning_rate=0.03, batch_size=8, patience=4)
+    record = train_stack(stack, objective, rows, settings, order_seed=0)
+
+    history = torch.stack(record.scores)  # (epochs, members)
+    assert record.n_epochs == len(history) < 200
+    restored = objective.validation_scores(rows)
+    torch.testing.assert_close(restored, record.best_score, check_dtype=False)
+    for member in range(4):
+        best = int(record.best_epoch[member])
+        # The best before it had to stop: the 5th epoch in a row without a gain.
+        watched = history[: best + 5 + 1, member]
+        assert int(watched.argmax()) == best
+        assert history[best, member] == record.best_score[member]
+    assert len(set(record.best_epoch.tolist())) > 1
+
+
+def test_stack_stops_after_patience_is_spent():
+    rows, loss = small_rows(), TASK_LOSSES["classes"]
+    stack = make_stack(loss)
+    objective = PenalizedLoss(stack, loss, monitor="loss")
+    settings = TrainingSettings(learning_rate=1e-300, patience=3)  # never a gain
+    record = train_stack(stack, objective, rows, settings, order_seed=0)
+    assert record.best_epoch.tolist() == [0, 0]
+    assert record.n_epochs == 5  # epoch 4 is the first that is more than 3 after 0
+
+
+def test_learning_rate_follows_the_protocol():
+    rate = TrainingSettings(learning_rate=1.0).rate_of
+    assert [rate(epoch) for epoch in range(6)] == pytest.approx(
+        [0.2, 0.4, 0.6, 0.8, 1.0, 1.0]
+    )
+    assert [rate(epoch) for epoch in (39, 40, 79, 80)] == pytest.approx(
+        [1.0, 0.1, 0.1, 0.01]
+    )
+
+
+def test_passes_over_a_batch_give_the_gradient_of_the_batch():
+    rows, loss = small_rows(), TASK_LOSSES["classes"]
+    stacks = [make_stack(loss), make_stack(loss)]
+    for stack, rows_per_pass in zip(stacks, (None, 3), strict=True):
+        settings = TrainingSettings(
+            batch_size=8, max_epochs=6, rows_per_pass=rows_per_pass
+        )
+        train_stack(stack, PenalizedLoss(stack, loss), rows, settings, order_seed=0)
+    for name, value in stacks[0].state.items():
+        torch.testing.assert_close(value, stacks[1].state[name], rtol=1e-8, atol=1e-10)
+
+
+def test_epoch_visits_rows_once_and_leaves_a_short_batch_out():
+    batches = list(epoch_batches(torch.arange(23), 5, torch.Generator().manual_seed(0)))
+    assert [len(batch) for batch in batches] == [5, 5, 5, 5]
+    assert len(torch.cat(batches).unique()) == 20
+    (whole,) = epoch_batches(torch.arange(3), 5, torch.Generator().manual_seed(0))
+    assert sorted(whole.tolist()) == [0, 1, 2]
+
+
+def test_penalty_hooks_see_every_step():
+    class Counting(Penalty):
+        steps, rates = 0, ()
+
+        def total(self, task_losses, network):
+            self.steps += 1
+            return task_losses + network.first_weight.square().sum(dim=(1, 2))
+
+        def after_step_(self, network, learning_rate):
+            self.rates = (*self.rates, learning_rate)
+            network.first_weight.clamp_(-0.1, 0.1)
+
+    rows, loss, penalty = small_rows(), TASK_LOSSES["classes"], Counting()
+    stack = make_stack(loss)
+    settings = TrainingSettings(batch_size=8, max_epochs=2)
+    objective = PenalizedLoss(stack, loss, penalty)
+    train_stack(stack, objective, rows, settings, order_seed=0)
+    assert penalty.steps == 4
+    assert penalty.rates == pytest.approx((2e-4, 2e-4, 4e-4, 4e-4))
+    assert stack.first_weight.abs().max() <= 0.1
+
+
+def test_divergence_is_an_error():
+    rows, loss = small_rows(n_classes=0), TASK_LOSSES["values"]
+    rows = replace(rows, targets=rows.targets * torch.inf)
+    stack = make_stack(loss)
+    objective = PenalizedLoss(stack, loss)
+    with pytest.raises(TrainingDivergedError, match="no epoch of a network"):
+        train_stack(
+            stack, objective, rows, TrainingSettings(max_epochs=2), order_seed=0
+        )
+
+
+def test_predictions_in_blocks_are_those_of_one_pass():
+    loss = TASK_LOSSES["classes"]
+    stack, rows = make_stack(loss), small_rows(n_rows=50)
+    stack.numbers_per_row = 1 << 21  # four rows a block
+    blocks = stack_outputs(stack, rows.features, torch.arange(50))
+    whole = stack.forward(rows.features, training=False)
+    torch.testing.assert_close(blocks, whole)
+    assert not blocks.requires_grad
+
+
+def test_area_under_roc_is_that_of_scikit_learn_with_ties():
+    rng = np.random.default_rng(0)
+    logits = rng.integers(0, 6, size=(4, 200)).astype(float)
+    targets = rng.integers(0, 2, size=200)
+    areas = area_under_roc(torch.from_numpy(logits), torch.from_numpy(targets))
+    expected = [roc_auc_score(targets, row) for row in logits]
+    np.testing.assert_allclose(areas.numpy(), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("task", TASK_LOSSES)
+def test_monitored_score_is_the_score_of_the_task(task):
+    rows, loss = small_rows(n_classes=N_CLASSES[task]), TASK_LOSSES[task]
+    stack = make_stack(loss, seeds=(2,))
+    score = float(PenalizedLoss(stack, loss).validation_scores(rows).detach())
+    outputs = stack.forward(rows.features[rows.validation], training=False)[0].detach()
+    y = rows.targets[rows.validation].numpy()
+    expected = {
+        "classes": lambda: np.mean(outputs.argmax(1).numpy() == y),
+        "two classes": lambda: roc_auc_score(y, outputs[:, 0].numpy()),
+        "values": lambda: -np.sqrt(np.mean((outputs[:, 0].numpy() - y) ** 2)),
+    }[task]()
+    assert score == pytest.approx(expected)
+
+
+def test_training_leaves_the_callers_torch_as_it_was():
+    torch.manual_seed(11)
+    before, n_threads = torch.get_rng_state(), torch.get_num_threads()
+    with own_torch_settings():
+        loss = TASK_LOSSES["classes"]
+        stack = make_stack(loss, dropout=0.2)
+        objective = PenalizedLoss(stack, loss)
+        settings = TrainingSettings(max_epochs=2)
+        train_stack(stack, objective, small_rows(), settings, order_seed=0)
+        assert torch.get_num_threads() == 1
+    assert torch.equal(torch.get_rng_state(), before)
+    assert torch.get_num_threads() == n_threads
+
+
+@pytest.mark.gpu
+def test_training_on_cuda_is_that_on_the_cpu():
+    loss, cuda = TASK_LOSSES["classes"], torch.device("cuda")
+    rows = small_rows(n_rows=60)
+    on_cuda = replace(
+        rows,
+        features=rows.features.to(cuda),
+        targets=rows.targets.to(cuda),
+        training=rows.training.to(cuda),
+        validation=rows.validation.to(cuda),
+    )
+    settings = TrainingSettings(batch_size=8, max_epochs=10)
+    stacks = []
+    for device, data in ((CPU, rows), (cuda, on_cuda)):
+        stack = StackedMLP(
+            5,
+            3,
+            hidden_sizes=(6, 4),
+            noise=MemberNoise((0, 1), device),
+            dtype=torch.float64,
+        )
+        train_stack(stack, PenalizedLoss(stack, loss), data, settings, order_seed=0)
+        stacks.append(stack)
+    for name, value in stacks[0].state.items():
+        torch.testing.assert_close(
+            value, stacks[1].state[name].cpu(), rtol=1e-7, atol=1e-9
+        )
