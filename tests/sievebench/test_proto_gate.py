@@ -1,0 +1,166 @@
+"""ProtoGate: NeuralSort against brute force, its objective, and what it finds."""
+
+import numpy as np
+import pytest
+import torch
+from neural_tables import CPU, found_columns, small_rows
+from scipy import stats
+from sklearn.neighbors import NearestNeighbors
+
+from sievebench.selectors._local_gates import GateShape, GatingNetwork
+from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._neural_sort import (
+    distance_sums,
+    first_places,
+    squared_distances,
+    without_diagonal,
+)
+from sievebench.selectors._prototypes import (
+    NeighbourObjective,
+    NeighbourSettings,
+    PrototypeNetwork,
+)
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors.proto_gate import ProtoGate
+
+
+def draw(*shape, seed=0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64)
+
+
+def test_distance_sums_are_those_of_all_pairs_with_ties():
+    scores = draw(2, 4, 9)
+    scores[..., 3] = scores[..., 5]
+    pairs = (scores.unsqueeze(-1) - scores.unsqueeze(-2)).abs().sum(dim=-1)
+    torch.testing.assert_close(distance_sums(scores), pairs)
+
+
+def test_distance_sums_have_the_right_gradient():
+    assert torch.autograd.gradcheck(distance_sums, (draw(2, 6).requires_grad_(),))
+
+
+@pytest.mark.parametrize("temperature", [0.1, 1.0, 16.0])
+def test_relaxed_permutation_is_row_stochastic_and_its_largest_entries_sort(
+    temperature,
+):
+    scores = draw(3, 8)
+    places = first_places(scores, 8, temperature)
+    assert (places >= 0).all()
+    torch.testing.assert_close(places.sum(dim=-1), torch.ones(3, 8).double())
+    assert torch.equal(places.argmax(dim=-1), scores.argsort(dim=-1, descending=True))
+
+
+def test_relaxed_permutation_tends_to_the_permutation_matrix():
+    scores = draw(8)
+    order = scores.argsort(descending=True)
+    expected = torch.nn.functional.one_hot(order, 8).double()
+    torch.testing.assert_close(first_places(scores, 8, 1e-4), expected)
+    torch.testing.assert_close(first_places(scores, 3, 1e-4), expected[:3])
+
+
+def test_squared_distances_are_those_of_cdist():
+    queries, items = draw(2, 5, 4), draw(2, 7, 4, seed=1)
+    expected = torch.cdist(queries, items).square()
+    torch.testing.assert_close(squared_distances(queries, items), expected)
+
+
+def test_diagonal_is_left_out_row_by_row():
+    square = torch.arange(9.0).view(3, 3)
+    expected = torch.tensor([[1.0, 2.0], [3.0, 5.0], [6.0, 7.0]])
+    torch.testing.assert_close(without_diagonal(square), expected)
+    torch.testing.assert_close(without_diagonal(square.expand(2, 3, 3))[1], expected)
+
+
+def make_objective(shift=0.0, penalties=(0.0, 0.0), global_penalty=0.0):
+    noise = MemberNoise((0, 1), CPU)
+    gating = StackedMLP(
+        5, 5, hidden_sizes=(6,), noise=noise, activation="tanh", dtype=torch.float64
+    )
+    network = PrototypeNetwork(GatingNetwork(gating, noise, GateShape(1.0, 0.5, shift)))
+    settings = NeighbourSettings(
+        n_neighbors=3,
+        temperature=1e-6,
+        global_penalty=global_penalty,
+        local_penalties=torch.tensor(penalties, dtype=torch.float64),
+        class_weights=torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64),
+        prototypes=torch.arange(16),
+    )
+    return gating, network, NeighbourObjective(network, settings)
+
+
+def same_class_counts(queries, items, wanted, classes, *, skip_nearest=False):
+    """Return how many of the three nearest items are of the wanted class."""
+    n_neighbors = 4 if skip_nearest else 3
+    index = NearestNeighbors(n_neighbors=n_neighbors).fit(items)
+    nearest = index.kneighbors(queries, return_distance=False)[:, -3:]
+    return (classes[nearest] == wanted[:, None]).sum(axis=1)
+
+
+def test_cold_loss_counts_neighbours_of_another_class():
+    # Gates that are mostly open: rows that are shut altogether would be ties.
+    _, network, objective = make_objective(shift=0.8)
+    rows = small_rows()
+    with torch.no_grad():
+        losses = objective.losses(rows.features, rows.targets)
+        # The same generators again give the same noisy gates.
+        _, again, _ = make_objective(shift=0.8)
+        gated = again.forward(rows.features, training=True).numpy()
+    y = rows.targets.numpy()
+    weights = np.array([1.0, 2.0, 0.5])[y]
+    for member in range(2):
+        counts = same_class_counts(
+            gated[member], gated[member], y, y, skip_nearest=True
+        )
+        expected = np.average(3 - counts, weights=weights)
+        assert losses[member].item() == pytest.approx(expected, abs=1e-6)
+    assert network.n_members == 2
+
+
+def test_penalties_are_their_closed_forms():
+    rows = small_rows()
+    plain = make_objective()[2].losses(rows.features, rows.targets)
+    gating, network, objective = make_objective(
+        penalties=(0.1, 0.2), global_penalty=0.3
+    )
+    added = (objective.losses(rows.features, rows.targets) - plain).detach().numpy()
+    alpha = network.alpha.detach().numpy()
+    open_gates = stats.norm.cdf(alpha / 0.5).sum(axis=2).mean(axis=1)
+    size = np.abs(gating.first_weight.detach().numpy()).sum(axis=(1, 2))
+    np.testing.assert_allclose(added, [0.1, 0.2] * open_gates + 0.3 * size, rtol=1e-9)
+
+
+def test_validation_score_is_that_of_plain_nearest_neighbours():
+    _, network, objective = make_objective()
+    rows = small_rows(n_rows=60)
+    with torch.no_grad():
+        scores = objective.validation_scores(rows)
+        gated = network.forward(rows.features, training=False).numpy()
+    y, validation = rows.targets.numpy(), rows.validation.numpy()
+    for member in range(2):
+        counts = same_class_counts(
+            gated[member, validation], gated[member, :16], y[validation], y[:16]
+        )
+        expected = np.average(counts / 3, weights=np.array([1, 2, 0.5])[y[validation]])
+        assert scores[member].item() == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("table", ["signed_product", "three_classes"])
+def test_selector_finds_the_informative_columns(table):
+    selector = ProtoGate(random_state=0, max_epochs=60)
+    found, informative = found_columns(selector, table)
+    assert found == informative
+
+
+def test_prototypes_are_bounded():
+    X = np.random.default_rng(0).normal(size=(400, 6))
+    selector = ProtoGate(
+        n_features_to_select=1, max_prototypes=20, max_epochs=20, random_state=0
+    ).fit(X, X[:, 4] > 0)
+    assert selector.support_[4]
+
+
+def test_regression_is_refused():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(ValueError, match="ProtoGate supports classification only"):
+        ProtoGate().fit(X, X[:, 0])

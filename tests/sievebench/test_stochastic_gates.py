@@ -1,0 +1,120 @@
+"""STG: moments and open probability of the gates in closed form, and what it finds."""
+
+import numpy as np
+import pytest
+import torch
+from neural_tables import CPU, TABLES, found_columns
+from scipy import integrate, stats
+
+from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
+from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.selectors.stochastic_gates import (
+    GatedMLP,
+    GatePenalty,
+    StochasticGates,
+)
+
+LOCATIONS = [-0.7, 0.0, 0.3, 0.5, 1.2]
+
+
+def clipped_moments(location, spread):
+    """Return mean and variance of a normal variable clipped to [0, 1]."""
+    normal = stats.norm(location, spread)
+
+    def moment(power):
+        inside, _ = integrate.quad(lambda z: z**power * normal.pdf(z), 0, 1)
+        return inside + normal.sf(1)
+
+    return moment(1), moment(2) - moment(1) ** 2
+
+
+@pytest.mark.parametrize("spread", [0.3, 0.5])
+@pytest.mark.parametrize("location", LOCATIONS)
+def test_gate_moments_are_those_of_the_clipped_normal(location, spread):
+    n_draws = 200_000
+    noise = MemberNoise((5,), CPU).normal((n_draws,), torch.float64)
+    gates = clipped_gate(torch.tensor(location).double(), noise, spread).numpy()
+    mean, variance = clipped_moments(location, spread)
+    # Five standard errors; a variable in [0, 1] has one of at most 0.5 / sqrt(n).
+    assert gates.mean() == pytest.approx(mean, abs=5 * 0.5 / np.sqrt(n_draws))
+    assert gates.var() == pytest.approx(variance, abs=5 * 0.5 / np.sqrt(n_draws))
+    is_open = (gates > 0).mean()
+    expected = stats.norm.cdf(location / spread)
+    assert is_open == pytest.approx(expected, abs=5 * 0.5 / np.sqrt(n_draws))
+
+
+def test_open_probability_is_that_of_the_normal_distribution():
+    locations = torch.tensor(LOCATIONS, dtype=torch.float64)
+    probabilities = open_probability(locations, 0.5).numpy()
+    np.testing.assert_allclose(
+        probabilities, stats.norm(0, 0.5).cdf(LOCATIONS), rtol=1e-12
+    )
+
+
+def test_gate_without_noise_is_its_clipped_mean():
+    gates = clipped_gate(torch.tensor([-0.2, 0.4, 1.7]), None, 0.5)
+    torch.testing.assert_close(gates, torch.tensor([0.0, 0.4, 1.0]))
+
+
+def make_gated(seeds=(0, 1)):
+    noise = MemberNoise(seeds, CPU)
+    network = StackedMLP(5, 1, hidden_sizes=(6,), noise=noise)
+    return network, GatedMLP(network, 5, noise, 0.5)
+
+
+def test_gates_multiply_the_columns_of_all_rows_alike():
+    network, gated = make_gated()
+    with torch.no_grad():
+        gated.gate_means.copy_(torch.tensor([-0.5, -0.2, 0.0, 0.25, 0.5]))
+    batch = torch.randn(7, 5, generator=torch.Generator().manual_seed(0))
+    factors = torch.tensor([0.0, 0.3, 0.5, 0.75, 1.0])
+    torch.testing.assert_close(
+        gated.forward(batch, training=False),
+        network.forward(batch * factors, training=False),
+    )
+    repeated = gated.forward(batch[:1].expand(4, -1), training=True)
+    torch.testing.assert_close(repeated, repeated[:, :1].expand_as(repeated))
+
+
+def test_penalty_is_the_expected_share_of_open_gates():
+    _, gated = make_gated()
+    strengths = torch.tensor([0.5, 2.0])
+    total = GatePenalty(strengths).total(torch.tensor([1.0, 1.0]), gated)
+    means = gated.gate_means.detach().numpy().astype(np.float64)
+    share = stats.norm.cdf((means + 0.5) / 0.5).mean(axis=1)
+    np.testing.assert_allclose(
+        total.detach().numpy(), 1 + np.array([0.5, 2.0]) * share, rtol=1e-6
+    )
+
+
+def test_gates_start_half_open():
+    _, gated = make_gated(seeds=range(200))
+    assert gated.gate_means.std().item() == pytest.approx(0.01, rel=0.1)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_selector_finds_the_informative_columns(table):
+    selector = StochasticGates(random_state=0, max_epochs=100)
+    found, informative = found_columns(selector, table)
+    assert found == informative
+
+
+def test_gates_of_noise_columns_shut():
+    X = np.random.default_rng(0).normal(size=(400, 8))
+    selector = StochasticGates(penalty=1.0, random_state=0, max_epochs=100)
+    selector.fit(X, X[:, 2] ** 2)
+    assert selector.scores_[2] > 0
+    assert (np.delete(selector.scores_, 2) < -0.5).all()  # zero without noise
+
+
+def test_stack_of_gates_equals_its_members_trained_alone():
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    y = X[:, 0] * X[:, 1]
+    settings = {"random_state": 3, "max_epochs": 6, "hidden_sizes": (8,)}
+    both = StochasticGates(penalty=(0.1, 1.0), n_networks=2, **settings).fit(X, y)
+    alone = StochasticGates(penalty=both.penalty_, n_networks=2, **settings).fit(X, y)
+    # float32 sums in another order
+    np.testing.assert_allclose(
+        both.network_scores_, alone.network_scores_, rtol=1e-4, atol=1e-6
+    )
