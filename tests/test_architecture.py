@@ -22,8 +22,10 @@ LIBRARY_ORDER = [
     "_parameters",
     "_schedule",
     "_gumbel_sigmoid",
+    "_gates",
     "_objective",
     "_masking_network",
+    "_sparse_rows",
     "_task_network",
     "_module_network",
     "_adam",
@@ -56,19 +58,23 @@ STAGES = {"data", "corruption", "selectors", "downstream", "store"}
 LABORATORY_MAY_IMPORT = {
     "__init__": set(),
     "labels": set(),
+    "task": set(),
     "environment": {"featuresieve"},
     "run_spec": set(),
     "experiment": {"run_spec"},
     "data": set(),
     "corruption": {"data"},
-    "selectors": {"data", "featuresieve"},
+    "selectors": {"task", "data", "featuresieve"},
+    "compare": {"task", "labels", "selectors"},
     "downstream": {"data"},
     "store": {"run_spec", "environment"},
     "analysis": {"labels"},
     "report": {"store", "analysis", "labels"},
     "pipeline": STAGES | {"run_spec"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment"},
-    "cli": STAGES | {"runner", "experiment", "analysis", "report", "featuresieve"},
+    "cli": STAGES
+    | {"labels", "compare", "runner", "experiment", "analysis", "report"}
+    | {"featuresieve"},
     "__main__": {"cli"},
 }
 

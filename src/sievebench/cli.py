@@ -1,0 +1,238 @@
+"""The command line of the laboratory."""
+
+import argparse
+import difflib
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sievebench.labels import SELECTOR_LABELS
+
+if TYPE_CHECKING:  # pandas and scikit-learn: only when there is something to compare
+    from sievebench.compare import Comparison
+
+_EXAMPLES = """\
+examples:
+  sievebench compare churn.csv --target churned
+  sievebench compare houses.parquet --target price --selectors none lasso forest
+  sievebench compare churn.csv --target churned --keep 10 --html churn.html
+  sievebench compare churn.csv --target churned --exclude lassonet --time-limit 60
+
+selectors:
+{selectors}
+
+Text columns become the number of their label and missing numbers the median of the
+column, both learnt from the training rows of each fold. Ctrl-C stops and keeps what is
+finished. The exit status is 0 if a selector finished, 1 if none did, 2 for arguments
+or files that do not fit, 130 after Ctrl-C.
+"""
+_BAR_WIDTH = 24
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        The words after the command; None takes those of the process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    options = _parser().parse_args(arguments)
+    # Lazily: --help need not wait for pandas and scikit-learn.
+    from sievebench.compare import CompareError
+
+    try:
+        return _compare(options)
+    except (CompareError, OSError) as error:
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:  # before anything was finished
+        print("sievebench: interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="sievebench", description="Compare feature selectors."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    names = "\n".join(f"  {name:<13}{label}" for name, label in SELECTOR_LABELS.items())
+    compare = commands.add_parser(
+        "compare",
+        help="compare selectors on a table of your own",
+        description="Compare selectors on a table of your own, by cross-validation: "
+        "select and train a predictor on most rows, score it on the others.",
+        epilog=_EXAMPLES.format(selectors=names),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    _add_compare_arguments(compare)
+    return parser
+
+
+def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `sievebench compare`."""
+    add = parser.add_argument
+    add("table", metavar="TABLE", help="a CSV, TSV or Parquet file")
+    add("--target", metavar="COLUMN", required=True, help="the column to predict")
+    name_list: dict[str, Any] = {"nargs": "+", "metavar": "NAME", "type": _selector}
+    add("--selectors", **name_list, help="which selectors (default: all)")
+    add("--exclude", **name_list, default=[], help="which selectors to leave out")
+    tasks = ("auto", "classification", "regression")
+    add("--task", choices=tasks, default="auto", help="what the target is")
+    add(
+        *("--keep", "-k"),
+        type=_keep,
+        default="auto",
+        help="columns to keep: a count, a fraction such as 0.5, or auto (default), "
+        "which is the selector's own choice where it makes one, else half",
+    )
+    add("--folds", type=int, default=5, help="parts of the cross-validation (5)")
+    add(
+        "--predictor",
+        choices=("boosting", "linear"),
+        default="boosting",
+        help="trained on the kept columns: gradient boosting (default), or logistic "
+        "and ridge regression",
+    )
+    add(
+        "--metric",
+        help="a score of scikit-learn: balanced_accuracy (default), accuracy, roc_auc, "
+        "neg_log_loss; r2 (default), neg_root_mean_squared_error, "
+        "neg_mean_absolute_error",
+    )
+    add(
+        "--time-limit",
+        type=_seconds,
+        default=600.0,
+        metavar="SECONDS",
+        help="most seconds of one fit of a selector (600; 0 for no limit)",
+    )
+    add("--seed", type=int, default=0, help="decides all that is random (0)")
+    add("--csv", type=Path, metavar="FILE", help="write the result as CSV")
+    add("--html", type=Path, metavar="FILE", help="write the result as a page")
+    add("--quiet", action="store_true", help="no progress")
+
+
+def _compare(options: argparse.Namespace) -> int:
+    """Run a comparison and show it."""
+    from sievebench.compare import Plan, read_table, run_comparison
+
+    for path in (options.csv, options.html):
+        if path is not None and not path.parent.is_dir():
+            raise NotADirectoryError(f"there is no folder {str(path.parent)!r}.")
+    names = options.selectors or list(SELECTOR_LABELS)
+    names = [name for name in dict.fromkeys(names) if name not in options.exclude]
+    plan = Plan(
+        selectors=tuple(names),
+        task=options.task,
+        keep=options.keep,
+        n_folds=options.folds,
+        predictor=options.predictor,
+        metric=options.metric,
+        time_limit_seconds=options.time_limit,
+        seed=options.seed,
+    )
+    table = read_table(options.table, options.target)
+    progress = _Progress(len(names), plan.n_folds, options.quiet)
+    comparison = run_comparison(table, plan, progress)
+    progress.close()
+    _show(comparison, options)
+    if comparison.is_interrupted:
+        return 130
+    return 0 if any(not result.reason for result in comparison.results) else 1
+
+
+def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
+    """Print the table and write the files."""
+    from sievebench.compare import csv_text, html_page, screen_text
+
+    print(screen_text(comparison))
+    for path, text in (
+        (options.csv, csv_text),
+        (options.html, html_page),
+    ):
+        if path is not None:
+            path.write_text(text(comparison), encoding="utf-8")
+            print(f"wrote {path}", file=sys.stderr)
+
+
+class _Progress:
+    """A bar on standard error; a line for each selector where that is no terminal."""
+
+    def __init__(self, n_selectors: int, n_folds: int, is_quiet: bool) -> None:
+        self.n_selectors, self.n_folds, self.is_quiet = n_selectors, n_folds, is_quiet
+        self.n_done = 0
+        self.started = time.monotonic()
+
+    def __call__(self, name: str, n_finished: int, what: str) -> None:
+        """Show that a selector has finished so many folds."""
+        is_over = what in ("finished", "failed")
+        self.n_done += is_over
+        if self.is_quiet:
+            return
+        seconds = time.monotonic() - self.started
+        label = f"{name}, fold {min(n_finished + 1, self.n_folds)}/{self.n_folds}"
+        if not sys.stderr.isatty():
+            if is_over:
+                line = f"[{self.n_done}/{self.n_selectors}] {name} {what}"
+                print(f"{line} after {seconds:.0f} s in all", file=sys.stderr)
+            return
+        share = (self.n_done + (not is_over) * n_finished / self.n_folds) / (
+            self.n_selectors
+        )
+        filled = round(share * _BAR_WIDTH)
+        bar = "#" * filled + "." * (_BAR_WIDTH - filled)
+        place = f"{self.n_done}/{self.n_selectors}"
+        line = f"\r[{bar}] {place} {seconds:4.0f} s  {label}\033[K"
+        print(line, end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Clear the bar."""
+        if not self.is_quiet and sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _selector(text: str) -> str:
+    """Return the short name of a selector, or name the nearest one."""
+    if text in SELECTOR_LABELS:
+        return text
+    near = difflib.get_close_matches(text.lower(), SELECTOR_LABELS, n=1, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else "see --help for the names."
+    raise argparse.ArgumentTypeError(f"there is no selector {text!r}; {hint}")
+
+
+def _keep(text: str) -> int | float | str:
+    """Return a count, a fraction or "auto"."""
+    if text == "auto":
+        return text
+    try:
+        value: int | float = int(text)
+    except ValueError:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1
+    if value >= 1 if isinstance(value, int) else 0 < value <= 1:
+        return value
+    raise argparse.ArgumentTypeError(
+        f"must be a count, a fraction above 0 and at most 1.0, or auto: {text!r}"
+    )
+
+
+def _seconds(text: str) -> float | None:
+    """Return a number of seconds, None for 0."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"must be a number of seconds: {text!r}")
+    return value or None

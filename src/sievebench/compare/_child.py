@@ -1,0 +1,74 @@
+"""The process that fits one selector in every fold, and tells its parent."""
+
+import os
+import signal
+import sys
+import warnings
+from multiprocessing.connection import Connection
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from sievebench.compare._judging import judge_fold
+from sievebench.compare._plan import Plan
+
+_CELLS_WORTH_THREADS = 1_000_000
+
+
+def judge_selector(
+    pipe: Connection,
+    name: str,
+    plan: Plan,
+    features: Any,
+    target: Any,
+    folds: list[Any],
+) -> None:
+    """Judge one selector and send ("fitting" | "fitted" | "scored" | "failed", value).
+
+    Parameters
+    ----------
+    pipe : Connection
+        Where the parent listens.
+    name : str
+        Short name of the selector.
+    plan : Plan
+        With `task` and `metric` decided.
+    features : DataFrame
+        The columns of the table.
+    target : ndarray of shape (n_rows,)
+        The target.
+    folds : list of pairs of ndarray
+        Training rows and rows held out, for each fold.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what to keep
+    _silence()
+    warnings.simplefilter("ignore")
+    # Threads that share little work wait for each other, above all on a busy machine.
+    n_threads = 1 if features.size < _CELLS_WORTH_THREADS else None
+    try:
+        with threadpool_limits(n_threads):
+            for rows in folds:
+                judged = judge_fold(
+                    *(name, plan, features, target, rows),
+                    say=lambda what: pipe.send((what, None)),
+                )
+                pipe.send(("scored", judged))
+    except MemoryError:
+        pipe.send(("failed", "out of memory"))
+    except Exception as error:  # a failing selector is a row of the table
+        pipe.send(("failed", _one_line(error)))
+    finally:
+        pipe.close()
+
+
+def _silence() -> None:
+    """Keep what libraries print off the parent's screen."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+
+
+def _one_line(error: Exception) -> str:
+    """Return kind and first line of an error."""
+    text = " ".join(str(error).split()) or "no message"
+    return f"{type(error).__name__}: {text}"

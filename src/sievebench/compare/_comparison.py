@@ -1,0 +1,247 @@
+"""Running a comparison: folds, one process per selector, time limits, interruption."""
+
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import KFold, StratifiedKFold
+
+from sievebench.compare._exceptions import CompareError
+from sievebench.compare._plan import METRICS, FoldScore, Plan
+from sievebench.compare._table import Table
+from sievebench.task import task_of
+
+# Called with the selector, the number of finished folds, and what happens.
+Progress = Callable[[str, int, str], None]
+
+
+@dataclass(frozen=True)
+class SelectorResult:
+    """What a comparison found out about one selector.
+
+    Attributes
+    ----------
+    selector : str
+        Short name.
+    folds : tuple of FoldScore
+        One for each finished fold.
+    reason : str
+        Why folds are missing; empty if none is.
+    """
+
+    selector: str
+    folds: tuple[FoldScore, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A comparison, finished or interrupted.
+
+    Attributes
+    ----------
+    table : Table
+        The user's table.
+    plan : Plan
+        With `task` and `metric` decided.
+    results : tuple of SelectorResult
+        One for each selector, in the order of the plan.
+    is_interrupted : bool
+        Whether it was stopped before the end.
+    """
+
+    table: Table
+    plan: Plan
+    results: tuple[SelectorResult, ...]
+    is_interrupted: bool
+
+
+def run_comparison(
+    table: Table, plan: Plan, progress: Progress | None = None
+) -> Comparison:
+    """Judge each selector of a plan by cross-validation.
+
+    Each selector has a process of its own, which is ended when one fit takes longer
+    than the limit. A selector that fails is a result with a reason. KeyboardInterrupt
+    ends the comparison and keeps what is finished.
+
+    Parameters
+    ----------
+    table : Table
+        The user's table.
+    plan : Plan
+        What to compare, and how.
+    progress : callable or None, default=None
+        Called with the selector, the number of finished folds, and what happens.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    CompareError
+        If the plan does not fit the table.
+    """
+    plan = decide(table, plan)
+    folds = _folds(table, plan)
+    results: list[SelectorResult] = []
+    is_interrupted = False
+    try:
+        for name in plan.selectors:
+            finished: list[
+                FoldScore
+            ] = []  # filled as folds finish, kept if interrupted
+            try:
+                reason = _judge(name, table, plan, folds, finished, progress)
+            except KeyboardInterrupt:
+                reason = "" if len(finished) == len(folds) else "interrupted"
+                results.append(SelectorResult(name, tuple(finished), reason))
+                raise
+            results.append(SelectorResult(name, tuple(finished), reason))
+    except KeyboardInterrupt:
+        is_interrupted = True
+        left = plan.selectors[len(results) :]
+        results += [SelectorResult(name, (), "not run, interrupted") for name in left]
+    return Comparison(table, plan, tuple(results), is_interrupted)
+
+
+def decide(table: Table, plan: Plan) -> Plan:
+    """Return the plan with its task and metric decided, checked against the table.
+
+    Parameters
+    ----------
+    table : Table
+        The user's table.
+    plan : Plan
+        What to compare, and how.
+
+    Returns
+    -------
+    Plan
+    """
+    task = plan.task
+    if task == "auto":
+        task = task_of(table.target)
+    if task == "regression" and table.target.dtype == object:
+        raise CompareError(
+            f"{table.target_name!r} holds text, which is no target for a regression."
+        )
+    if task == "classification" and len(np.unique(table.target)) < 2:
+        raise CompareError(f"{table.target_name!r} has the same value in every row.")
+    metric = plan.metric or METRICS[task][0]
+    if metric not in METRICS[task]:
+        allowed = ", ".join(METRICS[task])
+        raise CompareError(f"metric of a {task} must be one of {allowed}: {metric!r}.")
+    if metric == "roc_auc" and len(np.unique(table.target)) > 2:
+        metric = "roc_auc_ovr"
+    n_columns = table.features.shape[1]
+    if isinstance(plan.keep, int) and plan.keep > n_columns:
+        raise CompareError(
+            f"cannot keep {plan.keep} columns: {table.name} has {n_columns}."
+        )
+    return replace(plan, task=task, metric=metric)
+
+
+def _folds(table: Table, plan: Plan) -> list[Any]:
+    """Return training rows and rows held out, the classes in proportion."""
+    n_rows = len(table.target)
+    if not 2 <= plan.n_folds <= n_rows:
+        raise CompareError(
+            f"the number of folds must be between 2 and {n_rows}, got {plan.n_folds}."
+        )
+    if plan.task == "classification":
+        _, codes, counts = np.unique(
+            table.target, return_inverse=True, return_counts=True
+        )
+        if counts.min() >= plan.n_folds:
+            kind = StratifiedKFold(plan.n_folds, shuffle=True, random_state=plan.seed)
+            return list(kind.split(np.zeros(n_rows), codes))
+    kind = KFold(plan.n_folds, shuffle=True, random_state=plan.seed)
+    return list(kind.split(np.zeros(n_rows)))
+
+
+def _judge(
+    name: str,
+    table: Table,
+    plan: Plan,
+    folds: list[Any],
+    finished: list[FoldScore],
+    progress: Progress | None,
+) -> str:
+    """Add each fold's score to `finished`; return why some are missing, or nothing."""
+    tell = progress or (lambda *_: None)
+    arguments = (name, plan, table.features, table.target, folds)
+    with _process(arguments) as (process, pipe):
+        tell(name, 0, "started")
+        while len(finished) < len(folds):
+            message, value = _receive(pipe, process, None)
+            if message == "fitting":
+                limit = plan.time_limit_seconds
+                message, value = _receive(pipe, process, limit)
+            if message == "scored":
+                finished.append(value)
+                tell(name, len(finished), "scored")
+            if message == "failed":
+                tell(name, len(finished), "failed")
+                return str(value)
+    tell(name, len(finished), "finished")
+    return ""
+
+
+def _receive(
+    pipe: Connection, process: BaseProcess, limit_seconds: float | None
+) -> tuple[str, Any]:
+    """Return the next message, or a failure if there is none in time or ever."""
+    started = time.monotonic()
+    if not pipe.poll(limit_seconds):
+        seconds = time.monotonic() - started
+        return "failed", f"out of time: a fit took more than {seconds:.0f} s"
+    try:
+        message: tuple[str, Any] = pipe.recv()
+    except EOFError:
+        process.join(5)
+        return "failed", f"its process ended with code {process.exitcode}"
+    return message
+
+
+@contextmanager
+def _process(arguments: tuple[Any, ...]) -> Iterator[tuple[BaseProcess, Connection]]:
+    """Run `judge_selector` in a process that is gone when the block is left."""
+    context = _context()
+    pipe, far_end = context.Pipe(duplex=False)
+    process = context.Process(
+        target=_judge_selector, args=(far_end, *arguments), daemon=True
+    )
+    try:
+        process.start()
+        far_end.close()  # so that the end of the process is the end of the pipe
+        yield process, pipe
+    finally:
+        if process.pid is not None:
+            process.kill()
+            process.join()
+        pipe.close()
+
+
+def _context() -> Any:
+    """Return a way to start processes that have not run a thread before."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    # The server imports torch and the selectors once; forks of it start at once.
+    context.set_forkserver_preload(["sievebench.compare._child"])
+    return context
+
+
+def _judge_selector(*arguments: Any) -> None:
+    """Import and run the child's work there, so that the parent does without torch."""
+    from sievebench.compare._child import judge_selector
+
+    judge_selector(*arguments)

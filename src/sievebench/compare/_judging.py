@@ -1,0 +1,88 @@
+"""One fold: encode, select, train the predictor on what is kept, score it."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.metrics import get_scorer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sievebench.compare._encoding import TableEncoder
+from sievebench.compare._plan import FoldScore, Plan
+from sievebench.selectors import SELECTORS, ScoredSelector
+
+
+def judge_fold(
+    name: str,
+    plan: Plan,
+    features: pd.DataFrame,
+    target: npt.NDArray[Any],
+    rows: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]],
+    say: Callable[[str], None],
+) -> FoldScore:
+    """Select on the training rows and score on the others.
+
+    Everything, encoding included, is learnt from the training rows alone.
+
+    Parameters
+    ----------
+    name : str
+        Short name of the selector.
+    plan : Plan
+        With `task` and `metric` decided.
+    features : DataFrame
+        The columns of the table.
+    target : ndarray of shape (n_rows,)
+        The target.
+    rows : pair of ndarray
+        Training rows and rows held out.
+    say : callable
+        Called with "fitting" before the selector's fit and "fitted" after it.
+
+    Returns
+    -------
+    FoldScore
+    """
+    train, test = rows
+    encoder = TableEncoder().fit(features.iloc[train])
+    X = encoder.transform(features.iloc[train])
+    selector = _selector(name, plan)
+    say("fitting")
+    started = time.perf_counter()
+    selector.fit(X, target[train])
+    seconds = time.perf_counter() - started
+    say("fitted")
+    support = selector.get_support()
+    predictor = _predictor(plan).fit(X[:, support], target[train])
+    held_out = encoder.transform(features.iloc[test])[:, support]
+    score = get_scorer(plan.metric)(predictor, held_out, target[test])
+    return FoldScore(float(score), tuple(support.tolist()), seconds)
+
+
+def _selector(name: str, plan: Plan) -> ScoredSelector:
+    """Return the selector, told how many columns to keep."""
+    kind = SELECTORS[name]
+    arguments: dict[str, Any] = {"task": plan.task, "random_state": plan.seed}
+    if plan.keep != "auto" and name != "none":
+        arguments["n_features_to_select"] = plan.keep
+    return kind(**arguments)
+
+
+def _predictor(plan: Plan) -> Any:
+    """Return the predictor, not yet trained."""
+    is_regression = plan.task == "regression"
+    if plan.predictor == "boosting":
+        kinds = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+        return kinds[is_regression](random_state=plan.seed)
+    if is_regression:
+        return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13)))
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))

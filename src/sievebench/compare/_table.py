@@ -1,0 +1,228 @@
+"""Reading the user's table: CSV in its many dialects, TSV and Parquet."""
+
+import bz2
+import csv
+import difflib
+import gzip
+import lzma
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from pandas.errors import EmptyDataError, ParserError
+
+from sievebench.compare._exceptions import CompareError
+
+# Beside pandas' own ("", "NA", "null", …): what statistics programs write.
+_MISSING_MARKS = ["?", "-", "."]
+_TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt")
+_PARQUET_ENDINGS = (".parquet", ".pq")
+_COMPRESSED: dict[str, Any] = {
+    ".gz": gzip.open,
+    ".bz2": bz2.open,
+    ".xz": lzma.open,
+}
+_SNIFFED_CHARACTERS = 64_000
+
+
+@dataclass(frozen=True)
+class Table:
+    """The features and the target of a table, as read.
+
+    Attributes
+    ----------
+    name : str
+        Name of the file.
+    features : DataFrame of shape (n_rows, n_columns)
+        Number columns are float64 with NaN; the others are text, as objects, with None.
+    target_name : str
+        Name of the target column.
+    target : ndarray of shape (n_rows,)
+        Numbers or labels, none missing.
+    notes : tuple of str
+        What was left out or changed on reading, one sentence each.
+    """
+
+    name: str
+    features: pd.DataFrame
+    target_name: str
+    target: npt.NDArray[Any]
+    notes: tuple[str, ...] = field(default=())
+
+
+def read_table(path: str | Path, target: str) -> Table:
+    """Read a file and take the target out of it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV or Parquet file; text files may be compressed (.gz, .bz2, .xz) and
+        use commas, semicolons, tabs or bars.
+    target : str
+        Name of the target column.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    CompareError
+        If the file cannot be read, or does not hold what it should.
+    """
+    path = Path(path)
+    frame = _read_frame(path)
+    frame.columns = [str(name).strip() for name in frame.columns]
+    return table_of(frame, target, path.name)
+
+
+def table_of(frame: pd.DataFrame, target: str, name: str = "table") -> Table:
+    """Take the target out of a data frame, and bring its columns into two kinds.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Features and target.
+    target : str
+        Name of the target column.
+    name : str, default="table"
+        What to call the table.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    CompareError
+        If there is no such column, or too little is left.
+    """
+    _check_target(frame, target)
+    notes = []
+    is_known = frame[target].notna().to_numpy()
+    if not is_known.all():
+        count = int((~is_known).sum())
+        notes.append(f"Rows left out for want of a value of {target!r}: {count}.")
+        frame = frame[is_known]
+    columns = {
+        column: _plain_column(frame[column])
+        for column in frame.columns
+        if column != target
+    }
+    empty = [column for column, values in columns.items() if values.isna().all()]
+    if empty:
+        notes.append(f"Empty columns left out: {', '.join(map(repr, empty))}.")
+    features = pd.DataFrame(
+        {column: values for column, values in columns.items() if column not in empty}
+    )
+    labels = [c for c in features if features[c].dtype == object]
+    unique = [c for c in labels if features[c].nunique() == len(features)]
+    if unique:
+        names = ", ".join(map(repr, unique))
+        notes.append(f"Text that differs in every row says little: {names}.")
+    if features.shape[1] < 2:
+        raise CompareError(
+            f"{name} must have at least 2 columns beside {target!r} that are not "
+            f"empty, got {features.shape[1]}."
+        )
+    if len(features) < 10:
+        raise CompareError(
+            f"{name} must have at least 10 rows with a value of {target!r}, "
+            f"got {len(features)}."
+        )
+    values = _plain_column(frame[target]).to_numpy()
+    if values.dtype == np.float64 and pd.api.types.is_integer_dtype(frame[target]):
+        values = values.astype(np.int64)  # whole numbers may be classes
+    return Table(name, features.reset_index(drop=True), target, values, tuple(notes))
+
+
+def _read_frame(path: Path) -> pd.DataFrame:
+    """Read a file by the ending of its name."""
+    endings = [ending.lower() for ending in path.suffixes]
+    if not path.is_file():
+        raise CompareError(f"there is no file {str(path)!r}.")
+    if endings and endings[-1] in _PARQUET_ENDINGS:
+        try:
+            return pd.read_parquet(path)
+        except (OSError, ValueError) as error:
+            raise CompareError(_unreadable(path, error)) from error
+    if not any(ending in _TEXT_ENDINGS for ending in endings[-2:]):
+        raise CompareError(
+            f"{path.name!r} must end in {', '.join(_TEXT_ENDINGS + _PARQUET_ENDINGS)}."
+        )
+    for encoding in ("utf-8-sig", "cp1252"):  # the second reads any file
+        try:
+            return _read_text(path, encoding)
+        except UnicodeDecodeError:
+            continue
+        except (EmptyDataError, ParserError, OSError, ValueError) as error:
+            raise CompareError(_unreadable(path, error)) from error
+    raise CompareError(f"{path.name!r} is not a text file.")
+
+
+def _unreadable(path: Path, error: Exception) -> str:
+    """Return one line that says why a file could not be read."""
+    reason = str(error).strip().splitlines()[0] if str(error).strip() else "no reason"
+    return f"{path.name!r} could not be read: {reason}"
+
+
+def _read_text(path: Path, encoding: str) -> pd.DataFrame:
+    """Read delimited text, with decimal commas if that gives more numbers."""
+    arguments: dict[str, Any] = {
+        "encoding": encoding,
+        "na_values": _MISSING_MARKS,
+        "skipinitialspace": True,
+        "low_memory": False,
+    }
+    separator = _separator(path, encoding)
+    frame = pd.read_csv(path, sep=separator, **arguments)
+    if separator == ",":
+        return frame
+    other = pd.read_csv(path, sep=separator, decimal=",", **arguments)
+    return max(frame, other, key=lambda read: read.select_dtypes("number").shape[1])
+
+
+def _separator(path: Path, encoding: str) -> str:
+    """Return the character between the fields."""
+    if any(ending.lower() in (".tsv", ".tab") for ending in path.suffixes):
+        return "\t"
+    unpack = _COMPRESSED.get(path.suffix.lower(), open)
+    with unpack(path, "rt", encoding=encoding, newline="") as file:
+        sample = file.read(_SNIFFED_CHARACTERS)
+    try:
+        return csv.Sniffer().sniff(sample, delimiters=",;\t|").delimiter
+    except csv.Error:
+        return ","
+
+
+def _check_target(frame: pd.DataFrame, target: str) -> None:
+    """Refuse a target that is not there, and name the nearest that is."""
+    names = [str(name) for name in frame.columns]
+    if names.count(target) == 1:
+        return
+    if target in names:
+        raise CompareError(f"there are {names.count(target)} columns named {target!r}.")
+    lowered = {name.lower(): name for name in names}
+    near = difflib.get_close_matches(target.lower(), lowered, n=1, cutoff=0.5)
+    if near:
+        raise CompareError(
+            f"there is no column {target!r}; did you mean {lowered[near[0]]!r}?"
+        )
+    shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
+    raise CompareError(f"there is no column {target!r}; there are {shown}.")
+
+
+def _plain_column(column: pd.Series) -> pd.Series:
+    """Return numbers (also of dates and truth values) as float64, else text."""
+    if pd.api.types.is_datetime64_any_dtype(column.dtype):
+        return (column - pd.Timestamp(0, tz=column.dt.tz)).dt.total_seconds()
+    if pd.api.types.is_timedelta64_dtype(column.dtype):
+        return column.dt.total_seconds()
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        numbers = column.astype("Float64").to_numpy(dtype=np.float64, na_value=np.nan)
+        return pd.Series(np.where(np.isinf(numbers), np.nan, numbers), column.index)
+    text = [None if pd.isna(value) else str(value).strip() for value in column]
+    return pd.Series(text, column.index, dtype=object)

@@ -1,0 +1,153 @@
+"""Reading tables as people have them."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from sievebench.compare import CompareError, read_table
+from sievebench.compare._encoding import TableEncoder
+from sievebench.compare._table import table_of
+
+
+@pytest.fixture
+def frame():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "Größe (cm)": rng.normal(170, 10, 20).round(2),
+            "город": ["Київ", "Kraków", None, "Москва"] * 5,
+            "whole": np.arange(20),
+            "target": ["yes", "no"] * 10,
+        }
+    )
+
+
+def write(path, frame, **arguments):
+    frame.to_csv(path, index=False, **arguments)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("file", "arguments"),
+    [
+        ("plain.csv", {}),
+        ("semicolons.csv", {"sep": ";"}),
+        ("decimal_commas.csv", {"sep": ";", "decimal": ","}),
+        ("byte_order_mark.csv", {"encoding": "utf-8-sig"}),
+        ("tabs.tsv", {"sep": "\t"}),
+        ("bars.txt", {"sep": "|"}),
+        ("packed.csv.gz", {}),
+    ],
+)
+def test_text_file_is_read_in_every_dialect(tmp_path, frame, file, arguments):
+    table = read_table(write(tmp_path / file, frame, **arguments), "target")
+    assert list(table.features) == ["Größe (cm)", "город", "whole"]
+    np.testing.assert_array_equal(table.features["Größe (cm)"], frame["Größe (cm)"])
+    assert table.features["город"].tolist()[:4] == ["Київ", "Kraków", None, "Москва"]
+    assert table.target.tolist() == ["yes", "no"] * 10
+    assert table.notes == ()
+
+
+def test_parquet_is_read(tmp_path, frame):
+    frame["day"] = pd.date_range("2020-01-01", periods=20)
+    frame["flag"] = [True, None] * 10
+    frame.to_parquet(tmp_path / "table.parquet")
+    table = read_table(tmp_path / "table.parquet", "whole")
+    assert table.target.dtype == np.int64
+    assert np.diff(table.features["day"]).tolist() == [86400.0] * 19
+    assert table.features["flag"].notna().sum() == 10
+
+
+def test_text_in_an_old_encoding_is_read(tmp_path, frame):
+    old = frame.drop(columns="город")
+    table = read_table(write(tmp_path / "old.csv", old, encoding="cp1252"), "target")
+    assert list(table.features) == ["Größe (cm)", "whole"]
+
+
+def test_question_marks_are_missing_numbers(tmp_path):
+    lines = ["a,b,target"] + [f"{i},{'?' if i % 3 else i},{i % 2}" for i in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    table = read_table(tmp_path / "t.csv", "target")
+    assert table.features["b"].dtype == np.float64
+    assert table.features["b"].isna().sum() == 8
+
+
+def test_rows_without_target_and_empty_columns_are_left_out_and_noted(frame):
+    frame["nothing"] = None
+    frame["key"] = [f"key {i}" for i in range(20)]
+    frame.loc[3, "target"] = None
+    table = table_of(frame, "target")
+    assert len(table.target) == 19
+    assert "nothing" not in table.features
+    assert [note.split(":")[0] for note in table.notes] == [
+        "Rows left out for want of a value of 'target'",
+        "Empty columns left out",
+        "Text that differs in every row says little",
+    ]
+
+
+def test_infinite_numbers_count_as_missing(frame):
+    frame.loc[2, "Größe (cm)"] = np.inf
+    assert table_of(frame, "target").features["Größe (cm)"].isna().sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("target", "message"),
+    [
+        ("Target", "did you mean 'target'?"),
+        ("tagret", "did you mean 'target'?"),
+        ("zzz", "there are 'Größe"),
+    ],
+)
+def test_unknown_target_names_the_nearest(frame, target, message):
+    with pytest.raises(CompareError, match=message.replace("?", r"\?")):
+        table_of(frame, target)
+
+
+def test_too_small_table_is_refused(frame):
+    with pytest.raises(CompareError, match="at least 10 rows"):
+        table_of(frame[:5], "target")
+    with pytest.raises(CompareError, match="at least 2 columns"):
+        table_of(frame[["whole", "target"]], "target")
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "message"),
+    [
+        ("empty.csv", b"", "could not be read"),
+        ("ragged.csv", b"a,b\n1,2\n1,2,3,4\n", "could not be read"),
+        ("fake.parquet", b"a,b\n1,2\n", "could not be read"),
+        ("table.xlsx", b"PK", "must end in"),
+        ("fake.csv.gz", b"a,b\n1,2\n", "could not be read"),
+    ],
+)
+def test_file_that_is_no_table_is_refused_in_one_line(tmp_path, file, content, message):
+    (tmp_path / file).write_bytes(content)
+    with pytest.raises(CompareError, match=message) as caught:
+        read_table(tmp_path / file, "a")
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_file_is_refused(tmp_path):
+    with pytest.raises(CompareError, match="there is no file"):
+        read_table(tmp_path / "nowhere.csv", "a")
+
+
+def test_packed_file_is_the_same_as_its_content(tmp_path, frame):
+    text = frame.to_csv(index=False).encode()
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "b.csv").write_bytes(text)
+    packed, plain = (read_table(tmp_path / f, "target") for f in ("a.csv.gz", "b.csv"))
+    pd.testing.assert_frame_equal(packed.features, plain.features)
+
+
+def test_encoder_learns_medians_and_labels_from_the_rows_it_is_given():
+    train = pd.DataFrame({"x": [1.0, 2.0, 9.0, np.nan], "s": ["b", "a", None, "b"]})
+    test = pd.DataFrame({"x": [np.nan, 5.0], "s": ["c", "b"]})
+    train["s"], test["s"] = train["s"].astype(object), test["s"].astype(object)
+    train.loc[2, "s"] = None
+    encoder = TableEncoder().fit(train)
+    assert encoder.transform(train).tolist() == [[1, 1], [2, 0], [9, -1], [2, 1]]
+    assert encoder.transform(test).tolist() == [[2, -2], [5, 1]]
