@@ -18,6 +18,9 @@ QUICK = {
     "agl": {"n_steps": 20, "hidden_sizes": (8,)},
     "deep-lasso": {**QUICK_NETWORK, "penalty": 0.1},
     "stg": {**QUICK_NETWORK},
+    "protogate": {**QUICK_NETWORK},
+    "lspin": {**QUICK_NETWORK, "gating_sizes": (8,)},
+    "attention": {"max_epochs": 3, "token_size": 8, "n_layers": 1, "n_heads": 2},
     "lassonet": {
         "hidden_sizes": (8,),
         "first_penalty": 10.0,
@@ -45,7 +48,7 @@ every_selector = pytest.mark.parametrize("name", SELECTORS)
 
 
 def test_labels_are_those_of_the_registry_in_its_order():
-    assert [name for name in SELECTOR_LABELS if name in SELECTORS] == list(SELECTORS)
+    assert list(SELECTOR_LABELS) == list(SELECTORS)
 
 
 @every_case

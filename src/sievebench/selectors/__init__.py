@@ -6,6 +6,7 @@
 
 from sievebench.selectors._scored_selector import ScoredSelector
 from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
+from sievebench.selectors.attention_map import AttentionMap
 from sievebench.selectors.autonfs import AutoNFS
 from sievebench.selectors.boruta import Boruta
 from sievebench.selectors.deep_lasso import DeepLasso
@@ -13,10 +14,12 @@ from sievebench.selectors.first_layer_lasso import FirstLayerLasso
 from sievebench.selectors.lasso import Lasso
 from sievebench.selectors.lassonet import LassoNet
 from sievebench.selectors.linear_svc_elimination import LinearSVCElimination
+from sievebench.selectors.lspin import LSPIN
 from sievebench.selectors.mrmr import MRMR
 from sievebench.selectors.mutual_information import MutualInformation
 from sievebench.selectors.no_selection import NoSelection
 from sievebench.selectors.permutation_importance import PermutationImportance
+from sievebench.selectors.proto_gate import ProtoGate
 from sievebench.selectors.random_forest import RandomForest
 from sievebench.selectors.stochastic_gates import StochasticGates
 from sievebench.selectors.univariate import Univariate
@@ -29,10 +32,13 @@ SELECTORS: dict[str, type[ScoredSelector]] = {
     "1l-lasso": FirstLayerLasso,
     "agl": AdaptiveGroupLasso,
     "lassonet": LassoNet,
+    "attention": AttentionMap,
     "forest": RandomForest,
     "xgboost": XGBoost,
     "deep-lasso": DeepLasso,
     "stg": StochasticGates,
+    "protogate": ProtoGate,
+    "lspin": LSPIN,
     "autonfs": AutoNFS,
     # Not in the paper, expected by users of the field.
     "boruta": Boruta,
@@ -43,9 +49,11 @@ SELECTORS: dict[str, type[ScoredSelector]] = {
 }
 
 __all__ = [
+    "LSPIN",
     "MRMR",
     "SELECTORS",
     "AdaptiveGroupLasso",
+    "AttentionMap",
     "AutoNFS",
     "Boruta",
     "DeepLasso",
@@ -56,6 +64,7 @@ __all__ = [
     "MutualInformation",
     "NoSelection",
     "PermutationImportance",
+    "ProtoGate",
     "RandomForest",
     "ScoredSelector",
     "StochasticGates",
