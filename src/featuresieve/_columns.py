@@ -45,8 +45,16 @@ class ColumnScaler:
     spreads: FloatArray
 
     @classmethod
-    def fit(cls, X: npt.NDArray[np.floating], scaling: Scaling) -> "ColumnScaler":
-        """Learn the scaling of the columns of X."""
+    def fit(
+        cls,
+        X: npt.NDArray[np.floating],
+        scaling: Scaling,
+        weights: FloatArray | None = None,
+    ) -> "ColumnScaler":
+        """Learn the scaling of the columns of X.
+
+        A row of weight k counts as k copies; weights are positive.
+        """
         n_columns = X.shape[1]
         knots: list[FloatArray] = []
         scores: list[FloatArray] = []
@@ -56,21 +64,27 @@ class ColumnScaler:
         for j in range(n_columns):
             column = X[:, j].astype(np.float64)
             if scaling == "normal_scores":
-                known, score = _normal_scores(column)
+                known, score = _normal_scores(column, weights)
                 knots.append(known)
                 scores.append(score)
                 column = np.interp(column, known, score)
-            means[j], spreads[j] = mean_and_spread(column)
+            means[j], spreads[j] = mean_and_spread(column, weights)
         return cls(knots, scores, means, spreads)
 
     def transform(self, X: npt.NDArray[np.floating]) -> Float32Array:
         """Return the scaled columns as float32."""
         scaled = np.empty(X.shape, dtype=np.float32)
         for j in range(X.shape[1]):
-            column = X[:, j].astype(np.float64)
-            if self.knots:
-                column = np.interp(column, self.knots[j], self.scores[j])
-            scaled[:, j] = column / self.spreads[j] - self.means[j] / self.spreads[j]
+            scaled[:, j] = self.scaled_column(j, X[:, j])
+        return scaled
+
+    def scaled_column(self, j: int, values: npt.NDArray[np.generic]) -> FloatArray:
+        """Return scaled values of column j; what is NaN stays NaN."""
+        column = values.astype(np.float64)
+        if self.knots:
+            column = np.interp(column, self.knots[j], self.scores[j])
+        scaled: FloatArray = column / self.spreads[j]
+        scaled -= self.means[j] / self.spreads[j]
         return scaled
 
     def take(self, columns: IndexArray) -> "ColumnScaler":
@@ -83,11 +97,19 @@ class ColumnScaler:
         )
 
 
-def _normal_scores(column: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _normal_scores(
+    column: FloatArray, weights: FloatArray | None
+) -> tuple[FloatArray, FloatArray]:
     """Return the distinct values of a column and the normal score of each."""
-    values, counts = np.unique(column, return_counts=True)
+    if weights is None:
+        values, counts = np.unique(column, return_counts=True)
+        total = float(column.shape[0])
+    else:
+        values, places = np.unique(column, return_inverse=True)
+        counts = np.bincount(places, weights=weights)
+        total = float(counts.sum())
     mid_ranks = np.cumsum(counts) - counts / 2
-    scores = ndtri(mid_ranks / column.shape[0])
+    scores = ndtri(mid_ranks / total)
     if len(values) > _MAX_KNOTS:
         keep = np.unique(
             np.linspace(0, len(values) - 1, _MAX_KNOTS).round().astype(int)
@@ -96,19 +118,43 @@ def _normal_scores(column: FloatArray) -> tuple[FloatArray, FloatArray]:
     return values, scores
 
 
-def mean_and_spread(values: FloatArray) -> tuple[float, float]:
+def mean_and_spread(
+    values: FloatArray, weights: FloatArray | None = None
+) -> tuple[float, float]:
     """Return mean and standard deviation, for use as a scale never zero.
 
     Computed relative to the largest value, so that no square overflows or underflows.
     Values that differ in their last digits alone count as constant; their spread is
-    their size.
+    their size. A value of weight k counts as k copies.
     """
     largest = float(np.abs(values).max(initial=0.0))
     if largest == 0.0:
         return 0.0, 1.0
     scaled = values / largest
-    mean, spread = float(scaled.mean()), float(scaled.std())
+    if weights is None:
+        mean, spread = float(scaled.mean()), float(scaled.std())
+    else:
+        share = weights / weights.sum()
+        mean = float(share @ scaled)
+        spread = float(np.sqrt(share @ (scaled - mean) ** 2))
     return mean * largest, (spread if spread > 1e-12 else 1.0) * largest
+
+
+# Below this share of rows an indicator is no longer brought to variance one: its rare
+# value would be larger than any normal score of a million rows.
+_RAREST_SPREAD = 0.2
+
+
+def scaled_indicator(share: float) -> tuple[float, float]:
+    """Return what no and yes become, for an indicator that is yes in `share` of rows.
+
+    Mean zero and variance one, except that the spread counts as at least 0.2 (a share
+    of 4 %), so that neither value exceeds 5. An indicator that is constant is 0.
+    """
+    if not 0.0 < share < 1.0:
+        return 0.0, 0.0
+    spread = max(float(np.sqrt(share * (1.0 - share))), _RAREST_SPREAD)
+    return -share / spread, (1.0 - share) / spread
 
 
 def canonical_order(encoded: Float32Array) -> IndexArray:

@@ -1,0 +1,301 @@
+"""One column of a table as an array of one kind: numbers, booleans, dates, categories.
+
+Here are columns of numpy arrays and of Python objects; those of data frames are read in
+`_frame_columns`.
+"""
+
+import datetime
+import decimal
+import fractions
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+BoolArray = npt.NDArray[np.bool_]
+Kind = Literal["number", "boolean", "date", "category"]
+Level = str | bool | int | float
+
+_ALLOWED = (
+    "a cell of this argument must be a string, a number, a boolean, a date, a time, "
+    "a duration or missing (None, NaN), and the cells of one column of one such kind"
+)
+# What a Python object counts as; a type is looked up by its first match.
+_GROUPS: tuple[tuple[str, tuple[type, ...]], ...] = (
+    ("missing", (type(None),)),
+    ("boolean", (bool, np.bool_)),
+    ("complex", (complex, np.complexfloating)),
+    # Before numbers: numpy counts its durations among the integers.
+    ("duration", (datetime.timedelta, np.timedelta64)),
+    (
+        "number",
+        (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction),
+    ),
+    ("text", (str,)),
+    ("date", (datetime.date, np.datetime64)),
+    ("time", (datetime.time,)),
+)
+# The missing values of pandas, known by name: pandas need not be installed.
+_MISSING_NAMES = ("NAType", "NaTType")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The values of one column.
+
+    Attributes
+    ----------
+    kind : "number", "boolean", "date" or "category"
+    values : array of shape (rows,)
+        Numbers: any integer or float dtype, NaN where missing. Booleans: bool, False
+        where missing. Dates: datetime64[us] in the clock time of their zone, NaT where
+        missing. Categories: positions in `levels`, -1 where missing.
+    is_missing : boolean array of shape (rows,), or None
+        None where no value is missing.
+    levels : sequence of str, bool, int or float
+        Of a category column; in no particular order, some perhaps without rows.
+    """
+
+    kind: Kind
+    values: npt.NDArray[Any]
+    is_missing: BoolArray | None = None
+    levels: Sequence[Level] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Tell whether every value is missing."""
+        return self.is_missing is not None and bool(self.is_missing.all())
+
+    def take(self, rows: npt.NDArray[np.intp]) -> "Column":
+        """Return some of the rows."""
+        missing = None if self.is_missing is None else self.is_missing[rows]
+        if missing is not None and not missing.any():
+            missing = None
+        return Column(self.kind, self.values[rows], missing, self.levels)
+
+
+def column_of_array(values: npt.NDArray[Any], label: str) -> Column:
+    """Read a one-dimensional numpy array; `label` names it in errors."""
+    match values.dtype.kind:
+        case "b":
+            return Column("boolean", values)
+        case "i" | "u":
+            return Column("number", values)
+        case "f":
+            return column_of_floats(values, label)
+        case "M":
+            return column_of_dates(values)
+        case "m":
+            seconds = values / np.timedelta64(1, "s")
+            return column_of_floats(seconds, label)
+        case "c":
+            raise complex_error(label)
+        case "O" | "U" | "T":
+            return column_of_objects(values.tolist(), label)
+    raise TypeError(f"{label} of X has dtype {values.dtype}; {_ALLOWED}.")
+
+
+def column_of_floats(values: npt.NDArray[Any], label: str) -> Column:
+    """Read floats, of which NaN are missing and none may be infinite."""
+    if np.isfinite(values).all():
+        return Column("number", values)
+    is_infinite = np.isinf(values)
+    if is_infinite.any():
+        row = int(is_infinite.argmax())
+        raise infinity_error(label, row, values[row])
+    return Column("number", values, np.isnan(values))
+
+
+def column_of_dates(values: npt.NDArray[Any]) -> Column:
+    """Read datetime64 of any unit, NaT where missing."""
+    dates = values.astype("datetime64[us]")
+    is_missing = np.isnat(dates)
+    return Column("date", dates, is_missing if is_missing.any() else None)
+
+
+def column_of_objects(values: list[Any], label: str) -> Column:
+    """Find the kind of a column of Python objects, and read it."""
+    types = _types_by_group(values)
+    missing = types.pop("missing", set())
+    if len(types) > 1 and "number" in types and not types.keys() <= _NUMERIC:
+        # NaN among text or dates stands for a missing value.
+        numbers = tuple(types["number"])
+        if all(v != v for v in values if isinstance(v, numbers)):
+            missing |= types.pop("number")
+    if "complex" in types:
+        raise complex_error(label)
+    if not types:
+        return Column(
+            "number", np.full(len(values), np.nan), np.ones(len(values), dtype=np.bool_)
+        )
+    group = "number" if types.keys() == _NUMERIC else next(iter(types))
+    if group not in _READERS or not (len(types) == 1 or types.keys() == _NUMERIC):
+        raise _mixture_error(values, types, label)
+    is_missing = np.fromiter(
+        (type(value) in missing for value in values), np.bool_, len(values)
+    )
+    return _READERS[group](values, is_missing, label)
+
+
+_NUMERIC = {"number", "boolean"}
+
+
+def _types_by_group(values: list[Any]) -> dict[str, set[type]]:
+    """Return the types of the values, by what they count as."""
+    found: dict[str, set[type]] = {}
+    for kind in set(map(type, values)):
+        if kind.__name__ in _MISSING_NAMES:
+            group = "missing"
+        else:
+            names = (name for name, members in _GROUPS if issubclass(kind, members))
+            group = next(names, "other")
+        found.setdefault(group, set()).add(kind)
+    return found
+
+
+def _read_numbers(values: list[Any], is_missing: BoolArray, label: str) -> Column:
+    """Read numbers of any Python type."""
+    try:
+        numbers = np.array(
+            [
+                np.nan if hole else float(value)
+                for value, hole in zip(values, is_missing, strict=True)
+            ]
+        )
+    except OverflowError:
+        sizes = [0 if hole else abs(v) for v, hole in zip(values, is_missing)]  # noqa: B905
+        row = max(range(len(values)), key=sizes.__getitem__)
+        raise infinity_error(label, row, "an integer beyond 1.8e308") from None
+    return column_of_floats(numbers, label)
+
+
+def _read_booleans(values: list[Any], is_missing: BoolArray, _: str) -> Column:
+    """Read booleans and missing values."""
+    truths = np.array(
+        [
+            not hole and bool(value)
+            for value, hole in zip(values, is_missing, strict=True)
+        ]
+    )
+    return Column("boolean", truths, is_missing if is_missing.any() else None)
+
+
+def _read_dates(values: list[Any], is_missing: BoolArray, _: str) -> Column:
+    """Read dates and moments; a zone is left out, its clock time kept."""
+    dates = np.full(len(values), "NaT", dtype="datetime64[us]")
+    for row in np.flatnonzero(~is_missing):
+        value = values[row]
+        if isinstance(value, datetime.datetime):
+            # Rebuilt, because pandas' moments may have nanoseconds and a zone.
+            value = datetime.datetime.combine(value.date(), value.time())
+        dates[row] = value
+    return column_of_dates(dates)
+
+
+def _read_durations(values: list[Any], is_missing: BoolArray, label: str) -> Column:
+    """Read durations as seconds."""
+    seconds = np.full(len(values), np.nan)
+    for row in np.flatnonzero(~is_missing):
+        value = values[row]
+        if isinstance(value, np.timedelta64):
+            seconds[row] = value / np.timedelta64(1, "s")
+        else:
+            seconds[row] = value.total_seconds()
+    return column_of_floats(seconds, label)
+
+
+def _read_times(values: list[Any], is_missing: BoolArray, label: str) -> Column:
+    """Read times of day as seconds since midnight."""
+    seconds = np.full(len(values), np.nan)
+    for row in np.flatnonzero(~is_missing):
+        time = values[row]
+        seconds[row] = time.hour * 3600 + time.minute * 60 + time.second
+        seconds[row] += time.microsecond / 1e6
+    return column_of_floats(seconds, label)
+
+
+def _read_texts(values: list[Any], is_missing: BoolArray, _: str) -> Column:
+    """Read text as categories."""
+    has_missing = bool(is_missing.any())
+    levels = set(values)
+    if has_missing:
+        levels = {level for level in levels if isinstance(level, str)}
+    positions = {level: position for position, level in enumerate(levels)}
+    if has_missing:
+        codes = [positions.get(value, -1) for value in values]
+    else:
+        codes = list(map(positions.__getitem__, values))
+    return Column(
+        "category",
+        np.array(codes, dtype=np.int64),
+        is_missing if has_missing else None,
+        [str(level) for level in positions],
+    )
+
+
+_READERS: dict[str, Callable[[list[Any], BoolArray, str], Column]] = {
+    "number": _read_numbers,
+    "boolean": _read_booleans,
+    "date": _read_dates,
+    "duration": _read_durations,
+    "time": _read_times,
+    "text": _read_texts,
+}
+
+
+def as_level(value: Any) -> Level:
+    """Return a category level as what JSON can hold; other objects as their text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float) and np.isfinite(value):
+        return value
+    return str(value)
+
+
+def complex_error(label: str) -> ValueError:
+    """Build the error for complex numbers, with scikit-learn's words."""
+    return ValueError(f"Complex data not supported: {label} of X holds such numbers.")
+
+
+def infinity_error(label: str, row: int, value: Any) -> ValueError:
+    """Build the error for infinite values, with scikit-learn's words."""
+    return ValueError(
+        "Input X contains infinity or a value too large for dtype('float64'): "
+        f"{label} holds {value} in row {row}. Allowed are finite numbers and NaN "
+        "for missing ones."
+    )
+
+
+def cell_error(label: str, row: int, value: Any) -> TypeError:
+    """Build the error for a cell of a type that no column may hold."""
+    return TypeError(
+        f"{label} of X holds the {type(value).__name__} {_shortened(value)} in row "
+        f"{row}; {_ALLOWED}."
+    )
+
+
+def _mixture_error(
+    values: list[Any], types: dict[str, set[type]], label: str
+) -> TypeError:
+    """Build the error for a column of several kinds, or of one that is not allowed."""
+    firsts = []
+    for group, members in types.items():
+        row = next(i for i, value in enumerate(values) if type(value) in members)
+        if group == "other":
+            return cell_error(label, row, values[row])
+        firsts.append((row, values[row]))
+    examples = " and ".join(
+        f"the {type(value).__name__} {_shortened(value)} in row {row}"
+        for row, value in sorted(firsts, key=lambda first: first[0])
+    )
+    return TypeError(f"{label} of X mixes kinds: {examples}; {_ALLOWED}.")
+
+
+def _shortened(value: Any) -> str:
+    """Return a value as a short text."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

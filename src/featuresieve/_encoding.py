@@ -1,0 +1,328 @@
+"""A table becomes one float32 matrix in which a feature owns one or more columns."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from featuresieve._category_encoder import CategoryEncoder
+from featuresieve._column_kinds import Column, Kind
+from featuresieve._columns import (
+    Float32Array,
+    FloatArray,
+    IndexArray,
+    Scaling,
+)
+from featuresieve._encoding_state import StateReader, StateWriter
+from featuresieve._number_encoder import NumberEncoder
+from featuresieve._table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureEncoder:
+    """How one feature is encoded.
+
+    Attributes
+    ----------
+    feature : int
+        Its position in the table.
+    name : str or None
+        Its name there.
+    kind : "number", "boolean", "date", "category" or "empty"
+        "empty" if every value was missing: any kind may follow, and becomes zero.
+    encoder : NumberEncoder or CategoryEncoder
+    """
+
+    feature: int
+    name: str | None
+    kind: Kind | str
+    encoder: NumberEncoder | CategoryEncoder
+
+    @property
+    def label(self) -> str:
+        """Return how errors name the feature."""
+        return f"column {self.feature if self.name is None else repr(self.name)}"
+
+    def check_kind(self, column: Column) -> None:
+        """Raise if the column is of another kind than in fit."""
+        numeric = ("number", "boolean")
+        if self.kind == column.kind or "empty" in (self.kind, _kind_of(column)):
+            return
+        if self.kind in numeric and column.kind in numeric:
+            return
+        raise ValueError(
+            f"{self.label} of X held values of kind {self.kind!r} in fit, and holds "
+            f"values of kind {column.kind!r} now."
+        )
+
+    def transform_into_(self, out: Float32Array, column: Column) -> None:
+        """Write the encoded columns into `out`, (rows, n_columns)."""
+        self.check_kind(column)
+        if isinstance(self.encoder, CategoryEncoder):
+            if column.is_empty:
+                missing = np.full(len(out), -1)
+                column = Column("category", missing, column.is_missing)
+            out[:] = self.encoder.transform(column)
+            return
+        try:
+            with np.errstate(over="raise"):
+                self.encoder.transform_into_(out, column)
+        except FloatingPointError:
+            raise ValueError(
+                "Input X contains infinity or a value too large for dtype('float32'): "
+                f"so does {self.label} after scaling."
+            ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class TableEncoder:
+    """Encoding of every feature, learnt from a table.
+
+    Numbers and booleans are scaled as `ColumnScaler` does. A missing one becomes 0, the
+    middle of the scale; if some were missing in fit, an indicator of that follows.
+    Dates become the moment, and month, weekday and hour if these varied. Categories
+    become one indicator for each of the most frequent levels, one for all other levels
+    and one for missing values, where there were such. Indicators have mean zero and
+    variance one; those of rare states have less (see `scaled_indicator`). With
+    ``scaling="none"``, numbers and booleans alone are left as they are.
+
+    The columns of a sparse table are divided by their root mean square, and nothing is
+    subtracted: zeros stay zeros.
+
+    Attributes
+    ----------
+    n_features_in : int
+        Number of features of the table.
+    features : tuple of FeatureEncoder
+        Empty for sparse tables.
+    sparse_features : array of int, or None
+        The encoded features of a sparse table; None if the table was dense.
+    sparse_spreads : array of float
+        Their root mean squares.
+    """
+
+    n_features_in: int
+    features: tuple[FeatureEncoder, ...]
+    sparse_features: IndexArray | None
+    sparse_spreads: FloatArray
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        *,
+        scaling: Scaling,
+        weights: FloatArray | None = None,
+        max_categories: int = 32,
+    ) -> "TableEncoder":
+        """Learn the encoding of a table.
+
+        Parameters
+        ----------
+        table : Table
+        scaling : "normal_scores", "standard" or "none"
+        weights : array of shape (rows,), default=None
+            A row of weight k counts as k copies, one of weight 0 is not there.
+        max_categories : int, default=32
+            How many levels of a category have a column of their own.
+
+        Returns
+        -------
+        TableEncoder
+        """
+        if max_categories < 1:
+            raise ValueError(
+                f"max_categories must be an int >= 1, got {max_categories}."
+            )
+        weights, rows = _used_rows(weights, table.n_rows)
+        if table.is_sparse:
+            spreads = _root_mean_squares(table.matrix(), scaling, weights, rows)
+            every = np.arange(table.n_features, dtype=np.intp)
+            return cls(table.n_features, (), every, spreads)
+        features = []
+        for j in range(table.n_features):
+            column = table.column(j)
+            if rows is not None:
+                column = column.take(rows)
+            name = None if table.names is None else table.names[j]
+            encoder: NumberEncoder | CategoryEncoder
+            if column.kind == "category" and not column.is_empty:
+                encoder = CategoryEncoder.fit(column, weights, max_categories)
+            else:
+                encoder = NumberEncoder.fit(column, weights, scaling)
+            features.append(FeatureEncoder(j, name, _kind_of(column), encoder))
+        return cls(table.n_features, tuple(features), None, np.ones(0))
+
+    @property
+    def is_sparse(self) -> bool:
+        """Tell whether the encoded matrix is sparse."""
+        return self.sparse_features is not None
+
+    @property
+    def feature_of_column(self) -> IndexArray:
+        """Return for each encoded column the feature it belongs to."""
+        if self.sparse_features is not None:
+            return self.sparse_features
+        positions = np.array([f.feature for f in self.features], dtype=np.intp)
+        widths = [f.encoder.n_columns for f in self.features]
+        return np.repeat(positions, widths)
+
+    def transform(self, table: Table) -> Any:
+        """Return the encoded table.
+
+        Parameters
+        ----------
+        table : Table
+            With all features, also those that `take` left out.
+
+        Returns
+        -------
+        float32 array of shape (rows, encoded columns)
+            A CSR array if the encoder was fitted on a sparse table.
+        """
+        if table.n_features != self.n_features_in:
+            raise ValueError(
+                f"X has {table.n_features} features, but {self.n_features_in} features "
+                "are expected, as in fit."
+            )
+        if self.sparse_features is not None:
+            return self._transform_sparse(table, self.sparse_features)
+        n_columns = sum(feature.encoder.n_columns for feature in self.features)
+        encoded = np.empty((table.n_rows, n_columns), dtype=np.float32)
+        start = 0
+        for feature in self.features:
+            stop = start + feature.encoder.n_columns
+            column = table.column(feature.feature)
+            feature.transform_into_(encoded[:, start:stop], column)
+            start = stop
+        return encoded
+
+    def _transform_sparse(self, table: Table, features: IndexArray) -> Any:
+        """Divide the columns of a sparse table, or of an array made sparse."""
+        if not (table.is_sparse or table.is_numeric_matrix):
+            raise ValueError(
+                "X was a sparse matrix in fit; it must be one now, or a numeric array."
+            )
+        values = sparse.csr_array(table.matrix())
+        if np.isnan(values.data).any():
+            raise ValueError(
+                "X holds NaN: there may be no missing values where X was a sparse "
+                "matrix in fit."
+            )
+        if len(features) < self.n_features_in or (np.diff(features) != 1).any():
+            values = values[:, features]
+        data = values.data / self.sparse_spreads[values.indices]
+        return sparse.csr_array(
+            (data.astype(np.float32), values.indices, values.indptr), values.shape
+        )
+
+    def take(self, features: IndexArray) -> "TableEncoder":
+        """Return the encoder of some features, in this order.
+
+        It still transforms whole tables.
+        """
+        if self.sparse_features is not None:
+            return replace(
+                self,
+                sparse_features=self.sparse_features[features],
+                sparse_spreads=self.sparse_spreads[features],
+            )
+        return replace(self, features=tuple(self.features[int(j)] for j in features))
+
+    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return what `from_state` needs: a description for JSON, and arrays."""
+        writer = StateWriter()
+        described = []
+        for feature in self.features:
+            entry = {"feature": feature.feature, "kind": feature.kind}
+            if feature.name is not None:
+                entry["name"] = feature.name
+            described.append(entry | writer.add(feature.encoder))
+        description = {
+            "version": 1,
+            "n_features_in": self.n_features_in,
+            "is_sparse": self.is_sparse,
+            "features": described,
+        }
+        arrays = writer.arrays()
+        if self.sparse_features is not None:
+            arrays = {
+                "sparse_features": self.sparse_features.astype(np.int64),
+                "sparse_spreads": self.sparse_spreads,
+            }
+        return description, arrays
+
+    @classmethod
+    def from_state(
+        cls, description: dict[str, Any], arrays: dict[str, Any]
+    ) -> "TableEncoder":
+        """Build an encoder from what `state` returned.
+
+        Raises
+        ------
+        ValueError
+            If the two do not describe an encoder.
+        """
+        reader = StateReader(description, arrays)
+        if reader.is_sparse:
+            positions, spreads = reader.sparse()
+            return cls(reader.n_features_in, (), positions, spreads)
+        features = tuple(
+            FeatureEncoder(entry.feature, entry.name, entry.kind, entry.encoder)
+            for entry in reader.entries()
+        )
+        return cls(reader.n_features_in, features, None, np.ones(0))
+
+
+def _kind_of(column: Column) -> str:
+    """Return the kind of a column, "empty" if every value is missing."""
+    return "empty" if column.is_empty else column.kind
+
+
+def _used_rows(
+    weights: FloatArray | None, n_rows: int
+) -> tuple[FloatArray | None, IndexArray | None]:
+    """Return the positive weights, and their rows unless these are all."""
+    if weights is None:
+        return None, None
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"weights must have shape ({n_rows},), got shape {weights.shape}."
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError(
+            "weights must be finite, not negative, and not all zero, got values from "
+            f"{weights.min()} to {weights.max()}."
+        )
+    rows = np.flatnonzero(weights)
+    if len(rows) == n_rows:
+        return weights, None
+    return weights[rows], rows
+
+
+def _root_mean_squares(
+    values: Any,
+    scaling: Scaling,
+    weights: FloatArray | None,
+    rows: IndexArray | None,
+) -> FloatArray:
+    """Return the root mean square of each column, 1 for columns of zeros."""
+    n_columns = values.shape[1]
+    if scaling == "none":
+        return np.ones(n_columns)
+    if rows is not None:
+        values = values[rows]
+    largest = np.zeros(n_columns)
+    np.maximum.at(largest, values.indices, np.abs(values.data))
+    largest[largest == 0.0] = 1.0
+    # Relative to the largest value no square overflows or underflows.
+    squares = (values.data / largest[values.indices]) ** 2
+    total = float(values.shape[0])
+    if weights is not None:
+        squares *= np.repeat(weights, np.diff(values.indptr))
+        total = float(weights.sum())
+    mean_squares = np.bincount(values.indices, squares, n_columns) / total
+    spreads = np.sqrt(mean_squares) * largest
+    return np.where(mean_squares > 0, spreads, 1.0)

@@ -1,0 +1,105 @@
+"""Numbers, booleans and dates become scaled columns and an indicator of the missing."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve._column_kinds import Column
+from featuresieve._columns import (
+    ColumnScaler,
+    Float32Array,
+    FloatArray,
+    Scaling,
+    scaled_indicator,
+)
+
+DATE_PARTS = ("timestamp", "month", "weekday", "hour")
+NUMBER_PARTS = ("value",)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberEncoder:
+    """Scaled parts of one column, and whether it is missing.
+
+    Attributes
+    ----------
+    parts : tuple of str
+        "value" of a number or boolean; of a date, those of "timestamp" (seconds since
+        1970), "month", "weekday" and "hour" that varied. None if all was missing: the
+        feature is then one column of zeros.
+    scaler : ColumnScaler
+        With one column for each part.
+    missing_share : float or None
+        Share of the rows in which the value was missing; None if there were none, and
+        then there is no indicator.
+    """
+
+    parts: tuple[str, ...]
+    scaler: ColumnScaler
+    missing_share: float | None
+
+    @classmethod
+    def fit(
+        cls, column: Column, weights: FloatArray | None, scaling: Scaling
+    ) -> "NumberEncoder":
+        """Learn the scaling of what is not missing."""
+        if column.is_empty:
+            return cls((), ColumnScaler.fit(np.empty((0, 0)), "none"), None)
+        share = None
+        values = column.values
+        if column.is_missing is not None:
+            share = float(np.average(column.is_missing, weights=weights))
+            values = values[~column.is_missing]
+            weights = None if weights is None else weights[~column.is_missing]
+        if column.kind != "date":
+            scaler = ColumnScaler.fit(values[:, None], scaling, weights)
+            return cls(NUMBER_PARTS, scaler, share)
+        # Seconds since 1970 are nobody's scale.
+        scaling = "standard" if scaling == "none" else scaling
+        parts = {name: date_part(values, name) for name in DATE_PARTS}
+        varying = [name for name in DATE_PARTS[1:] if np.ptp(parts[name]) > 0]
+        names = ("timestamp", *varying)
+        matrix = np.column_stack([parts[name] for name in names])
+        return cls(names, ColumnScaler.fit(matrix, scaling, weights), share)
+
+    @property
+    def n_columns(self) -> int:
+        """Return the number of encoded columns."""
+        return max(len(self.parts), 1) + (self.missing_share is not None)
+
+    def transform_into_(self, out: Float32Array, column: Column) -> None:
+        """Write the encoded columns into `out`, (rows, n_columns)."""
+        if not self.parts or column.is_empty:
+            out[:] = 0.0
+        else:
+            for place, part in enumerate(self.parts):
+                values = column.values
+                if column.kind == "date":
+                    values = date_part(values, part)
+                scaled = self.scaler.scaled_column(place, values)
+                if column.is_missing is not None:
+                    scaled[column.is_missing] = 0.0
+                out[:, place] = scaled
+        if self.missing_share is not None:
+            no, yes = scaled_indicator(self.missing_share)
+            out[:, -1] = no
+            if column.is_missing is not None:
+                out[column.is_missing, -1] = yes
+
+
+def date_part(dates: npt.NDArray[Any], part: str) -> FloatArray:
+    """Return a part of datetime64[us] as numbers: January, Monday and midnight are 0.
+
+    What it returns for NaT is no date.
+    """
+    if part == "timestamp":
+        return dates.astype(np.int64) / 1e6
+    if part == "month":
+        count, cycle = dates.astype("datetime64[M]").astype(np.int64), 12
+    elif part == "weekday":  # the first of January 1970 was a Thursday
+        count, cycle = dates.astype("datetime64[D]").astype(np.int64) + 3, 7
+    else:
+        count, cycle = dates.astype("datetime64[h]").astype(np.int64), 24
+    return (count % cycle).astype(np.float64)
