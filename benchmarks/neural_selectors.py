@@ -30,6 +30,7 @@ import torch
 from torch import Tensor, nn
 
 from sievebench.selectors import _stacked_training as stacked_training
+from sievebench.selectors._column_gates import GatedMLP, GatePenalty
 from sievebench.selectors._ft_transformer import FTTransformer
 from sievebench.selectors._input_gradients import InputGradientPenalty
 from sievebench.selectors._member_noise import MemberNoise
@@ -41,7 +42,6 @@ from sievebench.selectors._stacked_training import (
     train_stack,
 )
 from sievebench.selectors._task_loss import TaskLoss
-from sievebench.selectors.stochastic_gates import GatedMLP, GatePenalty
 
 CPU = torch.device("cpu")
 N_COLUMNS, N_CLASSES, BATCH = 272, 5, 512

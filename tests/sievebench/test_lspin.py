@@ -6,10 +6,16 @@ import torch
 from neural_tables import CPU, TABLES, found_columns, small_rows
 from scipy import stats
 
-from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
+from sievebench.selectors._local_gates import (
+    GateShape,
+    GatingNetwork,
+    LocalGatePenalty,
+    LocallyGatedMLP,
+    mean_gates,
+)
 from sievebench.selectors._member_noise import MemberNoise
 from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors.lspin import LSPIN, LocalGatePenalty, LocallyGatedMLP
+from sievebench.selectors.lspin import LSPIN
 
 
 def make_network(slope=2.0, spread=0.4):

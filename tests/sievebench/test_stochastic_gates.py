@@ -6,12 +6,11 @@ import torch
 from neural_tables import CPU, TABLES, found_columns
 from scipy import integrate, stats
 
+from sievebench.selectors._column_gates import GatedMLP, GatePenalty
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
 from sievebench.selectors._member_noise import MemberNoise
 from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors.stochastic_gates import (
-    GatedMLP,
-    GatePenalty,
     StochasticGates,
 )
 

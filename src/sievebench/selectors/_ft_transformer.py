@@ -7,6 +7,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._stacked_training import StackRows, evaluation_blocks
 
 _NORM_EPSILON = 1e-5
 
@@ -224,3 +225,25 @@ def attention_map(query: Tensor, key: Tensor) -> Tensor:
     """Return ``softmax(Q Kᵀ / sqrt(width))``, (..., asking tokens, tokens)."""
     scores = query @ key.transpose(-1, -2) / math.sqrt(query.shape[-1])
     return torch.softmax(scores, dim=-1)
+
+
+def mean_attention(network: FTTransformer, rows: StackRows) -> Tensor:
+    """Return the mean attention of [CLS] to the columns on the validation rows.
+
+    Parameters
+    ----------
+    network : FTTransformer
+    rows : StackRows
+
+    Returns
+    -------
+    Tensor of shape (members, columns)
+    """
+    total: Tensor | None = None
+    with torch.no_grad():
+        for block in evaluation_blocks(rows.validation, network.numbers_per_row):
+            maps = network.cls_attention(rows.features.index_select(0, block))
+            added = maps.mean(dim=(0, 3)).sum(dim=1, dtype=torch.float64)
+            total = added if total is None else total + added
+    assert total is not None
+    return total[:, 1:] / len(rows.validation)  # without [CLS] itself

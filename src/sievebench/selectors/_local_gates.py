@@ -1,5 +1,6 @@
 """Local gates: a network that opens and shuts the columns of each row by itself."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -8,6 +9,7 @@ from torch import Tensor
 
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
 from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._penalized_loss import Penalty
 from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors._stacked_training import StackRows, evaluation_blocks
 
@@ -62,6 +64,54 @@ class GatingNetwork:
         return alpha, self.shape.gates(alpha, noise)
 
 
+class LocallyGatedMLP:
+    """Predict from the columns of each row that a gating network lets through.
+
+    Parameters
+    ----------
+    gating : GatingNetwork
+    predictor : StackedMLP
+
+    Attributes
+    ----------
+    alpha : Tensor of shape (members, rows, columns)
+        What the gating network said in the last forward pass.
+    """
+
+    def __init__(self, gating: GatingNetwork, predictor: StackedMLP) -> None:
+        self.gating, self._predictor = gating, predictor
+        self.n_members = predictor.n_members
+        self.trainable = _joined(gating.network.trainable, predictor.trainable)
+        self.state = _joined(gating.network.state, predictor.state)
+        self.numbers_per_row = max(
+            gating.network.numbers_per_row, predictor.numbers_per_row
+        )
+        self.alpha = torch.empty(0)
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
+        self.alpha, gates = self.gating.forward(batch, training=training)
+        return self._predictor.forward(batch * gates, training=training)
+
+
+class LocalGatePenalty(Penalty[LocallyGatedMLP]):
+    """Add ``λ mean_ij Phi((α_ij + 1 / (2 slope)) / spread)``.
+
+    Parameters
+    ----------
+    strengths : Tensor of shape (members,)
+        λ.
+    """
+
+    def __init__(self, strengths: Tensor) -> None:
+        self._strengths = strengths
+
+    def total(self, task_losses: Tensor, network: LocallyGatedMLP) -> Tensor:
+        """Return the penalised losses, (members,)."""
+        share = network.gating.shape.open_probabilities(network.alpha).mean(dim=(1, 2))
+        return task_losses + self._strengths * share
+
+
 class _HasGates(Protocol):
     """A network with a gating network in front."""
 
@@ -90,3 +140,13 @@ def mean_gates(network: _HasGates, rows: StackRows) -> Tensor:
             total = added if total is None else total + added
     assert total is not None
     return total / len(rows.training)
+
+
+def _joined(
+    gating: Mapping[str, Tensor], predictor: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return both networks' tensors under names of their own."""
+    return {
+        **{f"gating.{name}": value for name, value in gating.items()},
+        **{f"predictor.{name}": value for name, value in predictor.items()},
+    }

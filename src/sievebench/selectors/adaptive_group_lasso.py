@@ -38,12 +38,12 @@ class AdaptiveGroupLasso(NeuralSelector):
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     first_penalty : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03)
-        l below. Several strengths are trained together, and the one with the best
+        The l below. Several strengths are trained together, and the one with the best
         validation score decides.
     penalty : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03)
-        ξ below, likewise.
+        The ξ below, likewise.
     exponent : float, default=2.0
-        γ below.
+        The γ below.
     hidden_sizes : sequence of int, default=(20, 20)
         Width of each hidden layer.
     activation : {"relu", "tanh"}, default="relu"

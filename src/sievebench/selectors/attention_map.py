@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor
-
 from sievebench.selectors._checks import (
     check_early_stopping,
     check_integer,
     check_number,
 )
-from sievebench.selectors._ft_transformer import FTTransformer
+from sievebench.selectors._ft_transformer import FTTransformer, mean_attention
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
@@ -25,12 +22,7 @@ from sievebench.selectors._search_space import (
     Uniform,
     ZeroOr,
 )
-from sievebench.selectors._stacked_training import (
-    StackRows,
-    TrainingSettings,
-    evaluation_blocks,
-    train_stack,
-)
+from sievebench.selectors._stacked_training import TrainingSettings, train_stack
 
 # A batch is split into passes that keep at most about so many numbers, one GiB.
 _PASS_NUMBERS = 1 << 28
@@ -59,7 +51,7 @@ class AttentionMap(NeuralSelector):
         Fraction of feed-forward units left out in a training step.
     residual_dropout : float, default=0.0
         Fraction of what a layer adds that is left out in a training step.
-    learning_rate : float, default=1e-3
+    learning_rate : float, default=3e-3
         Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
     weight_decay : float, default=1e-5
         Of AdamW.
@@ -142,7 +134,7 @@ class AttentionMap(NeuralSelector):
         attention_dropout: float = 0.0,
         ffn_dropout: float = 0.1,
         residual_dropout: float = 0.0,
-        learning_rate: float = 1e-3,
+        learning_rate: float = 3e-3,
         weight_decay: float = 1e-5,
         batch_size: int | Literal["auto"] = "auto",
         max_epochs: int = 100,
@@ -241,25 +233,3 @@ class AttentionMap(NeuralSelector):
             network, objective, problem.rows, settings, order_seed=problem.order_seed
         )
         return ScoredStack(mean_attention(network, problem.rows), record.best_score)
-
-
-def mean_attention(network: FTTransformer, rows: StackRows) -> Tensor:
-    """Return the mean attention of [CLS] to the columns on the validation rows.
-
-    Parameters
-    ----------
-    network : FTTransformer
-    rows : StackRows
-
-    Returns
-    -------
-    Tensor of shape (members, columns)
-    """
-    total: Tensor | None = None
-    with torch.no_grad():
-        for block in evaluation_blocks(rows.validation, network.numbers_per_row):
-            maps = network.cls_attention(rows.features.index_select(0, block))
-            added = maps.mean(dim=(0, 3)).sum(dim=1, dtype=torch.float64)
-            total = added if total is None else total + added
-    assert total is not None
-    return total[:, 1:] / len(rows.validation)  # without [CLS] itself

@@ -22,7 +22,7 @@ class DeepLasso(PenalizedMLPSelector):
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
-        l below, in [0, 1). Several strengths are trained together, and the one with
+        The l below, in [0, 1). Several strengths are trained together, and the one with
         the best validation score decides.
     hidden_sizes : sequence of int, default=(100, 100)
         Width of each hidden layer.

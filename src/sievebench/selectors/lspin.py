@@ -3,9 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-import torch
-from torch import Tensor
-
 from sievebench.selectors._checks import (
     check_choice,
     check_early_stopping,
@@ -14,13 +11,19 @@ from sievebench.selectors._checks import (
     check_sizes,
     check_strengths,
 )
-from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
+from sievebench.selectors._local_gates import (
+    GateShape,
+    GatingNetwork,
+    LocalGatePenalty,
+    LocallyGatedMLP,
+    mean_gates,
+)
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
     ScoredStack,
 )
-from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty
+from sievebench.selectors._penalized_loss import PenalizedLoss
 from sievebench.selectors._search_space import (
     HiddenSizes,
     Integer,
@@ -34,54 +37,6 @@ from sievebench.selectors._stacked_training import TrainingSettings, train_stack
 _SHIFT = 0.5
 
 
-class LocallyGatedMLP:
-    """Predict from the columns of each row that a gating network lets through.
-
-    Parameters
-    ----------
-    gating : GatingNetwork
-    predictor : StackedMLP
-
-    Attributes
-    ----------
-    alpha : Tensor of shape (members, rows, columns)
-        What the gating network said in the last forward pass.
-    """
-
-    def __init__(self, gating: GatingNetwork, predictor: StackedMLP) -> None:
-        self.gating, self._predictor = gating, predictor
-        self.n_members = predictor.n_members
-        self.trainable = _joined(gating.network.trainable, predictor.trainable)
-        self.state = _joined(gating.network.state, predictor.state)
-        self.numbers_per_row = max(
-            gating.network.numbers_per_row, predictor.numbers_per_row
-        )
-        self.alpha = torch.empty(0)
-
-    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
-        """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
-        self.alpha, gates = self.gating.forward(batch, training=training)
-        return self._predictor.forward(batch * gates, training=training)
-
-
-class LocalGatePenalty(Penalty[LocallyGatedMLP]):
-    """Add ``λ mean_ij Phi((α_ij + 1 / (2 slope)) / spread)``.
-
-    Parameters
-    ----------
-    strengths : Tensor of shape (members,)
-        λ.
-    """
-
-    def __init__(self, strengths: Tensor) -> None:
-        self._strengths = strengths
-
-    def total(self, task_losses: Tensor, network: LocallyGatedMLP) -> Tensor:
-        """Return the penalised losses, (members,)."""
-        share = network.gating.shape.open_probabilities(network.alpha).mean(dim=(1, 2))
-        return task_losses + self._strengths * share
-
-
 class LSPIN(NeuralSelector):
     """Score columns by how far gates that depend on the row are open on average.
 
@@ -90,12 +45,12 @@ class LSPIN(NeuralSelector):
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
-        λ below. Several strengths are trained together, and the one with the best
+        The λ below. Several strengths are trained together, and the one with the best
         validation score decides.
     gate_slope : float, default=1.0
-        a below.
+        The a below.
     gate_spread : float, default=0.5
-        σ below.
+        The σ below.
     gating_sizes : sequence of int, default=(100,)
         Hidden layers of the gating network.
     hidden_sizes : sequence of int, default=(100, 50)
@@ -298,13 +253,3 @@ class LSPIN(NeuralSelector):
         )
         shape = GateShape(self.gate_slope, self.gate_spread, _SHIFT)
         return LocallyGatedMLP(GatingNetwork(gating, noise, shape), predictor)
-
-
-def _joined(
-    gating: Mapping[str, Tensor], predictor: Mapping[str, Tensor]
-) -> dict[str, Tensor]:
-    """Return both networks' tensors under names of their own."""
-    return {
-        **{f"gating.{name}": value for name, value in gating.items()},
-        **{f"predictor.{name}": value for name, value in predictor.items()},
-    }

@@ -52,18 +52,18 @@ class ProtoGate(NeuralSelector):
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(1e-3, 1e-2, 3e-2)
-        λ_local below. Several strengths are trained together, and the one with the
+        The λ_local below. Several strengths are trained together, and the one with the
         best validation score decides.
     global_penalty : float, default=2e-4
-        λ_global below.
+        The λ_global below.
     n_neighbors : int, default=3
-        k below.
+        The k below.
     sort_temperature : float, default=16.0
-        τ of the relaxed sorting.
+        The temperature of the relaxed sorting.
     gate_slope : float, default=1.0
-        a below.
+        The a below.
     gate_spread : float, default=0.5
-        σ below.
+        The σ below.
     hidden_sizes : sequence of int, default=(200,)
         Hidden layers of the gating network.
     optimizer : {"adam", "sgd"}, default="adam"

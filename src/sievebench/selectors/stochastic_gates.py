@@ -1,15 +1,7 @@
-"""STG: a stochastic gate on every column, shared by all rows.
-
-The gates are this package's own, not captum's `GaussianStochasticGates`: those draw
-noise for every row (the published gates draw once a batch, which is what allows to fold
-them into the first layer), take it from torch's global generator, and know no stack.
-"""
+"""STG: a stochastic gate on every column, shared by all rows."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
-
-import torch
-from torch import Tensor
 
 from sievebench.selectors._checks import (
     check_early_stopping,
@@ -17,78 +9,17 @@ from sievebench.selectors._checks import (
     check_number,
     check_strengths,
 )
-from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
-from sievebench.selectors._member_noise import MemberNoise
+from sievebench.selectors._column_gates import GatedMLP, GatePenalty
 from sievebench.selectors._mlp_selector import MLP_SPACE
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
     ScoredStack,
 )
-from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty
+from sievebench.selectors._penalized_loss import PenalizedLoss
 from sievebench.selectors._search_space import LogUniform, SearchSpace
 from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors._stacked_training import TrainingSettings, train_stack
-
-# Gates start half open, up to a little noise.
-_CENTRE, _INITIAL_SPREAD = 0.5, 0.01
-
-
-class GatedMLP:
-    """MLPs of a stack whose columns pass through one gate each.
-
-    Parameters
-    ----------
-    network : StackedMLP
-    n_columns : int
-    noise : MemberNoise
-        Initial gates and their noise.
-    spread : float
-        Standard deviation of the gates before they are clipped.
-
-    Attributes
-    ----------
-    gate_means : Tensor of shape (members, columns)
-        μ; a gate is ``clip(μ + 0.5 + spread * noise, 0, 1)``.
-    """
-
-    def __init__(
-        self, network: StackedMLP, n_columns: int, noise: MemberNoise, spread: float
-    ) -> None:
-        self.network, self._noise, self.spread = network, noise, spread
-        self.n_members = network.n_members
-        self.numbers_per_row = network.numbers_per_row
-        means = noise.initial_normal((n_columns,), _INITIAL_SPREAD, torch.float32)
-        self.gate_means = means.requires_grad_()
-        self.trainable = {**network.trainable, "gate_means": self.gate_means}
-        self.state = {**network.state, "gate_means": self.gate_means}
-
-    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
-        """Return outputs, (members, rows, outputs); in training gates are noisy."""
-        means = self.gate_means
-        noise = None
-        if training:
-            noise = self._noise.normal((means.shape[1],), means.dtype)
-        gates = clipped_gate(means + _CENTRE, noise, self.spread)
-        return self.network.forward(batch, training=training, column_scale=gates)
-
-
-class GatePenalty(Penalty[GatedMLP]):
-    """Add ``λ mean_j Phi((μ_j + 0.5) / spread)``, the expected share of open gates.
-
-    Parameters
-    ----------
-    strengths : Tensor of shape (members,)
-        λ.
-    """
-
-    def __init__(self, strengths: Tensor) -> None:
-        self._strengths = strengths
-
-    def total(self, task_losses: Tensor, network: GatedMLP) -> Tensor:
-        """Return the penalised losses, (members,)."""
-        share = open_probability(network.gate_means + _CENTRE, network.spread)
-        return task_losses + self._strengths * share.mean(dim=1)
 
 
 class StochasticGates(NeuralSelector):
@@ -99,10 +30,10 @@ class StochasticGates(NeuralSelector):
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
-        λ below. Several strengths are trained together, and the one with the best
+        The λ below. Several strengths are trained together, and the one with the best
         validation score decides.
     gate_spread : float, default=0.5
-        σ below.
+        The σ below.
     hidden_sizes : sequence of int, default=(100, 100)
         Width of each hidden layer.
     dropout : float, default=0.0
