@@ -16,7 +16,7 @@ import torch
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = (
     *("featuresieve", "torch", "numpy", "scikit-learn", "scipy", "pandas"),
-    *("autonfs", "boruta", "lassonet"),
+    *("autonfs", "boruta", "lassonet", "scikit-lego", "xgboost-cpu"),
 )
 
 

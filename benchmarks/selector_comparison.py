@@ -1,0 +1,197 @@
+"""All selectors on five tables, two of them wide: seconds, columns kept, scores.
+
+Usage (from the repository root, FEATURESIEVE_DATA set)::
+
+    python benchmarks/selector_comparison.py run      # all; what is finished is kept
+    python benchmarks/selector_comparison.py run --rows 500 --time-limit 20   # a trial
+    python benchmarks/selector_comparison.py table    # print what is stored
+
+Each selector has its default arguments and one fit per table, in a process of its own
+that is ended at the time limit. Half of the columns are kept, except by the selectors
+that find the number themselves. The narrow tables have as many noise columns added as
+they have columns. Judges: the fixed MLP and boosted trees of `downstream.py`, trained
+on the kept columns, on test rows no selector saw. (Not named selectors.py: that would
+hide the module of the standard library which subprocess imports.)
+"""
+
+import argparse
+import multiprocessing
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import stamp
+import tables
+import torch
+from downstream import boosted_score, mlp_scores
+
+from sievebench.labels import SELECTOR_LABELS
+
+NARROW, WIDE = ("california", "eye", "house"), ("madelon", "isolet")
+N_JUDGES = 3
+
+
+def load(name: str, n_rows: int | None) -> tables.Split:
+    """Return a table, with noise columns if it is narrow, cut to `n_rows`."""
+    if name in NARROW:
+        split = tables.tabular_cell(name, "random")
+    else:
+        split = tables.wide_table(name)
+    if n_rows is None:
+        return split
+    rows = np.random.default_rng(0).permutation(len(split.y["train"]))[:n_rows]
+    X, y = split.X | {}, split.y | {}
+    X["train"], y["train"] = X["train"][rows], y["train"][rows]
+    return replace(split, X=X, y=y)
+
+
+def fit_in_child(
+    pipe: Connection, name: str, X: np.ndarray, y: np.ndarray, is_regression: bool
+) -> None:
+    """Fit one selector and send what came of it."""
+    from threadpoolctl import threadpool_limits
+
+    from sievebench.selectors import SELECTORS
+
+    warnings.simplefilter("ignore")
+    task = "regression" if is_regression else "classification"
+    try:
+        torch.set_num_threads(1)
+        pipe.send("fitting")
+        with threadpool_limits(1):
+            started = time.perf_counter()
+            selector = SELECTORS[name](task=task, random_state=0).fit(X, y)
+            seconds = time.perf_counter() - started
+        kept = np.flatnonzero(selector.support_).tolist()
+        pipe.send({"seconds": round(seconds, 3), "kept": kept})
+    except Exception as error:  # a selector that fails is a result
+        pipe.send({"reason": f"{type(error).__name__}: {error}"})
+
+
+def fit(name: str, split: tables.Split, limit_seconds: float) -> dict[str, Any]:
+    """Fit one selector in a process of its own and return seconds and columns."""
+    context = multiprocessing.get_context("spawn")
+    pipe, far_end = context.Pipe(duplex=False)
+    arguments = (split.X["train"], split.y["train"], split.is_regression)
+    process = context.Process(target=fit_in_child, args=(far_end, name, *arguments))
+    process.start()
+    far_end.close()
+    try:
+        pipe.recv()  # the imports are done: the clock starts
+        if not pipe.poll(limit_seconds):
+            return {"reason": f"more than {limit_seconds:g} s"}
+        answer: dict[str, Any] = pipe.recv()
+        return answer
+    except EOFError:
+        process.join()
+        return {"reason": f"process ended with code {process.exitcode}"}
+    finally:
+        process.kill()
+        process.join()
+        pipe.close()
+
+
+def judge(split: tables.Split, runs: list[dict[str, Any]]) -> None:
+    """Add the test scores of the kept columns to each run that has any."""
+    runs = [run for run in runs if "kept" in run]
+    n_columns = len(split.is_original)
+    supports = [np.isin(np.arange(n_columns), run["kept"]) for run in runs]
+    scores = mlp_scores(split, supports, N_JUDGES).mean(axis=1)
+    for run, support, score in zip(runs, supports, scores, strict=True):
+        run["mlp"] = float(score)
+        run["boosted"] = boosted_score(split, support, 0)
+        run["n_noise"] = int((support & ~split.is_original).sum())
+
+
+def compare(
+    names: list[str],
+    selectors: list[str],
+    *,
+    n_rows: int | None,
+    limit_seconds: float,
+) -> Iterator[dict[str, Any]]:
+    """Yield one record per table."""
+    for name in names:
+        split = load(name, n_rows)
+        runs = []
+        for selector in selectors:
+            run = {"selector": selector} | fit(selector, split, limit_seconds)
+            count = len(run["kept"]) if "kept" in run else run["reason"]
+            print(name, selector, run.get("seconds", ""), count, flush=True)
+            runs.append(run)
+        judge(split, runs)
+        yield {
+            "table": name,
+            "n_rows": len(split.y["train"]),
+            "n_columns": len(split.is_original),
+            "n_original": int(split.is_original.sum()),
+            "is_regression": split.is_regression,
+            "limit_seconds": limit_seconds,
+            "runs": runs,
+        }
+
+
+def print_records(records: list[dict[str, Any]]) -> None:
+    """Print seconds, columns kept and scores, a table each."""
+    figures = {
+        "Seconds of one fit (columns kept)": lambda run: (
+            f"{run['seconds']:.1f} ({len(run['kept'])})"
+        ),
+        "Score of the MLP": lambda run: f"{run['mlp']:.3f}",
+        "Score of boosted trees": lambda run: f"{run['boosted']:.3f}",
+    }
+    runs = [{run["selector"]: run for run in record["runs"]} for record in records]
+    for title, shown in figures.items():
+        heads = [
+            f"{record['table']} ({record['n_rows']} × {record['n_columns']})"
+            for record in records
+        ]
+        print(f"{title}\n\n| | {' | '.join(heads)} |\n|---|{'---|' * len(heads)}")
+        for selector in dict.fromkeys(name for table in runs for name in table):
+            cells = [_cell(table.get(selector), shown) for table in runs]
+            print(f"| {SELECTOR_LABELS[selector]} | {' | '.join(cells)} |")
+        print()
+
+
+def _cell(run: dict[str, Any] | None, shown: Any) -> str:
+    """Return one cell; why there is nothing to show, where there is nothing."""
+    if run is None:
+        return "not run"
+    if "kept" not in run:
+        reason: str = run["reason"]
+        return "classes only" if "supports classification only" in reason else reason
+    return str(shown(run))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("part", choices=("run", "table"))
+    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
+    parser.add_argument("--tables", nargs="+", default=[*NARROW, *WIDE])
+    parser.add_argument("--selectors", nargs="+", default=list(SELECTOR_LABELS))
+    parser.add_argument("--rows", type=int, help="at most so many training rows")
+    parser.add_argument("--time-limit", type=float, default=900.0)
+    arguments = parser.parse_args()
+    if arguments.part == "table":
+        stamp.print_stored(arguments.out, {"selectors": print_records})
+        return
+    torch.set_num_threads(1)
+    circumstances, records = stamp.stamp(), []
+    for record in compare(
+        arguments.tables,
+        arguments.selectors,
+        n_rows=arguments.rows,
+        limit_seconds=arguments.time_limit,
+    ):
+        records.append(record)  # what is finished is never lost
+        content = {"stamp": circumstances, "records": records}
+        stamp.write("selectors", content, arguments.out)
+
+
+if __name__ == "__main__":
+    main()
