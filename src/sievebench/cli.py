@@ -5,6 +5,7 @@ import difflib
 import sys
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -82,7 +83,7 @@ def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("table", metavar="TABLE", help="a CSV, TSV or Parquet file")
     add("--target", metavar="COLUMN", required=True, help="the column to predict")
-    name_list: dict[str, Any] = {"nargs": "+", "metavar": "NAME", "type": _selector}
+    name_list: dict[str, Any] = {"nargs": "+", "metavar": "NAME", "type": _selectors}
     add("--selectors", **name_list, help="which selectors (default: all)")
     add("--exclude", **name_list, default=[], help="which selectors to leave out")
     tasks = ("auto", "classification", "regression")
@@ -128,8 +129,9 @@ def _compare(options: argparse.Namespace) -> int:
     for path in (options.csv, options.html):
         if path is not None and not path.parent.is_dir():
             raise NotADirectoryError(f"there is no folder {str(path.parent)!r}.")
-    names = options.selectors or list(SELECTOR_LABELS)
-    names = [name for name in dict.fromkeys(names) if name not in options.exclude]
+    named = chain.from_iterable(options.selectors or [SELECTOR_LABELS])
+    excluded = set(chain.from_iterable(options.exclude))
+    names = [name for name in dict.fromkeys(named) if name not in excluded]
     plan = Plan(
         selectors=tuple(names),
         task=options.task,
@@ -200,13 +202,15 @@ class _Progress:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
 
 
-def _selector(text: str) -> str:
-    """Return the short name of a selector, or name the nearest one."""
-    if text in SELECTOR_LABELS:
-        return text
-    near = difflib.get_close_matches(text.lower(), SELECTOR_LABELS, n=1, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else "see --help for the names."
-    raise argparse.ArgumentTypeError(f"there is no selector {text!r}; {hint}")
+def _selectors(text: str) -> list[str]:
+    """Return short names of selectors, commas between them, or name the nearest."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    for name in names:
+        if name not in SELECTOR_LABELS:
+            near = difflib.get_close_matches(name.lower(), SELECTOR_LABELS, cutoff=0.5)
+            hint = f"did you mean {near[0]!r}?" if near else "see --help for the names."
+            raise argparse.ArgumentTypeError(f"there is no selector {name!r}; {hint}")
+    return names
 
 
 def _keep(text: str) -> int | float | str:

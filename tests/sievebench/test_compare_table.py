@@ -88,6 +88,20 @@ def test_rows_without_target_and_empty_columns_are_left_out_and_noted(frame):
     ]
 
 
+def test_index_that_pandas_wrote_is_left_out(tmp_path, frame):
+    frame.to_csv(tmp_path / "indexed.csv")
+    table = read_table(tmp_path / "indexed.csv", "target")
+    assert list(table.features) == ["Größe (cm)", "город", "whole"]
+    assert table.notes == ("Row numbers left out: 'Unnamed: 0'.",)
+
+
+def test_names_that_differ_in_spaces_only_stay_apart(tmp_path):
+    lines = ["a, a,target"] + [f"{i},{-i},{i % 2}" for i in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(lines))
+    table = read_table(tmp_path / "t.csv", "target")
+    assert table.features.shape == (12, 2)
+
+
 def test_infinite_numbers_count_as_missing(frame):
     frame.loc[2, "Größe (cm)"] = np.inf
     assert table_of(frame, "target").features["Größe (cm)"].isna().sum() == 1

@@ -75,7 +75,9 @@ def read_table(path: str | Path, target: str) -> Table:
     """
     path = Path(path)
     frame = _read_frame(path)
-    frame.columns = [str(name).strip() for name in frame.columns]
+    names = [str(name).strip() for name in frame.columns]
+    if len(set(names)) == len(names):
+        frame.columns = names
     return table_of(frame, target, path.name)
 
 
@@ -107,10 +109,13 @@ def table_of(frame: pd.DataFrame, target: str, name: str = "table") -> Table:
         count = int((~is_known).sum())
         notes.append(f"Rows left out for want of a value of {target!r}: {count}.")
         frame = frame[is_known]
+    numbering = _row_numbers(frame)
+    if numbering:
+        notes.append(f"Row numbers left out: {', '.join(map(repr, numbering))}.")
     columns = {
         column: _plain_column(frame[column])
         for column in frame.columns
-        if column != target
+        if column != target and column not in numbering
     }
     empty = [column for column, values in columns.items() if values.isna().all()]
     if empty:
@@ -121,22 +126,28 @@ def table_of(frame: pd.DataFrame, target: str, name: str = "table") -> Table:
     labels = [c for c in features if features[c].dtype == object]
     unique = [c for c in labels if features[c].nunique() == len(features)]
     if unique:
-        names = ", ".join(map(repr, unique))
-        notes.append(f"Text that differs in every row says little: {names}.")
-    if features.shape[1] < 2:
-        raise CompareError(
-            f"{name} must have at least 2 columns beside {target!r} that are not "
-            f"empty, got {features.shape[1]}."
-        )
-    if len(features) < 10:
-        raise CompareError(
-            f"{name} must have at least 10 rows with a value of {target!r}, "
-            f"got {len(features)}."
-        )
+        shown = ", ".join(map(repr, unique))
+        notes.append(f"Text that differs in every row says little: {shown}.")
+    _check_size(features, target, name)
     values = _plain_column(frame[target]).to_numpy()
     if values.dtype == np.float64 and pd.api.types.is_integer_dtype(frame[target]):
         values = values.astype(np.int64)  # whole numbers may be classes
     return Table(name, features.reset_index(drop=True), target, values, tuple(notes))
+
+
+def _check_size(features: pd.DataFrame, target: str, name: str) -> None:
+    """Refuse a table in which there is nothing to choose or to learn."""
+    n_rows, n_columns = features.shape
+    if n_columns < 2:
+        raise CompareError(
+            f"{name} must have at least 2 columns beside {target!r} that are not "
+            f"empty, got {n_columns}."
+        )
+    if n_rows < 10:
+        raise CompareError(
+            f"{name} must have at least 10 rows with a value of {target!r}, "
+            f"got {n_rows}."
+        )
 
 
 def _read_frame(path: Path) -> pd.DataFrame:
@@ -213,6 +224,17 @@ def _check_target(frame: pd.DataFrame, target: str) -> None:
         )
     shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
     raise CompareError(f"there is no column {target!r}; there are {shown}.")
+
+
+def _row_numbers(frame: pd.DataFrame) -> list[str]:
+    """Return columns without a name that count the rows, as pandas writes an index."""
+    return [
+        name
+        for name in frame.columns
+        if str(name).startswith("Unnamed:")
+        and pd.api.types.is_integer_dtype(frame[name])
+        and (frame[name].diff().dropna() > 0).all()
+    ]
 
 
 def _plain_column(column: pd.Series) -> pd.Series:

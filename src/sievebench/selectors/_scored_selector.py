@@ -239,6 +239,15 @@ def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
     Columns that do not vary become 0. Float32 stays float32: statistics are summed in
     float64.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n_samples,) or (n_samples, n_features)
+        Float32 or float64, finite.
+
+    Returns
+    -------
+    ndarray of the same shape and type
     """
     is_constant = values.max(axis=0) == values.min(axis=0)
     mean = values.mean(axis=0, dtype=np.float64)
@@ -250,7 +259,18 @@ def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 
 def draw_seed(random_state: Any) -> int:
-    """Return the seed of a fit, drawn from what the user passed as random_state."""
+    """Return the seed of a fit, drawn from what the user passed as random_state.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        What the user passed.
+
+    Returns
+    -------
+    int
+        Between 0 and 2**31 - 2.
+    """
     try:
         generator = check_random_state(random_state)
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""mRMR: relevant to the target, and not redundant with what is kept already."""
+"""MRMR: relevant to the target, and not redundant with what is kept already."""
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
