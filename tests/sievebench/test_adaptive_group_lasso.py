@@ -58,7 +58,7 @@ def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso():
         penalty=0.2,
         exponent=1e-9,  # the second stage then has equal weights, as the first
         hidden_sizes=(),
-        n_steps=3000,
+        n_steps=1000,
         batch_size=1000,
         validation_fraction=0.005,
         random_state=0,
@@ -76,7 +76,9 @@ def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso():
 
 @pytest.mark.parametrize("table", ["signed_product", "curved_sum", "three_classes"])
 def test_selector_finds_the_informative_columns(table):
-    selector = AdaptiveGroupLasso(random_state=0, n_steps=3000)
+    selector = AdaptiveGroupLasso(
+        first_penalty=0.01, penalty=0.01, n_steps=1500, random_state=0
+    )
     found, informative = found_columns(selector, table)
     assert found == informative
 

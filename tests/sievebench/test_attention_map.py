@@ -152,7 +152,9 @@ def test_passes_over_a_batch_bound_what_a_row_needs():
 
 @pytest.mark.parametrize("table", ["signed_product", "three_classes"])
 def test_selector_finds_the_informative_columns(table):
-    selector = AttentionMap(random_state=0, token_size=16, max_epochs=40)
+    selector = AttentionMap(
+        token_size=8, n_heads=2, learning_rate=1e-2, max_epochs=30, random_state=0
+    )
     found, informative = found_columns(selector, table)
     assert found == informative
 

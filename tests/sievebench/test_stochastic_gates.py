@@ -94,7 +94,13 @@ def test_gates_start_half_open():
 
 @pytest.mark.parametrize("table", TABLES)
 def test_selector_finds_the_informative_columns(table):
-    selector = StochasticGates(random_state=0, max_epochs=100)
+    selector = StochasticGates(
+        penalty=(0.1, 0.3),
+        hidden_sizes=(50,),
+        learning_rate=5e-3,
+        max_epochs=80,
+        random_state=0,
+    )
     found, informative = found_columns(selector, table)
     assert found == informative
 
