@@ -100,7 +100,7 @@ class ColumnScaler:
 def _normal_scores(
     column: FloatArray, weights: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the distinct values of a column and the normal score of each."""
+    """Return knots among the values of a column, and the normal score of each."""
     if weights is None:
         values, counts = np.unique(column, return_counts=True)
         total = float(column.shape[0])
@@ -109,13 +109,12 @@ def _normal_scores(
         counts = np.bincount(places, weights=weights)
         total = float(counts.sum())
     mid_ranks = np.cumsum(counts) - counts / 2
-    scores = ndtri(mid_ranks / total)
     if len(values) > _MAX_KNOTS:
         keep = np.unique(
             np.linspace(0, len(values) - 1, _MAX_KNOTS).round().astype(int)
         )
-        values, scores = values[keep], scores[keep]
-    return values, scores
+        values, mid_ranks = values[keep], mid_ranks[keep]
+    return values, ndtri(mid_ranks / total)
 
 
 def mean_and_spread(

@@ -220,15 +220,18 @@ class TableEncoder:
     def take(self, features: IndexArray) -> "TableEncoder":
         """Return the encoder of some features, in this order.
 
-        It still transforms whole tables.
+        It still transforms whole tables, and features are positions in these.
         """
-        if self.sparse_features is not None:
-            return replace(
-                self,
-                sparse_features=self.sparse_features[features],
-                sparse_spreads=self.sparse_spreads[features],
-            )
-        return replace(self, features=tuple(self.features[int(j)] for j in features))
+        if self.sparse_features is None:
+            own = {feature.feature: feature for feature in self.features}
+            return replace(self, features=tuple(own[int(j)] for j in features))
+        places = {int(j): place for place, j in enumerate(self.sparse_features)}
+        taken = np.array([places[int(j)] for j in features], dtype=np.intp)
+        return replace(
+            self,
+            sparse_features=self.sparse_features[taken],
+            sparse_spreads=self.sparse_spreads[taken],
+        )
 
     def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what `from_state` needs: a description for JSON, and arrays."""

@@ -260,7 +260,7 @@ def _as_array(X: Any) -> npt.NDArray[Any]:
         values = _list_values(values)
     if isinstance(values, np.ma.MaskedArray):
         values = _unmasked(values)
-    if values.dtype.names is not None:
+    if isinstance(values, np.ndarray) and values.dtype.names is not None:
         raise TypeError(
             f"X is a structured array with the fields {', '.join(values.dtype.names)}: "
             "pass a data frame, or a two-dimensional array."
@@ -276,7 +276,7 @@ def _as_array(X: Any) -> npt.NDArray[Any]:
 def _list_values(values: Any) -> Any:
     """Return nested lists as an array in which numbers and text stay what they are."""
     if not isinstance(values, (list, tuple)):
-        return values
+        return np.asarray(values)
     try:
         array = np.asarray(values)
     except ValueError as error:

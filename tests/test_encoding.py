@@ -1,0 +1,304 @@
+"""Encoding of mixed tables against pandas and scipy."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.stats import norm, rankdata
+
+from encoded_tables import (
+    FLOAT32,
+    encoded,
+    fitted,
+    frame,
+    mixed_frame,
+    sparse_table,
+    standardised,
+    through_json,
+)
+from featuresieve._columns import SCALINGS, ColumnScaler
+from featuresieve._table import read_table
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.uint8])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_a_numeric_array_is_scaled_to_the_bit_as_without_a_table(scaling, dtype, order):
+    X = np.random.default_rng(0).uniform(0, 200, size=(700, 5))
+    X = np.asarray(X, dtype=dtype, order=order)
+    encoder = fitted(X, scaling)
+    expected = ColumnScaler.fit(X, scaling).transform(X)
+    found = encoder.transform(read_table(X))
+    assert found.dtype == np.float32
+    assert found.flags.c_contiguous
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(encoder.feature_of_column, range(5))
+
+
+def test_missing_numbers_are_zero_and_marked_by_an_indicator():
+    values = [3.0, None, 10.0, 11.0, None, -5.0]
+    present = [3.0, 10.0, 11.0, -5.0]
+    found = encoded(frame(a=values), "normal_scores")
+    scores = norm.ppf((rankdata(present) - 0.5) / 4)
+    np.testing.assert_allclose(found[[0, 2, 3, 5], 0], standardised(scores), **FLOAT32)
+    np.testing.assert_array_equal(found[[1, 4], 0], 0.0)
+    holes = standardised([0, 1, 0, 0, 1, 0])
+    np.testing.assert_allclose(found[:, 1], holes, **FLOAT32)
+
+
+def test_what_is_missing_only_later_becomes_zero():
+    encoder = fitted(np.array([[1.0], [2.0], [4.0]]))
+    assert encoder.transform(read_table([[NAN], [2.0]])).shape == (2, 1)
+    assert encoder.transform(read_table([[NAN], [2.0]]))[0, 0] == 0.0
+
+
+def test_booleans_are_numbers():
+    truths = [True, False, False, None]
+    found = encoded(frame(a=truths))
+    np.testing.assert_allclose(found[:3, 0], standardised([1, 0, 0]), **FLOAT32)
+    assert found[3, 0] == 0.0
+    assert found.shape == (4, 2)
+
+
+def test_dates_become_the_moment_and_the_parts_that_vary():
+    moments = pd.Series(pd.date_range("2021-01-30", periods=90, freq="7h"))
+    found = encoded(pd.DataFrame({"a": moments}))
+    parts = [
+        moments.astype("datetime64[us]").astype("int64"),
+        *(moments.dt.month, moments.dt.day_of_week, moments.dt.hour),
+    ]
+    expected = np.column_stack([standardised(part) for part in parts])
+    np.testing.assert_allclose(found, expected, **FLOAT32)
+
+
+def test_days_of_one_month_have_no_hour_and_no_month():
+    days = pd.date_range("2021-03-01", periods=20)
+    assert encoded(pd.DataFrame({"a": days})).shape == (20, 2)
+
+
+def test_dates_are_standardised_even_without_scaling():
+    days = pd.date_range("2021-03-01", periods=20)
+    np.testing.assert_array_equal(
+        encoded(pd.DataFrame({"a": days}), "none"), encoded(pd.DataFrame({"a": days}))
+    )
+
+
+@pytest.mark.parametrize("scaling", SCALINGS)
+def test_categories_become_standardised_indicators_most_frequent_first(scaling):
+    texts = ["b"] * 5 + ["a"] * 2 + ["c"] * 3
+    found = encoded(frame(a=texts), scaling)
+    dummies = pd.get_dummies(pd.Series(texts))[["b", "c", "a"]]
+    expected = np.column_stack([standardised(dummies[c]) for c in dummies])
+    np.testing.assert_allclose(found, expected, **FLOAT32)
+
+
+def test_a_missing_category_is_a_level_of_its_own():
+    texts = ["a", "a", "a", "b", "b", None]
+    found = encoded(frame(a=texts))
+    assert found.shape == (6, 3)
+    np.testing.assert_allclose(found[:, 2], standardised([0, 0, 0, 0, 0, 1]), **FLOAT32)
+
+
+@pytest.mark.parametrize("texts", [["a", "b", "a", "a"], ["a", None, "a", "a"]])
+def test_two_states_are_one_column(texts):
+    found = encoded(frame(a=texts))
+    np.testing.assert_allclose(found, standardised([0, 1, 0, 0])[:, None], **FLOAT32)
+
+
+def test_a_rare_level_stays_within_five():
+    texts = ["a"] * 5000 + ["b"] * 4000 + ["rare"]
+    found = encoded(frame(a=texts))
+    np.testing.assert_allclose(found[-1, 2], (1 - 1 / 9001) / 0.2, rtol=1e-6)
+    assert np.abs(found).max() <= 5
+
+
+def test_levels_beyond_the_most_frequent_share_a_column():
+    texts = ["a"] * 6 + ["b"] * 5 + ["c"] * 4 + ["d"] * 3 + ["e"]
+    encoder = fitted(frame(a=texts), max_categories=2)
+    found = encoder.transform(read_table(frame(a=texts)))
+    expected = np.column_stack(
+        [
+            standardised([text == "a" for text in texts]),
+            standardised([text == "b" for text in texts]),
+            standardised([text in "cde" for text in texts]),
+        ]
+    )
+    np.testing.assert_allclose(found, expected, **FLOAT32)
+    # Equally frequent levels are taken by their values, not by where they stand.
+    balanced = frame(a=["q", "p", "o"] * 4)
+    np.testing.assert_array_equal(
+        fitted(balanced, max_categories=1).features[0].encoder.levels, ["o"]
+    )
+
+
+@pytest.mark.parametrize("weights", [None, np.full(100, 0.01), np.full(100, 1.0)])
+def test_an_identifier_column_is_zero(weights):
+    names = [f"person {k}" for k in range(100)]
+    np.testing.assert_array_equal(encoded(frame(a=names), weights=weights), 0.0)
+    assert encoded(frame(a=names), weights=weights).shape == (100, 1)
+
+
+def test_an_unseen_level_is_among_the_others_or_zero():
+    texts = ["a"] * 6 + ["b"] * 5 + ["c"] * 4
+    new = read_table(frame(a=["new", "c", None]))
+    found = fitted(frame(a=texts), max_categories=2).transform(new)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[2], 0.0)
+    found = fitted(frame(a=texts)).transform(new)
+    np.testing.assert_array_equal(found[[0, 2]], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("column", "levels"),
+    [
+        (pd.Series([3, 1, 3, 2, 3, 1]).astype("category"), (3, 1, 2)),
+        (pd.Series([0.5, 2.0, 0.5]).astype("category"), (0.5, 2.0)),
+        (pd.Series([True, False, True]).astype("category"), (True, False)),
+        (pd.Series(["3", "1", "3"]), ("3", "1")),
+        (
+            pd.Series(['"', "\ud800", "ä\x00", '"'], dtype=object),
+            ('"', "ä\x00", "\ud800"),
+        ),
+    ],
+    ids=["int", "float", "bool", "digits", "odd text"],
+)
+def test_levels_survive_json_with_their_type(column, levels):
+    X = pd.DataFrame({"a": column})
+    encoder = fitted(X)
+    again = through_json(encoder)
+    assert again.features[0].encoder.levels == levels
+    assert [type(x) for x in again.features[0].encoder.levels] == [
+        type(x) for x in levels
+    ]
+    table = read_table(X)
+    np.testing.assert_array_equal(again.transform(table), encoder.transform(table))
+
+
+@pytest.mark.parametrize("scaling", ["normal_scores", "standard"])
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series([3] * 4),
+        pd.Series([None] * 4, dtype=object),
+        pd.Series([NAN] * 4),
+        pd.Series(["a"] * 4),
+        pd.Series([None] * 4, dtype="string"),
+        pd.Series([True] * 4),
+        pd.Series([pd.NaT] * 4),
+        pd.Series([pd.Timestamp("2021-01-01")] * 4),
+    ],
+    ids=["number", "None", "NaN", "text", "string", "truth", "NaT", "date"],
+)
+def test_a_constant_or_missing_feature_is_one_column_of_zeros(scaling, column):
+    found = encoded(pd.DataFrame({"a": column}), scaling)
+    assert found.shape == (4, 1)
+    np.testing.assert_allclose(found, 0.0, atol=1e-12)
+
+
+def test_a_feature_that_was_all_missing_stays_zero_whatever_comes():
+    encoder = fitted(frame(a=[None, None]))
+    for values in ([1.0, 2.0], ["a", "b"], [True, None]):
+        found = encoder.transform(read_table(frame(a=values)))
+        np.testing.assert_array_equal(found, [[0.0], [0.0]])
+
+
+@pytest.mark.parametrize(
+    "X", [frame(a=["a", "b", "b"]), frame(a=[1, 2, 4]), frame(a=[dt.date(2021, 1, 1)])]
+)
+def test_a_feature_may_be_all_missing_later(X):
+    found = fitted(X).transform(read_table(frame(a=[None, None])))
+    np.testing.assert_array_equal(found, 0.0)
+
+
+def test_features_own_their_columns():
+    X = frame(a=[1.0, None, 2.0], b=["x", "y", "z"], c=[1, 2, 3])
+    np.testing.assert_array_equal(fitted(X).feature_of_column, [0, 0, 1, 1, 1, 2])
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow", "objects", "array"])
+def test_the_library_of_the_table_does_not_matter(library):
+    X = mixed_frame()
+    expected = encoded(X)
+    other = {
+        "polars": lambda: pl.from_pandas(X),
+        "pyarrow": lambda: pl.from_pandas(X).to_arrow(),
+        "objects": lambda: X.astype(object),
+        "array": lambda: X.astype(object).to_numpy(),
+    }[library]()
+    np.testing.assert_array_equal(encoded(other), expected)
+
+
+def test_encoding_leaves_the_table_alone():
+    X = mixed_frame()
+    before = X.copy(deep=True)
+    encoded(X, "normal_scores")
+    pd.testing.assert_frame_equal(X, before)
+
+
+NUMBERS, TEXTS, DATES = [1, 2], ["x", "y"], [dt.date(2021, 1, 1), dt.date(2022, 1, 1)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "kinds"),
+    [
+        (NUMBERS, TEXTS, "'number' in fit, .* 'category'"),
+        (NUMBERS, DATES, "'number' in fit, .* 'date'"),
+        ([True, False], TEXTS, "'boolean' in fit, .* 'category'"),
+        (TEXTS, NUMBERS, "'category' in fit, .* 'number'"),
+        (TEXTS, [True, False], "'category' in fit, .* 'boolean'"),
+        (DATES, NUMBERS, "'date' in fit, .* 'number'"),
+        (DATES, TEXTS, "'date' in fit, .* 'category'"),
+    ],
+)
+def test_another_kind_than_in_fit_is_named(first, second, kinds):
+    encoder = fitted(frame(other=NUMBERS, age=first))
+    with pytest.raises(ValueError, match=f"column 'age' of X held .* {kinds}"):
+        encoder.transform(read_table(frame(other=NUMBERS, age=second)))
+
+
+def test_booleans_may_follow_numbers():
+    encoder = fitted(frame(a=[0, 1, 1]))
+    np.testing.assert_array_equal(
+        encoder.transform(read_table(frame(a=[True, False]))),
+        encoder.transform(read_table(frame(a=[1, 0]))),
+    )
+
+
+def test_another_number_of_features_is_an_error():
+    with pytest.raises(ValueError, match="X has 3 features, but 2 features"):
+        fitted(np.eye(2)).transform(read_table(np.eye(3)))
+
+
+@pytest.mark.parametrize("scaling", ["standard", "none"])
+def test_what_is_too_large_for_float32_is_named(scaling):
+    encoder = fitted(np.array([[1.0, 1.0], [2.0, 3.0]]), scaling)
+    with pytest.raises(ValueError, match=r"infinity or a value too large.* column 1"):
+        encoder.transform(read_table(np.array([[1.0, 1e300]])))
+
+
+def test_nan_after_a_sparse_fit_is_an_error():
+    encoder = fitted(sparse_table())
+    with pytest.raises(ValueError, match="X holds NaN"):
+        encoder.transform(read_table(np.full((1, 6), NAN)))
+    with pytest.raises(ValueError, match="must be one now, or a numeric array"):
+        encoder.transform(read_table(pd.DataFrame(np.ones((1, 6)))))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"max_categories": 0}, "max_categories must be an int >= 1, got 0"),
+        ({"weights": np.ones(3)}, r"weights must have shape \(2,\), got shape \(3,\)"),
+        ({"weights": np.zeros(2)}, "not all zero"),
+        ({"weights": np.array([1.0, -1.0])}, "not negative.*from -1.0 to 1.0"),
+        ({"weights": np.array([1.0, np.inf])}, "finite"),
+        ({"weights": np.array([1.0, NAN])}, "finite"),
+    ],
+)
+def test_bad_options_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        fitted(np.eye(2), **options)

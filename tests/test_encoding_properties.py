@@ -1,0 +1,130 @@
+"""What the encoding of a table never depends on, for tables drawn at random."""
+
+import datetime as dt
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from encoded_tables import (
+    FLOAT32,
+    encoded,
+    fitted,
+    through_json,
+)
+from featuresieve._columns import SCALINGS
+from featuresieve._encoding import TableEncoder
+from featuresieve._table import read_table
+
+NAN = float("nan")
+
+
+CELLS = {
+    "number": st.floats(-1e6, 1e6, width=32),
+    "text": st.sampled_from(["a", "b", "c", "ä", ""]),
+    "truth": st.booleans(),
+    "date": st.datetimes(dt.datetime(1950, 1, 1), dt.datetime(2050, 1, 1)),
+}
+
+
+@st.composite
+def frames(draw):
+    """Draw a frame of random kinds, with holes."""
+    kinds = draw(st.lists(st.sampled_from(sorted(CELLS)), min_size=1, max_size=4))
+    n_rows = draw(st.integers(1, 12))
+    columns = {}
+    for place, kind in enumerate(kinds):
+        cells = st.lists(st.none() | CELLS[kind], min_size=n_rows, max_size=n_rows)
+        columns[f"{kind} {place}"] = pl.Series(draw(cells), strict=False)
+    return pl.DataFrame(columns)
+
+
+scalings = st.sampled_from(SCALINGS)
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(frames(), scalings)
+@settings(max_examples=80, deadline=None)
+def test_every_table_is_encoded_to_finite_numbers(X, scaling):
+    encoder = fitted(X, scaling)
+    found = encoder.transform(read_table(X))
+    assert found.dtype == np.float32
+    assert np.isfinite(found).all()
+    assert found.shape == (X.height, len(encoder.feature_of_column))
+    assert set(encoder.feature_of_column.tolist()) == set(range(X.width))
+
+
+@given(frames(), scalings, seeds)
+@settings(max_examples=80, deadline=None)
+def test_permuted_rows_are_encoded_as_permuted_rows(X, scaling, seed):
+    order = np.random.default_rng(seed).permutation(X.height)
+    permuted = X[order.tolist()]
+    # Sums in another order differ in their last digits, as do constants in float32.
+    np.testing.assert_allclose(
+        encoded(permuted, scaling), encoded(X, scaling)[order], rtol=1e-5, atol=1e-5
+    )
+
+
+@given(frames(), scalings, seeds)
+@settings(max_examples=80, deadline=None)
+def test_permuted_columns_are_encoded_as_permuted_columns(X, scaling, seed):
+    order = np.random.default_rng(seed).permutation(X.width)
+    encoder = fitted(X, scaling)
+    whole = encoder.transform(read_table(X))
+    blocks = [whole[:, encoder.feature_of_column == j] for j in order]
+    permuted = X.select([X.columns[j] for j in order])
+    np.testing.assert_array_equal(encoded(permuted, scaling), np.hstack(blocks))
+
+
+@given(frames(), scalings, seeds)
+@settings(max_examples=80, deadline=None)
+def test_a_weight_counts_as_so_many_copies(X, scaling, seed):
+    weights = np.random.default_rng(seed).integers(0, 4, size=X.height)
+    weights[0] = max(weights[0], 1)
+    rows = np.repeat(np.arange(X.height), weights)
+    options = {"scaling": scaling, "max_categories": 2}
+    weighted = TableEncoder.fit(read_table(X), weights=weights.astype(float), **options)
+    copied = TableEncoder.fit(read_table(X[rows.tolist()]), **options)
+    np.testing.assert_array_equal(weighted.feature_of_column, copied.feature_of_column)
+    used = read_table(X[np.flatnonzero(weights).tolist()])
+    np.testing.assert_allclose(
+        weighted.transform(used), copied.transform(used), rtol=1e-5, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("scaling", ["normal_scores", "standard"])
+def test_weights_count_as_copies_among_more_values_than_knots(scaling):
+    rng = np.random.default_rng(0)
+    X, weights = rng.standard_normal((3000, 1)), rng.integers(0, 4, size=3000)
+    copies = np.repeat(X, weights, axis=0)
+    weighted = fitted(X, scaling, weights=weights.astype(float))
+    table = read_table(X)
+    np.testing.assert_allclose(
+        weighted.transform(table), fitted(copies, scaling).transform(table), **FLOAT32
+    )
+
+
+@given(frames(), scalings, seeds)
+@settings(max_examples=80, deadline=None)
+def test_taken_features_are_their_columns_of_the_whole(X, scaling, seed):
+    rng = np.random.default_rng(seed)
+    features = rng.permutation(X.width)[: rng.integers(1, X.width + 1)]
+    encoder = fitted(X, scaling)
+    table = read_table(X)
+    whole = encoder.transform(table)
+    blocks = [whole[:, encoder.feature_of_column == j] for j in features]
+    taken = encoder.take(features)
+    np.testing.assert_array_equal(taken.transform(table), np.hstack(blocks))
+    assert list(dict.fromkeys(taken.feature_of_column.tolist())) == features.tolist()
+
+
+@given(frames(), scalings)
+@settings(max_examples=80, deadline=None)
+def test_the_state_holds_everything(X, scaling):
+    encoder = fitted(X, scaling)
+    table = read_table(X)
+    again = through_json(encoder)
+    np.testing.assert_array_equal(again.transform(table), encoder.transform(table))
+    np.testing.assert_array_equal(again.feature_of_column, encoder.feature_of_column)

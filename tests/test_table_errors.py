@@ -1,0 +1,139 @@
+"""What cannot be read as a table ends in an error that names it."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import torch
+from scipy import sparse
+
+from featuresieve._table import read_table
+
+NAN = float("nan")
+
+
+def ends(value):
+    """Return a hundred and one rows of which only the last is odd."""
+    return pd.DataFrame({"a": pd.Series(["x"] * 100 + [value], dtype=object)})
+
+
+def spoiled(value, dtype=object):
+    X = np.array([[1.0, 2.0], [3.0, 4.0]], dtype=dtype)
+    X[1, 0] = value
+    return X
+
+
+BAD = {
+    "one dimension": ([1.0, 2.0], ValueError, "Expected 2D array, got 1D array"),
+    "a tensor of one": (torch.ones(3), ValueError, "Reshape your data"),
+    "a series": (pl.Series([1.0]), ValueError, "Expected 2D array, got 1D array"),
+    "a number": (3.0, ValueError, "Expected 2D array, got scalar array"),
+    "three dimensions": (np.ones((2, 2, 2)), ValueError, "dim 3"),
+    "no rows": (np.ones((0, 2)), ValueError, r"0 sample\(s\)"),
+    "no columns": (
+        *(np.ones((2, 0)), ValueError),
+        r"0 feature\(s\) \(shape=\(2, 0\)\) while a minimum of 1 is required",
+    ),
+    "a frame without rows": (
+        *(pd.DataFrame({"a": []}), ValueError),
+        r"0 sample\(s\) \(shape=\(0, 1\)\)",
+    ),
+    "a frame without columns": (
+        *(pd.DataFrame(index=[0, 1]), ValueError),
+        r"0 feature\(s\) \(shape=\(2, 0\)\) while a minimum of 1 is required",
+    ),
+    "sparse without rows": (sparse.csr_array((0, 2)), ValueError, r"0 sample\(s\)"),
+    "ragged lists": ([[1, 2], [3]], ValueError, "equal lengths"),
+    "lazy": (pl.LazyFrame({"a": [1]}), TypeError, r"collect\(\)"),
+    "structured": (np.ones(2, dtype=[("a", float)]), TypeError, "fields a"),
+    "np.matrix": (np.matrix("1 2"), TypeError, "np.matrix is not supported"),
+    "bytes": (np.array([[b"a"]]), TypeError, "column 0 of X has dtype"),
+    "complex": (np.ones((2, 2)) * 1j, ValueError, "Complex data not supported"),
+    "complex tensor": (
+        *(torch.ones(2, 2) * 1j, ValueError),
+        "Complex data not supported",
+    ),
+    "complex sparse": (
+        *(sparse.csr_array(np.eye(2) * 1j), ValueError),
+        "Complex data not supported",
+    ),
+    "complex column": (
+        *(pd.DataFrame({"a": [1j]}), ValueError),
+        "Complex data not supported: column 'a'",
+    ),
+    "complex object": (spoiled(1j), ValueError, "Complex data not supported: column 0"),
+    "infinite": (
+        *(spoiled(-np.inf, float), ValueError),
+        "Input X contains infinity or a value too large.*column 0 holds -inf in row 1",
+    ),
+    "infinite float16": (spoiled(np.inf, np.float16), ValueError, "inf in row 1"),
+    "infinite object": (spoiled(np.inf), ValueError, "column 0 holds inf in row 1"),
+    "infinite tensor": (
+        *(torch.tensor([[np.inf]]), ValueError),
+        "column 0 holds inf in row 0",
+    ),
+    "infinite column": (
+        *(pl.DataFrame({"age": [1.0, None, np.inf]}), ValueError),
+        "column 'age' holds inf in row 2",
+    ),
+    "infinite sparse": (
+        *(sparse.coo_array(np.diag([1, np.inf])), ValueError),
+        "column 1 holds inf in row 1",
+    ),
+    "missing sparse": (
+        *(sparse.csr_array(np.diag([1, NAN])), ValueError),
+        "column 1 of X holds NaN in row 1: a sparse matrix may not",
+    ),
+    "huge integer": (spoiled(10**400), ValueError, "infinity.*column 0.*row 1"),
+    "number among text": (
+        *(ends(7), TypeError),
+        "column 'a' of X mixes kinds: the str 'x' in row 0 and the int 7 in row 100",
+    ),
+    "text among numbers": (
+        *(spoiled("x"), TypeError),
+        "column 0 of X mixes kinds: the float 1.0 in row 0 and the str 'x' in row 1",
+    ),
+    "date among text": (ends(dt.date(2021, 3, 4)), TypeError, "mixes kinds"),
+    "dict": (
+        *(spoiled({"foo": "bar"}), TypeError),
+        # scikit-learn's checks look for the words in the middle.
+        r"column 0 of X holds the dict \{'foo': 'bar'\} in row 1.*"
+        "argument must be .* string.* number",
+    ),
+    "dict among text": (ends({"k": 1}), TypeError, "the dict .* in row 100"),
+    "list cells": (
+        *(pl.DataFrame({"a": [None, [1, 2]]}), TypeError),
+        r"column 'a' of X holds the list \[1, 2\] in row 1; a cell .* must be",
+    ),
+    "struct cells": (pl.DataFrame({"a": [{"b": 1}]}), TypeError, "the dict"),
+    "bytes cells": (pa.table({"a": [b"x"]}), TypeError, "the bytes b'x' in row 0"),
+    "a long cell": (ends([0] * 1000), TypeError, r"the list \[0, .*\.\.\. in row 100"),
+    "periods": (
+        *(pd.DataFrame({"a": pd.period_range("2021", periods=1, freq="M")}), TypeError),
+        "the Period",
+    ),
+    "repeated names": (
+        *(pd.DataFrame([[1, 2, 3, 4]], columns=["a", "b", "a", "b"]), ValueError),
+        "column names of X must differ, got a, b more than once",
+    ),
+    "repeated arrow names": (
+        *(pa.table([[1], [2]], names=["a", "a"]), ValueError),
+        "must differ, got a more than once",
+    ),
+    "sparse tensor": (torch.eye(2).to_sparse(), TypeError, r"X\.to_dense\(\)"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_named(case):
+    X, error, message = BAD[case]
+    with pytest.raises(error, match=f"(?s){message}"):
+        read_table(X).column(0 if "sparse" not in case else 1)
+
+
+def test_only_a_numeric_array_has_a_matrix():
+    with pytest.raises(TypeError, match="numeric array"):
+        read_table(pd.DataFrame({"a": [1]})).matrix()
