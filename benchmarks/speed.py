@@ -142,7 +142,8 @@ def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
         is_regression = name in REGRESSIONS
         targets = y.astype(np.float32)[:, None] if is_regression else y.astype(np.int64)
         n_outputs = 1 if is_regression else int(y.max()) + 1
-        problem = Problem(X.astype(np.float32), targets, n_outputs, not is_regression)
+        task = "values" if is_regression else "classes"
+        problem = Problem(X.astype(np.float32), targets, n_outputs, task)
         settings = Settings(n_epochs=150, batch_size=32, task_learning_rate=3e-4)
         schedule = settings.schedule(len(X), X.shape[1], 1)
         train_plain(problem, settings, [np.arange(X.shape[1])], schedule, seed=0)

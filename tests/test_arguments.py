@@ -1,6 +1,7 @@
 """A bad argument is refused by name, with its value and what is allowed."""
 
 import math
+import re
 from inspect import signature
 
 import numpy as np
@@ -33,6 +34,9 @@ BAD_ARGUMENTS = [
     ("min_features_to_select", None, TypeError, INT),
     ("max_features", 0, ValueError, INT),
     ("max_features", "sqrt", TypeError, INT),
+    ("groups", "all", TypeError, "a list of lists of features"),
+    ("class_weight", "heavy", ValueError, "a dict, 'balanced' or None"),
+    ("max_categories", 0, ValueError, INT),
     ("tolerance", -0.01, ValueError, NOT_NEGATIVE),
     ("tolerance", None, TypeError, NOT_NEGATIVE),
     ("n_members", 0, ValueError, INT),
@@ -88,10 +92,30 @@ def test_bad_argument_is_refused_by_name_with_its_value(name, value, error, allo
     assert allowed in message
 
 
+# Arguments with several entries: the message names the wrong one.
+BAD_ENTRIES = [
+    ("groups", [[0, 99]], "positions 0 to 7, got 99"),
+    ("groups", [[0, 1], [1, 2]], "disjoint, got 1 in two"),
+    ("groups", [[0], []], "groups[1] must name at least one feature"),
+    ("always_keep", ["area"], "because X has no column names, got 'area'"),
+    ("never_keep", [-99], "positions 0 to 7, got -99"),
+    ("never_keep", range(8), "must leave at least one feature, got all"),
+    ("feature_costs", [1.0, 2.0], "each of the 8 features, got 2"),
+    ("feature_costs", {0: -1.0}, "a finite number >= 0, got -1.0"),
+    ("class_weight", {0: -1.0}, "finite and >= 0, got 0: -1.0"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "statement"), BAD_ENTRIES)
+def test_bad_entry_is_refused_by_name_with_its_value(name, value, statement):
+    with pytest.raises(ValueError, match=re.escape(statement)) as caught:
+        AutoNFSClassifier(**{name: value}).fit(*class_table())
+    assert name in str(caught.value)
+
+
 def test_bad_arguments_cover_the_constructor():
-    assert {row[0] for row in BAD_ARGUMENTS} == {
-        *signature(AutoNFSClassifier).parameters
-    }
+    refused = {row[0] for row in (*BAD_ARGUMENTS, *BAD_ENTRIES)}
+    assert refused == {*signature(AutoNFSClassifier).parameters}
 
 
 @pytest.mark.parametrize(

@@ -9,18 +9,20 @@ import pytest
 
 from featuresieve._balance_path import (
     _PATH_SHARE,
-    PRICE_FACTORS,
-    SINGLE_PRICE_FACTOR,
     BalanceSearch,
-    Bounds,
     fit_at_balance,
     n_held_out_splits,
+)
+from featuresieve._candidates import Bounds, Rule, Votes, candidate_rules
+from featuresieve._gates import Gates
+from featuresieve._history import History
+from featuresieve._prices import (
+    PRICE_FACTORS,
+    SINGLE_PRICE_FACTOR,
     path_balances,
     price_unit,
     single_balance,
 )
-from featuresieve._candidates import Rule, Votes, candidate_rules
-from featuresieve._history import History
 from featuresieve._problem import Problem
 from featuresieve._refit import HeldOutLosses
 from featuresieve._settings import Settings
@@ -32,9 +34,11 @@ def make_problem(n_rows, n_columns=10, *, is_classification=False):
     features = rng.standard_normal((n_rows, n_columns)).astype(np.float32)
     signal = features[:, 0] + features[:, 1]
     if is_classification:
-        return Problem(features, (signal > np.median(signal)).astype(np.int64), 2, True)
+        return Problem(
+            features, (signal > np.median(signal)).astype(np.int64), 2, "classes"
+        )
     scaled = (signal - signal.mean()) / signal.std()
-    return Problem(features, scaled[:, None].astype(np.float32), 1, False)
+    return Problem(features, scaled[:, None].astype(np.float32), 1, "values")
 
 
 # Prices.
@@ -56,14 +60,14 @@ def test_null_loss_of_two_equal_classes_is_the_entropy_of_a_coin():
 
 
 def test_path_balances_are_prices_times_columns_where_rows_are_many():
-    # The largest price, 0.032, is below a twelfth of the null loss.
+    # The largest price, 0.032 / 2, is below a twelfth of the null loss.
     found = path_balances(make_problem(1000, 10), Settings())
     np.testing.assert_allclose(found, 10 * 0.032 * np.array(PRICE_FACTORS))
     assert (np.diff(found) > 0).all()
 
 
 def test_path_balances_end_at_a_twelfth_of_the_null_loss_where_rows_are_few():
-    # 32 weights over 16 rows: the largest price would be 2, more than the null loss.
+    # 32 weights over 16 rows: the largest price would be 1, the whole null loss.
     problem = make_problem(16, 10)
     found = path_balances(problem, Settings())
     assert found[-1] == pytest.approx(10 * problem.null_loss() / 12)
@@ -74,7 +78,7 @@ def test_path_balances_end_at_a_twelfth_of_the_null_loss_where_rows_are_few():
 
 def test_path_balances_of_a_constant_target_are_positive():
     problem = make_problem(16)
-    constant = Problem(problem.features, np.zeros_like(problem.targets), 1, False)
+    constant = Problem(problem.features, np.zeros_like(problem.targets), 1, "values")
     assert (path_balances(constant, Settings()) > 0).all()
 
 
@@ -273,7 +277,7 @@ def test_search_of_an_exact_size_takes_the_best_ranked_without_refits(search):
 def test_search_says_when_the_target_has_nothing_to_do_with_the_columns():
     problem = make_problem(200, 6)
     noise = np.random.default_rng(1).standard_normal((200, 1)).astype(np.float32)
-    unrelated = Problem(problem.features, noise, 1, False)
+    unrelated = Problem(problem.features, noise, 1, "values")
     result = BalanceSearch(unrelated, QUICK, Bounds(), tolerance=0.01, seed=0).run()
     assert result.is_uninformative
     assert result.support.sum() == 1
@@ -305,7 +309,7 @@ def test_an_unrelated_target_gets_the_least_count_when_majorities_are_candidates
     kept = np.zeros((2, 3, 8), dtype=bool)
     kept[0, :, :most_kept] = kept[1, :, :1] = True
     votes = Votes(kept, np.where(kept, 1.0, -1.0).astype(np.float32))
-    rules = candidate_rules(votes, is_returned_as_judged=True, least=1, most=8)
+    rules = candidate_rules(votes, Gates.plain(8), Bounds(), is_returned_as_judged=True)
     search = BalanceSearch(
         make_problem(20, 8), Settings(), Bounds(), tolerance=0.01, seed=0
     )

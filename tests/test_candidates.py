@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from featuresieve._candidates import Rule, Votes, candidate_rules
+from featuresieve._candidates import Bounds, Rule, Votes, candidate_rules
+from featuresieve._gates import Gates
 
 
 def votes_of(kept, logits=None):
@@ -12,6 +13,16 @@ def votes_of(kept, logits=None):
     if logits is None:
         logits = np.where(kept, 1.0, -1.0)
     return Votes(kept, np.array(logits, dtype=np.float32))
+
+
+def list_rules(votes, is_returned_as_judged, least, most):
+    """Return the candidate rules for gates of one column each."""
+    return candidate_rules(
+        votes,
+        Gates.plain(votes.kept.shape[-1]),
+        Bounds(least, most),
+        is_returned_as_judged=is_returned_as_judged,
+    )
 
 
 # Two balances, three members, four columns; a higher balance keeps less.
@@ -61,38 +72,46 @@ def test_ranking_of_equal_columns_keeps_their_order():
 
 
 def test_majority_rule_keeps_what_at_least_half_of_the_members_keep():
-    assert Rule("majority", 0).columns(VOTES).tolist() == [0, 1, 2]
-    assert Rule("majority", 1).columns(VOTES).tolist() == [0]
+    assert Rule("majority", 0).gates(
+        VOTES, Gates.plain(VOTES.kept.shape[-1])
+    ).tolist() == [0, 1, 2]
+    assert Rule("majority", 1).gates(
+        VOTES, Gates.plain(VOTES.kept.shape[-1])
+    ).tolist() == [0]
 
 
 def test_top_rule_keeps_the_best_ranked_in_ascending_order():
     votes = votes_of([[[0, 1, 1], [0, 0, 1]]])
-    assert Rule("top", 0, 2).columns(votes).tolist() == [1, 2]
+    assert Rule("top", 0, 2).gates(
+        votes, Gates.plain(votes.kept.shape[-1])
+    ).tolist() == [1, 2]
 
 
 def sets_of(rules, votes):
-    return [rule.columns(votes).tolist() for rule in rules]
+    return [
+        rule.gates(votes, Gates.plain(votes.kept.shape[-1])).tolist() for rule in rules
+    ]
 
 
 def test_candidates_go_up_to_what_a_member_keeps_at_the_lowest_balance():
-    rules = candidate_rules(VOTES, is_returned_as_judged=False, least=1, most=4)
+    rules = list_rules(VOTES, False, 1, 4)
     # 8 votes of 3 members at the first balance: 2.67 columns, rounded up.
     assert sets_of(rules, VOTES) == [[0], [0, 1], [0, 1, 2]]
 
 
 def test_candidates_keep_to_the_bounds():
-    rules = candidate_rules(VOTES, is_returned_as_judged=True, least=2, most=2)
+    rules = list_rules(VOTES, True, 2, 2)
     assert sets_of(rules, VOTES) == [[0, 1]]
 
 
 def test_candidates_reach_the_least_count_even_if_members_keep_less():
-    rules = candidate_rules(VOTES, is_returned_as_judged=False, least=4, most=4)
+    rules = list_rules(VOTES, False, 4, 4)
     assert sets_of(rules, VOTES) == [[0, 1, 2, 3]]
 
 
 def test_candidates_exist_when_no_member_keeps_anything():
     votes = votes_of(np.zeros((2, 3, 4)))
-    rules = candidate_rules(votes, is_returned_as_judged=True, least=1, most=4)
+    rules = list_rules(votes, True, 1, 4)
     assert sets_of(rules, votes) == [[0]]
 
 
@@ -100,9 +119,7 @@ def test_candidates_exist_when_no_member_keeps_anything():
 def test_candidates_are_distinct_sets(is_returned_as_judged):
     rng = np.random.default_rng(0)
     votes = votes_of(rng.uniform(size=(4, 5, 30)) < np.linspace(0.9, 0.1, 30))
-    rules = candidate_rules(
-        votes, is_returned_as_judged=is_returned_as_judged, least=1, most=30
-    )
+    rules = list_rules(votes, is_returned_as_judged, 1, 30)
     sets = [tuple(columns) for columns in sets_of(rules, votes)]
     assert len(set(sets)) == len(sets)
     assert {len(columns) for columns in sets} >= {1, 2, 3}
@@ -111,14 +128,14 @@ def test_candidates_are_distinct_sets(is_returned_as_judged):
 def test_majorities_are_candidates_beside_ranked_sets():
     # At the second balance all members agree on a column that is not the best ranked.
     votes = votes_of([[[1, 1, 1]], [[1, 0, 1]], [[0, 1, 0]]])
-    with_them = candidate_rules(votes, is_returned_as_judged=True, least=1, most=3)
-    without = candidate_rules(votes, is_returned_as_judged=False, least=1, most=3)
+    with_them = list_rules(votes, True, 1, 3)
+    without = list_rules(votes, False, 1, 3)
     assert [0, 2] in sets_of(with_them, votes)
     assert [0, 2] not in sets_of(without, votes)
 
 
 def test_a_ranked_candidate_names_the_balance_nearest_in_count():
-    rules = candidate_rules(VOTES, is_returned_as_judged=False, least=1, most=4)
+    rules = list_rules(VOTES, False, 1, 4)
     nearest = {rule.size: rule.balance_index for rule in rules}
     # Mean counts are 2.67 and 1.33.
     assert nearest[1] == 1
@@ -127,7 +144,7 @@ def test_a_ranked_candidate_names_the_balance_nearest_in_count():
 
 def test_sizes_of_ranked_candidates_grow_by_about_a_third():
     votes = votes_of(np.ones((1, 1, 1000)))
-    rules = candidate_rules(votes, is_returned_as_judged=False, least=1, most=1000)
+    rules = list_rules(votes, False, 1, 1000)
     sizes = np.array([rule.size for rule in rules])
     assert sizes[0] == 1
     assert sizes[-1] == 1000

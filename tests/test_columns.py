@@ -8,7 +8,6 @@ from featuresieve._columns import (
     _MAX_KNOTS,
     SCALINGS,
     ColumnScaler,
-    canonical_order,
 )
 
 # The scaled columns are float32: half a unit in the last place of numbers up to 4.
@@ -175,29 +174,3 @@ def test_scaling_leaves_the_table_alone(scaling):
 
 
 # The canonical order.
-
-
-def test_permuting_the_columns_permutes_the_canonical_order():
-    encoded = make_table().astype(np.float32)
-    order = canonical_order(encoded)
-    for seed in range(5):
-        shuffle = np.random.default_rng(seed).permutation(4)
-        again = canonical_order(encoded[:, shuffle])
-        np.testing.assert_array_equal(shuffle[again], order)
-
-
-def test_canonical_order_is_a_permutation():
-    order = canonical_order(make_table().astype(np.float32))
-    assert sorted(order) == [0, 1, 2, 3]
-
-
-def test_canonical_order_leaves_equal_columns_in_the_order_they_came():
-    encoded = np.repeat(make_table()[:, [0]], 3, axis=1).astype(np.float32)
-    np.testing.assert_array_equal(canonical_order(encoded), [0, 1, 2])
-
-
-def test_canonical_order_does_not_depend_on_the_memory_layout():
-    encoded = make_table().astype(np.float32)
-    np.testing.assert_array_equal(
-        canonical_order(np.asfortranarray(encoded)), canonical_order(encoded)
-    )

@@ -24,8 +24,8 @@ def test_kept_columns_serve_another_model_as_well_as_all(load):
     with_all = cross_val_score(forest, X, y).mean()
     with_kept = cross_val_score(forest, X[:, kept], y).mean()
     assert kept.sum() < X.shape[1]
-    # A point and a half: less than one standard error of these small test parts.
-    assert with_kept > with_all - 0.015
+    # Twice the standard error of a share of 0.97 in the 178 rows of wine.
+    assert with_kept > with_all - 0.026
 
 
 @pytest.mark.slow

@@ -240,7 +240,7 @@ FAILURES = {
     "factory raises": (classifier(task_network=broken_factory), X, Y, BrokenError),
     "network raises": (classifier(task_network=BrokenForward), X, Y, BrokenError),
     "diverges": (classifier(task_learning_rate=1e30), X, Y, TrainingDivergedError),
-    "X is not finite": (classifier(), np.full_like(X, np.nan), Y, ValueError),
+    "X is not finite": (classifier(), np.full_like(X, np.inf), Y, ValueError),
     "lengths differ": (classifier(), X, Y[:-1], ValueError),
     "one class": (classifier(), X, np.zeros(len(X)), ValueError),
     "bad argument": (classifier(n_epochs=0), X, Y, ValueError),

@@ -15,7 +15,8 @@ def make_problem(targets):
     if not is_classification:
         targets = targets.reshape(-1, 1).astype(np.float32)
     features = np.zeros((len(targets), 1), dtype=np.float32)
-    return Problem(features, targets, n_outputs, is_classification)
+    task = "classes" if is_classification else "values"
+    return Problem(features, targets, n_outputs, task)
 
 
 REGRESSION = make_problem(np.linspace(0.0, 1.0, 25))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from featuresieve._balance_path import Bounds
+from featuresieve._candidates import Bounds
 from featuresieve._columns import SCALINGS
 from featuresieve._device import resolve_device
 from featuresieve._gumbel_sigmoid import NOISE_KINDS
@@ -119,7 +119,9 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
         check_real(name, balance, least=0.0, most=LARGEST_BALANCE)
     else:
         check_choice("balance, if not a number,", balance, BALANCES)
-    for name in ("n_members", "embedding_size", "min_features_to_select"):
+    for name in (
+        *("n_members", "embedding_size", "min_features_to_select", "max_categories"),
+    ):
         check_integer(name, params[name], least=1)
     for name in ("n_epochs", "batch_size", "n_features_to_select", "max_features"):
         if params[name] is not None:

@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,30 +13,26 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featuresieve._arguments import bounds_from, draw_seed, settings_from
-from featuresieve._balance_path import (
-    BalanceSearch,
-    Bounds,
-    SearchResult,
-    fit_at_balance,
-    single_balance,
-)
-from featuresieve._columns import (
-    ColumnScaler,
-    Float32Array,
-    IndexArray,
-    canonical_order,
-)
+from featuresieve._balance_path import BalanceSearch, SearchResult, fit_at_balance
+from featuresieve._candidates import Bounds
 from featuresieve._exceptions import (
     SelectionCollapseWarning,
     TimeBudgetWarning,
     UninformativeTargetWarning,
 )
+from featuresieve._findings import feature_table, findings
 from featuresieve._predictor import Predictor
+from featuresieve._preparation import prepare
+from featuresieve._prices import single_balance
 from featuresieve._problem import Problem
 from featuresieve._refit import REFIT_SHARE
+from featuresieve._row_weights import RowWeights, row_weights
 from featuresieve._settings import Settings
 from featuresieve._stacks import PlainRun, train_plain
 from featuresieve._surroundings import own_surroundings
+from featuresieve._table import Table, read_table, take_columns
+from featuresieve._targets import ClassCode, Target, class_target, value_target
+from featuresieve._wishes import wishes_from
 
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2
@@ -55,6 +50,11 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         n_features_to_select: int | None = None,
         min_features_to_select: int = 1,
         max_features: int | None = None,
+        groups: Any = None,
+        always_keep: Any = None,
+        never_keep: Any = None,
+        feature_costs: Any = None,
+        class_weight: Any = None,
         tolerance: float = 0.01,
         n_members: int = 4,
         gate_rows: str = "held_out",
@@ -76,6 +76,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         mask_init: str = "zeros",
         train_embedding: bool = True,
         scaling: str = "normal_scores",
+        max_categories: int = 32,
         max_time: float | None = None,
         device: str = "auto",
         random_state: Any = None,
@@ -84,6 +85,11 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         self.n_features_to_select = n_features_to_select
         self.min_features_to_select = min_features_to_select
         self.max_features = max_features
+        self.groups = groups
+        self.always_keep = always_keep
+        self.never_keep = never_keep
+        self.feature_costs = feature_costs
+        self.class_weight = class_weight
         self.tolerance = tolerance
         self.n_members = n_members
         self.gate_rows = gate_rows
@@ -105,6 +111,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         self.mask_init = mask_init
         self.train_embedding = train_embedding
         self.scaling = scaling
+        self.max_categories = max_categories
         self.max_time = max_time
         self.device = device
         self.random_state = random_state
@@ -140,67 +147,91 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         }
         return cls(**(published | overrides))
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Select features and train the predictor on them.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
-            Finite numbers.
-        y : array-like of shape (n_samples,)
-            Class labels or real values.
+        X : table of shape (n_samples, n_features)
+            A data frame of pandas, polars or pyarrow, an array, a scipy sparse matrix
+            or a tensor. Numbers, booleans, dates, categories and strings; missing
+            values are allowed, infinite ones are not.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, or a matrix of zeros and ones with one column a label; real
+            values, in one column or several.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows a row stands for.
 
         Returns
         -------
         self
         """
-        started = time.monotonic()
-        settings = settings_from(self.get_params(deep=False))
-        X, y = self._validate(X, y)
-        bounds = bounds_from(self.get_params(deep=False), X.shape[1])
+        before = vars(self).copy()
+        try:
+            self._fit(X, y, sample_weight, time.monotonic())
+        except BaseException:  # also an interrupt: what was there before stays
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, started: float) -> None:
+        """Do what `fit` says; attributes are set at the end."""
+        params = self.get_params(deep=False)
+        settings = settings_from(params)
+        table = read_table(X)
+        validate_data(self, X, y, skip_check_array=True)
+        if table.n_rows < 2:
+            raise ValueError(
+                "Found array with 1 sample(s) while a minimum of 2 is required."
+            )
+        wishes = wishes_from(params, table.names, table.n_features)
+        bounds = bounds_from(params, table.n_features)
+        wishes.check_bounds(bounds)
         seed = draw_seed(self.random_state)
-        scaler = ColumnScaler.fit(X, self.scaling)  # type: ignore[arg-type]
-        encoded = scaler.transform(X)
-        order = canonical_order(encoded)
-        targets, n_outputs, learned = self._encode_target(y)
-        features = np.take(encoded, order, axis=1)  # by rows, as batches are read
-        problem = Problem(features, targets, n_outputs, is_classifier(self))
-        del encoded
+        weights, target = self._read_target(y, sample_weight, table.n_rows)
+        prepared = prepare(
+            table,
+            target,
+            weights,
+            wishes,
+            scaling=self.scaling,  # type: ignore[arg-type]
+            max_categories=self.max_categories,
+        )
+        problem = prepared.problem
         deadline = None if self.max_time is None else started + self.max_time
         with own_surroundings():
             result = self._search(problem, settings, bounds, seed, started)
             run = self._train_predictor(problem, settings, result, seed, deadline)
-        is_cut_short = result.is_cut_short or run.is_cut_short
-        for name, value in learned.items():
+        self._target_code = target.code
+        if isinstance(target.code, ClassCode):
+            self.classes_ = target.code.classes
+        for name, value in findings(result, prepared).items():
             setattr(self, name, value)
-        self._store(result, order)
-        kept = order[result.support]  # in the order the predictor knows them
-        self._kept_columns, self._scaler = kept, scaler.take(kept)
-        self._predictor = Predictor.of(run.task, n_outputs)
+        kept = prepared.features_of(np.flatnonzero(result.support))
+        self._encoder = prepared.encoder.take(kept)
+        self._predictor = Predictor.of(run.task, target.n_outputs)
         self._task_network = self.task_network
-        self._warn(result, is_cut_short)
-        return self
+        self._warn(result, result.is_cut_short or run.is_cut_short)
 
-    def _validate(self, X: Any, y: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return X and y as arrays, or say what is wrong with them."""
-        X, y = validate_data(
-            self,
-            X,
-            y,
-            dtype=(np.float64, np.float32),
-            ensure_min_samples=2,
-            y_numeric=not is_classifier(self),
-        )
-        return X, y
-
-    @abstractmethod
-    def _encode_target(
-        self, y: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[np.int64] | Float32Array, int, dict[str, Any]]:
-        """Return the target the networks learn, its outputs, and what was learnt of it.
-
-        The last are attributes to set once the fit has succeeded.
-        """
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int
+    ) -> tuple[RowWeights, Target]:
+        """Return the encoded target and the weights of the rows."""
+        if is_classifier(self):
+            target = class_target(y, n_rows)
+            labels = target.values
+            if target.task == "classes":
+                assert isinstance(target.code, ClassCode)
+                labels = target.code.classes[target.values]
+            weights = row_weights(sample_weight, self.class_weight, labels, n_rows)
+            if len(np.unique(target.values[weights.rows])) < 2:
+                raise ValueError(
+                    "sample_weight and class_weight must leave at least 2 classes."
+                )
+            return weights, target
+        weights = row_weights(sample_weight, self.class_weight, None, n_rows)
+        return weights, value_target(y, n_rows, weights.by_row)
 
     def _search(
         self,
@@ -254,61 +285,11 @@ class AutoNFS(SelectorMixin, BaseEstimator):
         return train_plain(
             narrow,
             settings,
-            [np.arange(narrow.n_columns)] * _N_PREDICTORS,
+            [np.arange(len(narrow.gates))] * _N_PREDICTORS,
             settings.schedule(narrow.n_rows, narrow.n_columns, _N_PREDICTORS, share),
             seed=seed + 2,
             deadline=deadline,
         )
-
-    def _store(self, result: SearchResult, order: IndexArray) -> None:
-        """Set the learned attributes, in the user's order of columns."""
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        at_balance = result.balance_index
-        votes = result.votes
-        self.support_ = result.support[back]
-        self.n_features_selected_ = int(self.support_.sum())
-        self.logits_ = votes.logits[at_balance].mean(axis=0, dtype=np.float64)[back]
-        self.selection_frequency_ = votes.frequency()[at_balance][back]
-        ranking = np.empty(len(order), dtype=np.int64)
-        ranking[order[votes.ranked()]] = np.arange(1, len(order) + 1)
-        self.ranking_ = ranking
-        self.balance_ = float(result.balances[at_balance])
-        self.path_ = np.array(
-            [
-                (row.balance, row.n_kept, row.loss, row.loss_error, row.is_chosen)
-                for row in result.path
-            ],
-            dtype=[
-                ("balance", np.float64),
-                ("n_kept", np.int64),
-                ("loss", np.float64),
-                ("loss_error", np.float64),
-                ("is_chosen", np.bool_),
-            ],
-        )
-        self.history_ = self._history_of(result, back)
-
-    @staticmethod
-    def _history_of(
-        result: SearchResult, back: IndexArray
-    ) -> dict[str, npt.NDArray[Any]]:
-        """Return what training recorded, by name."""
-        history, n_balances = result.history, len(result.balances)
-        n_members = len(history.task_loss[0]) // n_balances
-        own = slice(
-            result.balance_index * n_members, (result.balance_index + 1) * n_members
-        )
-        gates = [1.0 / (1.0 + np.exp(-logits[own])) for logits in history.logits]
-        return {
-            "step": np.array(history.step),
-            "temperature": np.array(history.temperature),
-            "balance": np.repeat(result.balances, n_members),
-            "task_loss": np.array(history.task_loss),
-            "penalty": np.array(history.penalty),
-            "n_kept": np.array([(logits > 0).sum(axis=1) for logits in history.logits]),
-            "gates": np.array([gate.mean(axis=0)[back] for gate in gates]),
-        }
 
     def _warn(self, result: SearchResult, is_cut_short: bool) -> None:
         """Tell the user what is doubtful about the answer."""
@@ -319,7 +300,7 @@ class AutoNFS(SelectorMixin, BaseEstimator):
                 f"the {n_kept} best ranked of {len(self.support_)} columns were kept, "
                 "but there is no evidence that they are related to y.",
                 UninformativeTargetWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif result.is_collapsed and self.n_features_to_select is None:
             advice = "" if self.balance == "auto" else " Lower balance, or use 'auto'."
@@ -327,25 +308,49 @@ class AutoNFS(SelectorMixin, BaseEstimator):
                 f"no column cleared the threshold at balance={self.balance_:g}: the "
                 f"{n_kept} best ranked were kept.{advice}",
                 SelectionCollapseWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         if is_cut_short:
             warnings.warn(
                 f"max_time={self.max_time!r} seconds shortened the training.",
                 TimeBudgetWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return the mask `SelectorMixin` works with."""
         check_is_fitted(self)
-        return self.support_
+        return np.asarray(self.support_)
+
+    def transform(self, X: Any) -> Any:
+        """Return the kept columns of X.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            With all columns that `fit` saw.
+
+        Returns
+        -------
+        table of shape (n_samples, n_features_selected_)
+            What came in: a data frame of the same library with the same names, dtypes
+            and index, an array, a sparse matrix, a tensor. `set_output` asks for
+            something else.
+        """
+        self._read(X)
+        return take_columns(X, np.flatnonzero(self.support_))
+
+    def _read(self, X: Any) -> Table:
+        """Return a view of X, after comparing its columns with those of `fit`."""
+        check_is_fitted(self)
+        table = read_table(X)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return table
 
     def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the outputs of the predictor networks, (members, rows, outputs)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        encoded = self._scaler.transform(X[:, self._kept_columns])
+        table = self._read(X)
+        encoded = self._encoder.transform(table)
         return self._predictor.outputs(encoded, self._task_network)
 
     def feature_table(self) -> Any:
@@ -358,30 +363,15 @@ class AutoNFS(SelectorMixin, BaseEstimator):
             structured array with these fields.
         """
         check_is_fitted(self)
-        n_features = len(self.support_)
-        names = getattr(self, "feature_names_in_", None)
-        if names is None:
-            names = np.array([f"x{j}" for j in range(n_features)])
-        columns = {
-            "name": np.asarray(names, dtype=str),
-            "kept": self.support_,
-            "logit": self.logits_,
-            "frequency": self.selection_frequency_,
-            "rank": self.ranking_,
-        }
-        fields = [(name, values.dtype) for name, values in columns.items()]
-        table = np.empty(n_features, dtype=fields)
-        for name, values in columns.items():
-            table[name] = values
-        table = table[np.argsort(self.ranking_)]
-        try:
-            import pandas as pd
-        except ImportError:
-            return table
-        return pd.DataFrame(table)
+        return feature_table(self)
 
     def __sklearn_tags__(self) -> Tags:
         """Say what input the estimator takes."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
         return tags

@@ -9,26 +9,29 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from scipy.stats import t as t_distribution
 
-from featuresieve._candidates import Rule, Votes, candidate_rules
+from featuresieve._candidates import (
+    Bounds,
+    Rule,
+    Votes,
+    candidate_rules,
+    fewest_rule,
+    fill,
+    nearest_count,
+    prefix_sizes,
+)
+from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
 from featuresieve._gumbel_sigmoid import threshold_mask, vote_mask
 from featuresieve._history import History
+from featuresieve._prices import path_balances
 from featuresieve._problem import Problem
-from featuresieve._refit import HeldOutLosses, refit_candidates
+from featuresieve._refit import HeldOutLosses, mean_errors, refit_candidates
 from featuresieve._row_roles import RowArray, gate_halves, held_out_splits
 from featuresieve._settings import Settings
 from featuresieve._stacks import GateRun, train_gates
 
-FloatArray = npt.NDArray[np.float64]
-BoolArray = npt.NDArray[np.bool_]
-
-# Prices of a feature along the path, relative to hidden units / rows.
-PRICE_FACTORS = (2.0**-4.5, 2.0**-3, 2.0**-1.5, 1.0)
-# The price at which a single run does best, relative to the same unit.
-SINGLE_PRICE_FACTOR = 2.0**-3
 _TEST_FRACTION = 0.2
 # Shares of max_time after which the path, and the refits, must be done.
 _PATH_SHARE, _REFIT_SHARE = 0.6, 0.85
@@ -56,7 +59,7 @@ class SearchResult:
 
     Attributes
     ----------
-    support : array of shape (columns,)
+    support : array of shape (gates,)
     votes : Votes
         What every member kept at every balance.
     balance_index : int
@@ -87,46 +90,6 @@ class SearchResult:
     predictor_share: float = 1.0
 
 
-@dataclass(frozen=True)
-class Bounds:
-    """How many columns may be kept, and how many exactly if that is given."""
-
-    least: int = 1
-    most: int = 2**31
-    exactly: int | None = None
-
-
-def price_unit(problem: Problem, settings: Settings) -> float:
-    """Return the natural price of a feature: first-layer weights over rows.
-
-    A kept feature brings one weight per hidden unit, and about one over the number of
-    rows is what a weight costs in nats per row (Akaike).
-    """
-    n_hidden = settings.hidden_sizes[0] if settings.hidden_sizes else 1
-    price = n_hidden / problem.n_rows
-    if settings.reduction == "sum":  # the task loss is that of a whole batch
-        price *= settings.schedule(problem.n_rows, problem.n_columns, 1).batch_size
-    return price
-
-
-def path_balances(problem: Problem, settings: Settings) -> FloatArray:
-    """Return the balances of the path, smallest first.
-
-    A balance is a price times the number of columns. The path is moved down if its
-    largest price exceeds a twelfth of what predicting the target perfectly is worth.
-    """
-    prices = price_unit(problem, settings) * np.array(PRICE_FACTORS)
-    ceiling = max(problem.null_loss(), 1e-6) / 12
-    scale = problem.n_columns * min(1.0, ceiling / float(prices[-1]))
-    return np.asarray(scale * prices)
-
-
-def single_balance(problem: Problem, settings: Settings) -> float:
-    """Return the balance for a single run at the closed-form price."""
-    price = price_unit(problem, settings) * SINGLE_PRICE_FACTOR
-    return problem.n_columns * min(price, max(problem.null_loss(), 1e-6) / 48)
-
-
 def n_held_out_splits(n_rows: int) -> int:
     """Return how many held-out parts are drawn: one from many rows, more from few."""
     for n_splits, least_rows in ((1, 4000), (2, 1500), (3, 500)):
@@ -149,22 +112,36 @@ def fit_at_balance(
     rows = np.arange(problem.n_rows)
     roles = _member_roles(problem, settings, rows, settings.n_members, seed)
     run = train_gates(problem, settings, balances, roles, seed=seed, deadline=deadline)
-    votes = _votes(run, settings, 1, seed)
+    votes = _votes(run, settings, 1, seed, problem.gates, bounds)
     majority = np.flatnonzero(votes.frequency()[0] >= 0.5)
-    size = int(np.clip(len(majority), bounds.least, bounds.most))
-    kept = majority if size == len(majority) else votes.ranked()[:size]
-    if bounds.exactly is not None:
-        kept = votes.ranked()[: bounds.exactly]
+    kept = _within_bounds(majority, votes, problem.gates, bounds)
+    count = problem.gates.count(kept)
     return SearchResult(
-        support=_as_mask(kept, problem.n_columns),
+        support=_as_mask(kept, len(problem.gates)),
         votes=votes,
         balance_index=0,
         balances=np.array([balance]),
-        path=[Candidate(balance, len(kept), np.nan, np.nan, True)],
+        path=[Candidate(balance, count, np.nan, np.nan, True)],
         history=run.history,
-        is_collapsed=len(majority) == 0,
+        is_collapsed=bool(problem.gates.is_forced[majority].all()),
         is_cut_short=run.is_cut_short,
     )
+
+
+def _within_bounds(
+    majority: IndexArray, votes: Votes, gates: Gates, bounds: Bounds
+) -> IndexArray:
+    """Return what most members keep, or the best ranked where that is not allowed."""
+    ranked = votes.ranked()
+    if bounds.exactly is not None:
+        return fill(ranked, gates, bounds.exactly)
+    if bounds.least <= gates.count(majority) <= bounds.most:
+        return majority
+    sizes = prefix_sizes(ranked, gates, bounds)
+    if not sizes:
+        return fill(ranked, gates, nearest_count(gates, bounds))
+    is_too_few = gates.count(majority) < bounds.least
+    return np.sort(ranked[: sizes[0] if is_too_few else sizes[-1]])
 
 
 class BalanceSearch:
@@ -209,14 +186,21 @@ class BalanceSearch:
     def run(self) -> SearchResult:
         """Train the path, refit its candidates and choose."""
         path_run = self._train_path()
-        votes = _votes(path_run, self.settings, len(self.balances), self.seed)
+        votes = _votes(
+            path_run,
+            self.settings,
+            len(self.balances),
+            self.seed,
+            self.problem.gates,
+            self.bounds,
+        )
         if self.bounds.exactly is not None:
             return self._result_of_size(path_run, votes, self.bounds.exactly)
         rules = candidate_rules(
             votes,
+            self.problem.gates,
+            self.bounds,
             is_returned_as_judged=len(self.splits) == 1,
-            least=self.bounds.least,
-            most=self.bounds.most,
         )
         losses = self._refit(votes, rules)
         chosen = self._choose(votes, rules, losses)
@@ -257,12 +241,16 @@ class BalanceSearch:
         return refit_candidates(
             self.problem,
             self.settings,
-            [[rule.columns(own) for rule in rules] for own in by_split],
+            [[self._gates(rule, own) for rule in rules] for own in by_split],
             self.splits,
             n_repeats=2 if n_splits == 1 else 1,
             seed=self.seed + 1,
             deadline=self._deadline(_REFIT_SHARE),
         )
+
+    def _gates(self, rule: Rule, votes: Votes) -> IndexArray:
+        """Return the gates a rule makes of some votes."""
+        return rule.gates(votes, self.problem.gates)
 
     def _null_losses(self) -> FloatArray:
         """Return the loss of a constant on every held-out row."""
@@ -286,9 +274,11 @@ class BalanceSearch:
         """
         best = int(losses.means.argmin())
         least_loss = float(losses.means[best])
-        gain = max(float(self._null_losses().mean()) - least_loss, 0.0)
+        null_loss = float((self._null_losses() * losses.weights).mean())
+        gain = max(null_loss - least_loss, 0.0)
         allowed = self.tolerance * min(least_loss, 5 * gain)
-        sizes = np.array([len(rule.columns(votes)) for rule in rules])
+        gates = self.problem.gates
+        sizes = np.array([gates.count(self._gates(rule, votes)) for rule in rules])
         excess, error = losses.excess_over(best)
         plausible = np.flatnonzero(excess - _DOUBT * error <= allowed)
         reference = max(plausible, key=lambda i: (sizes[i], -losses.means[i]))
@@ -305,10 +295,11 @@ class BalanceSearch:
         gains = self._null_losses() - losses.rows[losses.means.argmin()]
         if len(gains) < 2:
             return True
-        error = gains.std(ddof=1) / np.sqrt(len(gains))
-        return bool(
-            gains.mean() <= t_distribution.ppf(_CONFIDENCE, len(gains) - 1) * error
+        mean = (gains * losses.weights).mean()
+        error = mean_errors(gains, losses.weights) * np.sqrt(
+            len(gains) / (len(gains) - 1)
         )
+        return bool(mean <= t_distribution.ppf(_CONFIDENCE, len(gains) - 1) * error)
 
     def _result(
         self,
@@ -320,15 +311,17 @@ class BalanceSearch:
     ) -> SearchResult:
         """Put the answer together."""
         is_uninformative = self._is_uninformative(losses)
+        gates = self.problem.gates
+        sets = [self._gates(rule, votes) for rule in rules]
+        counts = [gates.count(opened) for opened in sets]
         if is_uninformative:  # keep no more than was asked for
-            fewest = np.sort(votes.ranked()[: self.bounds.least]).tolist()
-            chosen = [rule.columns(votes).tolist() for rule in rules].index(fewest)
-        kept = rules[chosen].columns(votes)
-        errors = losses.rows.std(axis=1) / np.sqrt(losses.rows.shape[1])
+            fewest = self._gates(fewest_rule(votes, gates, self.bounds), votes)
+            chosen = [opened.tolist() for opened in sets].index(fewest.tolist())
+        errors = losses.errors
         path = [
             Candidate(
                 balance=float(self.balances[rule.balance_index]),
-                n_kept=len(rule.columns(votes)),
+                n_kept=counts[i],
                 loss=float(losses.means[i]),
                 loss_error=float(errors[i]),
                 is_chosen=i == chosen,
@@ -336,13 +329,13 @@ class BalanceSearch:
             for i, rule in enumerate(rules)
         ]
         return SearchResult(
-            support=_as_mask(kept, self.problem.n_columns),
+            support=_as_mask(sets[chosen], len(gates)),
             votes=votes,
             balance_index=rules[chosen].balance_index,
             balances=self.balances,
             path=sorted(path, key=lambda row: (row.n_kept, row.balance)),
             history=path_run.history,
-            is_collapsed=not votes.kept.any(),
+            is_collapsed=not votes.kept[..., ~gates.is_forced].any(),
             is_uninformative=is_uninformative,
             is_cut_short=path_run.is_cut_short or losses.is_cut_short,
             predictor_share=float(losses.best_share[chosen]),
@@ -352,17 +345,18 @@ class BalanceSearch:
         self, path_run: GateRun, votes: Votes, size: int
     ) -> SearchResult:
         """Answer with the best ranked columns, without refits."""
-        counts = votes.kept.sum(axis=-1).mean(axis=1)
+        gates = self.problem.gates
+        counts = votes.kept.mean(axis=1) @ gates.n_features
         index = int(np.abs(counts - size).argmin())
         row = Candidate(float(self.balances[index]), size, np.nan, np.nan, True)
         return SearchResult(
-            support=_as_mask(votes.ranked()[:size], self.problem.n_columns),
+            support=_as_mask(fill(votes.ranked(), gates, size), len(gates)),
             votes=votes,
             balance_index=index,
             balances=self.balances,
             path=[row],
             history=path_run.history,
-            is_collapsed=not votes.kept.any(),
+            is_collapsed=not votes.kept[..., ~gates.is_forced].any(),
             is_cut_short=path_run.is_cut_short,
         )
 
@@ -376,21 +370,33 @@ def _member_roles(
     return gate_halves(problem, rows, -(-n_members // 2), seed)[:n_members]
 
 
-def _votes(run: GateRun, settings: Settings, n_balances: int, seed: int) -> Votes:
+def _votes(
+    run: GateRun,
+    settings: Settings,
+    n_balances: int,
+    seed: int,
+    gates: Gates,
+    bounds: Bounds,
+) -> Votes:
     """Turn the logits of a run into what each member keeps."""
     logits = torch.from_numpy(run.logits)
     if settings.decision == "vote":
         generator = torch.Generator().manual_seed(seed)
         n_votes = run.schedule.steps_per_epoch
-        kept = vote_mask(logits, settings.noise, n_votes, generator)
+        kept = vote_mask(logits, settings.noise, n_votes, generator).numpy()
     else:
-        kept = threshold_mask(logits)
-    shape = (n_balances, -1, run.logits.shape[1])
-    return Votes(kept.numpy().reshape(shape), run.logits.reshape(shape))
+        kept = threshold_mask(logits).numpy()
+    kept = kept | gates.is_forced
+    decided = np.where(gates.is_forced, np.float32(np.inf), run.logits)
+    most = bounds.most if bounds.exactly is None else bounds.exactly
+    room = most - gates.count(np.flatnonzero(gates.is_forced))
+    is_last = (gates.n_features > room) & ~gates.is_forced
+    shape = (n_balances, -1, len(gates))
+    return Votes(kept.reshape(shape), decided.reshape(shape), is_last)
 
 
-def _as_mask(columns: npt.NDArray[np.intp], n_columns: int) -> BoolArray:
-    """Return a boolean mask of some columns."""
-    mask = np.zeros(n_columns, dtype=bool)
-    mask[columns] = True
+def _as_mask(gates: IndexArray, n_gates: int) -> BoolArray:
+    """Return a boolean mask of some gates."""
+    mask = np.zeros(n_gates, dtype=bool)
+    mask[gates] = True
     return mask

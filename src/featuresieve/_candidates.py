@@ -1,13 +1,13 @@
-"""Candidate sets: rules that turn the votes of a gated stack into columns."""
+"""Candidate sets: rules that turn the votes of a gated stack into gates to open."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
+from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
 
 # Sizes of ranked candidates grow by this factor.
 _SIZE_RATIO = 1.3
@@ -16,36 +16,52 @@ _HEADROOM = 1.25
 
 
 @dataclass(frozen=True)
+class Bounds:
+    """How many features may be kept, and how many exactly if that is given."""
+
+    least: int = 1
+    most: int = 2**31
+    exactly: int | None = None
+
+
+@dataclass(frozen=True)
 class Votes:
     """What the members of a gated stack kept, for some or all of them.
 
     Attributes
     ----------
-    kept : array of shape (balances, members, columns)
+    kept : array of shape (balances, members, gates)
     logits : array of the same shape
+    is_last : array of shape (gates,) or None
+        Gates that are ranked last whatever the votes, because they open more features
+        than may be kept.
     """
 
     kept: BoolArray
     logits: npt.NDArray[np.float32]
+    is_last: BoolArray | None = None
 
     def of(self, members: IndexArray) -> "Votes":
         """Return the votes of some members."""
-        return Votes(self.kept[:, members], self.logits[:, members])
+        return Votes(self.kept[:, members], self.logits[:, members], self.is_last)
 
     def frequency(self) -> FloatArray:
-        """Return the share of members that keep a column, (balances, columns)."""
+        """Return the share of members that keep a gate open, (balances, gates)."""
         return np.asarray(self.kept.mean(axis=1, dtype=np.float64))
 
     def ranked(self) -> IndexArray:
-        """Return the columns, best first.
+        """Return the gates, best first.
 
-        A column that survives at many balances and for many members comes first; a
-        tie goes to the larger mean gate, then to the larger mean logit.
+        A gate that survives at many balances and for many members comes first; a tie
+        goes to the larger mean opening, then to the larger mean logit.
         """
         logits = self.logits.astype(np.float64)
-        gates = 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))
-        keys = (logits, gates, self.kept)  # the last key counts first
-        return np.lexsort([-key.mean(axis=(0, 1)) for key in keys])
+        openings = 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))
+        keys: list[npt.NDArray[Any]]
+        keys = [-key.mean(axis=(0, 1)) for key in (logits, openings, self.kept)]
+        if self.is_last is not None:
+            keys.append(self.is_last)
+        return np.lexsort(keys)  # the last key counts first
 
 
 @dataclass(frozen=True)
@@ -54,27 +70,30 @@ class Rule:
 
     Attributes
     ----------
-    kind : "majority" or "top"
-        The columns most members keep at one balance, or the best ranked of the path.
+    kind : "majority", "top" or "fill"
+        The gates most members keep at one balance, or the best ranked of the path, or
+        the best ranked that add up to a count.
     balance_index : int
-        The balance of "majority", and the one nearest in count for "top".
+        The balance of "majority", and the one nearest in count for the others.
     size : int
-        The count of "top".
+        The number of gates of "top", the number of features of "fill".
     """
 
     kind: str
     balance_index: int
     size: int = 0
 
-    def columns(self, votes: Votes) -> IndexArray:
-        """Return the columns this rule picks, in ascending order."""
+    def gates(self, votes: Votes, gates: Gates) -> IndexArray:
+        """Return the gates this rule picks, in ascending order."""
         if self.kind == "top":
             return np.sort(votes.ranked()[: self.size])
+        if self.kind == "fill":
+            return fill(votes.ranked(), gates, self.size)
         return np.flatnonzero(votes.frequency()[self.balance_index] >= 0.5)
 
 
 def candidate_rules(
-    votes: Votes, *, is_returned_as_judged: bool, least: int, most: int
+    votes: Votes, gates: Gates, bounds: Bounds, *, is_returned_as_judged: bool
 ) -> list[Rule]:
     """List the rules worth a refit.
 
@@ -82,32 +101,110 @@ def candidate_rules(
     ----------
     votes : Votes
         Of all members.
+    gates : Gates
+    bounds : Bounds
+        How many features may be kept.
     is_returned_as_judged : bool
         Whether the very set that is refitted will be the answer, as with a single
         held-out part. Then majorities at single balances are candidates too, besides
         ranked sets, and these go a quarter beyond what a member keeps on average at
         the lowest balance. With several parts a rule is judged by the sets it makes of
         each part's members, and ranked sets go up to that average.
-    least, most : int
-        Bounds on the number of columns kept.
     """
-    n_columns = votes.kept.shape[-1]
     counts = votes.kept.sum(axis=-1).mean(axis=1)  # mean count at each balance
-    largest = counts.max() * (_HEADROOM if is_returned_as_judged else 1.0)
-    largest = int(np.clip(np.ceil(largest), least, min(most, n_columns)))
+    sizes = prefix_sizes(votes.ranked(), gates, bounds)
+    if not sizes:
+        return [fewest_rule(votes, gates, bounds)]
+    wanted = counts.max() * (_HEADROOM if is_returned_as_judged else 1.0)
+    largest = int(np.clip(np.ceil(wanted), sizes[0], sizes[-1]))
     rules = []
     if is_returned_as_judged:
-        majorities = [Rule("majority", p) for p in range(len(counts))]
-        rules += [r for r in majorities if least <= len(r.columns(votes)) <= largest]
-    rules += [
-        Rule("top", int(np.abs(counts - size).argmin()), size)
-        for size in _sizes(least, largest)
-    ]
-    by_set = {tuple(rule.columns(votes)): rule for rule in reversed(rules)}
+        for p in range(len(counts)):
+            majority = Rule("majority", p)
+            kept = majority.gates(votes, gates)
+            if len(kept) <= largest and _is_within(gates.count(kept), bounds):
+                rules.append(majority)
+    rules += [_top(votes, size) for size in _growing(sizes[0], largest)]
+    by_set = {tuple(rule.gates(votes, gates)): rule for rule in reversed(rules)}
     return list(reversed(by_set.values()))
 
 
-def _sizes(least: int, largest: int) -> list[int]:
+def fewest_rule(votes: Votes, gates: Gates, bounds: Bounds) -> Rule:
+    """Return the rule that keeps the fewest features allowed, by rank."""
+    sizes = prefix_sizes(votes.ranked(), gates, bounds)
+    if sizes:
+        return _top(votes, sizes[0])
+    return replace(_top(votes, nearest_count(gates, bounds)), kind="fill")
+
+
+def _top(votes: Votes, size: int) -> Rule:
+    """Return the rule of the best ranked, at the balance nearest in count."""
+    counts = votes.kept.sum(axis=-1).mean(axis=1)
+    return Rule("top", int(np.abs(counts - size).argmin()), size)
+
+
+def prefix_sizes(ranked: IndexArray, gates: Gates, bounds: Bounds) -> list[int]:
+    """Return how many of the best ranked gates may be opened, ascending.
+
+    Forced gates come first in any ranking, and are always among them.
+    """
+    counts = np.cumsum(gates.n_features[ranked])
+    sizes = np.arange(1, len(ranked) + 1)
+    is_allowed = (counts >= bounds.least) & (counts <= bounds.most)
+    return [int(s) for s in sizes[is_allowed & (sizes >= gates.is_forced.sum())]]
+
+
+def nearest_count(gates: Gates, bounds: Bounds) -> int:
+    """Return the smallest count of features within bounds that whole gates allow.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    forced = gates.count(np.flatnonzero(gates.is_forced))
+    reachable = _sums(gates.n_features[~gates.is_forced]) << forced
+    most = min(bounds.most, gates.n_features_in_all)
+    for count in range(max(bounds.least, forced, 1), most + 1):
+        if reachable >> count & 1:
+            return count
+    raise ValueError(
+        f"no set of whole groups has between {bounds.least} and {bounds.most} features."
+    )
+
+
+def fill(ranked: IndexArray, gates: Gates, count: int) -> IndexArray:
+    """Return the best ranked gates that open exactly `count` features, ascending.
+
+    A gate is passed over if the rest could not make up the count any more.
+    """
+    sizes = [int(size) for size in gates.n_features[ranked]]
+    reachable = [1]  # sums of what comes after each gate, as bits, from the back
+    for size in reversed(sizes[1:]):
+        reachable.append(reachable[-1] | reachable[-1] << size)
+    chosen, left = [], count
+    for gate, size, rest in zip(ranked, sizes, reversed(reachable), strict=True):
+        if size <= left and rest >> (left - size) & 1:
+            chosen.append(gate)
+            left -= size
+    assert left == 0
+    return np.sort(np.array(chosen, dtype=np.intp))
+
+
+def _sums(sizes: Sequence[int] | IndexArray) -> int:
+    """Return the sums of all subsets of `sizes`, as the bits of an integer."""
+    sums = 1
+    for size in sizes:
+        sums |= sums << int(size)
+    return sums
+
+
+def _is_within(count: int, bounds: Bounds) -> bool:
+    """Tell whether a count of features is allowed."""
+    return bounds.least <= count <= bounds.most
+
+
+def _growing(least: int, largest: int) -> list[int]:
     """Return growing sizes from `least` to `largest`."""
     sizes = [least]
     while sizes[-1] < largest:

@@ -1,10 +1,5 @@
-"""What the user passes becomes one encoded float32 matrix, and back.
+"""Columns of numbers are put on one scale."""
 
-Columns are put on one scale, and into an order that depends only on their content, so
-that shuffling the columns of a table shuffles the answer and changes nothing else.
-"""
-
-import hashlib
 from dataclasses import dataclass
 from typing import Literal
 
@@ -154,15 +149,3 @@ def scaled_indicator(share: float) -> tuple[float, float]:
         return 0.0, 0.0
     spread = max(float(np.sqrt(share * (1.0 - share))), _RAREST_SPREAD)
     return -share / spread, (1.0 - share) / spread
-
-
-def canonical_order(encoded: Float32Array) -> IndexArray:
-    """Return an order of the columns that depends on their content alone.
-
-    Equal columns stay in the order in which they came.
-    """
-    digests = [
-        hashlib.blake2b(encoded[:, j].tobytes(), digest_size=16).digest()
-        for j in range(encoded.shape[1])
-    ]
-    return np.array(sorted(range(len(digests)), key=digests.__getitem__), dtype=np.intp)

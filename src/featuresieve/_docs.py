@@ -18,6 +18,17 @@ min_features_to_select : int, default=1
     Never keep fewer.
 max_features : int or None, default=None
     Never keep more.
+groups : list of lists, dict of lists, or None, default=None
+    Features, by name or position, that are kept or dropped together, such as the
+    one-hot columns of one variable. Counts are still counts of features.
+always_keep, never_keep : list of names or positions, or None, default=None
+    Features that are kept, or left out, whatever the data say. A group goes whole:
+    keeping one of it keeps all.
+feature_costs : dict, array-like or None, default=None
+    What a feature costs in the penalty; one where nothing is said. A feature of cost
+    zero is free, but kept only if it helps.
+class_weight : dict, "balanced" or None, default=None
+    Weight of each class in the losses; None for regression.
 tolerance : float, default=0.01
     What a smaller set may lose, as a share of the best held-out loss (or five times
     this share of the gain over a constant, if that is less).
@@ -68,6 +79,9 @@ train_embedding : bool, default=True
 scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
     What the networks see of a column: normal quantiles of its ranks, or standardised
     values, or the values as they are.
+max_categories : int, default=32
+    Levels of a categorical column that get an indicator of their own, the most
+    frequent ones; all others share one.
 max_time : float or None, default=None
     Seconds a fit may take. A fit that would take longer is shortened; then its
     answer depends on the speed of the machine.

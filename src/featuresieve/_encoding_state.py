@@ -84,6 +84,7 @@ class StateReader:
         _require(version == 1 and version is not True, "its version is 1")
         self._description = description
         self._arrays = arrays
+        self._checked: dict[str, npt.NDArray[Any]] = {}
         self._places: dict[str, int] = {}
         self.n_features_in = _count(description.get("n_features_in"), 1)
         self.is_sparse = _flag(description.get("is_sparse"))
@@ -185,6 +186,8 @@ class StateReader:
 
     def _array(self, key: str, dtype: type[np.generic]) -> npt.NDArray[Any]:
         """Return an array of the right dtype, one-dimensional and finite."""
+        if key in self._checked:
+            return self._checked[key]
         array = self._arrays.get(key)
         _require(
             isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1,
@@ -192,6 +195,7 @@ class StateReader:
         )
         array = cast(npt.NDArray[Any], array)
         _require(bool(np.isfinite(array).all()), f"{key} is finite")
+        self._checked[key] = array
         return array
 
 

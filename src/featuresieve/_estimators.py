@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import Tags
 
 from featuresieve._autonfs import AutoNFS
-from featuresieve._columns import Float32Array, mean_and_spread
 from featuresieve._docs import documented
+from featuresieve._targets import ClassCode, ValueCode
 
 
 @documented
@@ -40,50 +40,47 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
     True
     """
 
-    def _encode_target(
-        self, y: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[np.int64], int, dict[str, Any]]:
-        """Return class codes and the number of classes."""
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y must have at least 2 classes, got 1 class: {classes[0]!r}."
-            )
-        codes = codes.reshape(-1).astype(np.int64)
-        return codes, len(classes), {"classes_": classes}
-
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the probability of each class.
+        """Return the probability of each class, or of each label.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : table of shape (n_samples, n_features)
             With all columns that `fit` saw.
 
         Returns
         -------
-        ndarray of shape (n_samples, n_classes)
+        ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
         """
         outputs = self._network_outputs(X)
-        exponentials = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
-        probabilities = exponentials / exponentials.sum(axis=-1, keepdims=True)
-        return np.asarray(probabilities.mean(axis=0))
+        return self._class_code().probabilities(outputs)
+
+    def _class_code(self) -> ClassCode:
+        """Return how outputs become labels."""
+        assert isinstance(self._target_code, ClassCode)
+        return self._target_code
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the most probable class.
+        """Return the most probable class, or the labels more probable than not.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : table of shape (n_samples, n_features)
             With all columns that `fit` saw.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
         """
-        codes = self.predict_proba(X).argmax(axis=1)
-        return np.asarray(self.classes_[codes])
+        probabilities = self.predict_proba(X)
+        return self._class_code().decode(probabilities)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say what targets the classifier takes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = False
+        return tags
 
 
 @documented
@@ -108,27 +105,18 @@ class AutoNFSRegressor(RegressorMixin, AutoNFS):
     True
     """
 
-    def _encode_target(
-        self, y: npt.NDArray[Any]
-    ) -> tuple[Float32Array, int, dict[str, Any]]:
-        """Return the standardised target."""
-        values = np.asarray(y, dtype=np.float64)
-        mean, spread = mean_and_spread(values)
-        scaled = (values / spread - mean / spread).astype(np.float32)
-        learned = {"_target_mean": mean, "_target_spread": spread}
-        return scaled.reshape(-1, 1), 1, learned
-
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the predicted values.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : table of shape (n_samples, n_features)
             With all columns that `fit` saw.
 
         Returns
         -------
-        ndarray of shape (n_samples,)
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
-        outputs = self._network_outputs(X).mean(axis=0)[:, 0]
-        return np.asarray(outputs * self._target_spread + self._target_mean)
+        outputs = self._network_outputs(X).mean(axis=0)
+        assert isinstance(self._target_code, ValueCode)
+        return self._target_code.decode(outputs)

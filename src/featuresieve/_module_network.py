@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor, nn
 
+from featuresieve._sparse_rows import SparseRows
+
 ModuleFactory = Callable[[int, int], nn.Module]
 
 
@@ -70,8 +72,10 @@ class ModuleStack:
             if parameter.requires_grad
         ]
 
-    def forward(self, batch: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, batch: Tensor | SparseRows, mask: Tensor | None) -> Tensor:
         """Return the outputs, (members, rows, outputs), keeping the tape."""
+        if isinstance(batch, SparseRows):
+            batch = batch.dense()
         self._outputs, self._masks = [], []
         self._dropout_seed += 1
         with torch.enable_grad(), torch.random.fork_rng(self._forked):

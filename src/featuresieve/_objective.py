@@ -11,6 +11,8 @@ from typing import Literal, Protocol
 import torch
 from torch import Tensor
 
+from featuresieve._gates import GateTensors
+
 Reduction = Literal["mean", "sum"]
 REDUCTIONS: tuple[Reduction, ...] = ("mean", "sum")
 PenaltyKind = Literal["fraction", "target"]
@@ -50,6 +52,27 @@ class CrossEntropyLoss:
         gradient = log_probabilities.exp_()
         gradient.scatter_add_(-1, codes, gradient.new_full((), -1.0).expand_as(codes))
         return losses, gradient
+
+
+class LabelLoss:
+    """Binary cross-entropy in nats, averaged over the labels of a row.
+
+    For multilabel targets: one output a label, zero or one in the target.
+    """
+
+    def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of every member and row, (members, rows)."""
+        # log(1 + exp(z)) - t z, in the form that does not overflow
+        softplus = torch.nn.functional.softplus(outputs)
+        return (softplus - outputs * targets).mean(dim=-1)
+
+    def losses_and_gradient(
+        self, outputs: Tensor, targets: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        """Return `row_losses` and their gradient, probability minus label."""
+        losses = self.row_losses(outputs, targets)
+        gradient = torch.sigmoid(outputs).sub_(targets)
+        return losses, gradient.div_(outputs.shape[-1])
 
 
 class SquaredErrorLoss:
@@ -100,17 +123,33 @@ class SelectionPenalty:
     kind: PenaltyKind = "fraction"
     target_count: float = 2.0
 
-    def value(self, mask: Tensor) -> Tensor:
-        """Return the penalty of each member for a mask of shape (D, members)."""
-        fraction = mask.mean(dim=0)
+    def value(self, mask: Tensor, gates: GateTensors | None = None) -> Tensor:
+        """Return the penalty of each member.
+
+        Parameters
+        ----------
+        mask : Tensor of shape (gates, members)
+        gates : GateTensors or None
+            Costs of the gates; None means that each is one feature that costs one.
+        """
+        fraction = _fraction(mask, gates)
         if self.kind == "fraction":
             return fraction
-        return (fraction - self.target_count / mask.shape[0]).square_()
+        n_features = mask.shape[0] if gates is None else gates.n_features
+        return (fraction - self.target_count / n_features).square_()
 
-    def gradient(self, mask: Tensor) -> Tensor | float:
-        """Return the gradient by one gate, the same for all gates of a member."""
-        n_gates = mask.shape[0]
+    def gradient(
+        self, mask: Tensor, gates: GateTensors | None = None
+    ) -> Tensor | float:
+        """Return the gradient by the gates, in a shape that fits (gates, members)."""
+        n_features = mask.shape[0] if gates is None else gates.n_features
+        share = 1.0 / n_features if gates is None else gates.shares
         if self.kind == "fraction":
-            return 1.0 / n_gates
-        offset = mask.mean(dim=0) - self.target_count / n_gates
-        return offset.mul_(2.0 / n_gates)  # (members,)
+            return share
+        offset = _fraction(mask, gates) - self.target_count / n_features
+        return offset.mul_(2.0) * share
+
+
+def _fraction(mask: Tensor, gates: GateTensors | None) -> Tensor:
+    """Return the cost of the open gates, as a share of all features."""
+    return mask.mean(dim=0) if gates is None else (mask * gates.shares).sum(dim=0)

@@ -9,6 +9,7 @@ import torch
 
 from featuresieve._columns import Float32Array
 from featuresieve._module_network import ModuleFactory, ModuleStack
+from featuresieve._sparse_rows import is_sparse
 from featuresieve._stack_trainer import TaskStack
 from featuresieve._surroundings import own_surroundings
 from featuresieve._task_network import StackedMLP
@@ -43,12 +44,19 @@ class Predictor:
         return cls([_mlp_state(task, m) for m in range(task.n_members)], n_outputs)
 
     def outputs(
-        self, features: Float32Array, task_network: ModuleFactory | None
+        self, features: Any, task_network: ModuleFactory | None
     ) -> npt.NDArray[np.float64]:
-        """Return the outputs of every member, (members, rows, outputs)."""
+        """Return the outputs of every member, (members, rows, outputs).
+
+        Parameters
+        ----------
+        features : float32 array or scipy CSR array of shape (rows, columns)
+        task_network : callable or None
+            What built the networks, if they are the user's own.
+        """
         parts = [
             features[start : start + _CHUNK_ROWS]
-            for start in range(0, len(features), _CHUNK_ROWS)
+            for start in range(0, features.shape[0], _CHUNK_ROWS)
         ]
         if task_network is None:
             by_member = [
@@ -57,7 +65,9 @@ class Predictor:
             ]
         else:
             by_member = [
-                self._module_outputs(state, features, task_network)
+                np.concatenate(
+                    [self._module_outputs(state, part, task_network) for part in parts]
+                )
                 for state in self.members
             ]
         return np.stack(by_member).astype(np.float64)
@@ -65,10 +75,12 @@ class Predictor:
     def _module_outputs(
         self,
         state: dict[str, npt.NDArray[Any]],
-        features: Float32Array,
+        features: Any,
         task_network: ModuleFactory,
     ) -> Float32Array:
         """Rebuild the user's module on the CPU and run it."""
+        if is_sparse(features):
+            features = features.toarray()
         with own_surroundings(), torch.no_grad():
             with torch.random.fork_rng(devices=[]):
                 module = task_network(features.shape[1], self.n_outputs)
@@ -87,14 +99,12 @@ def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
     return state
 
 
-def _mlp_outputs(
-    state: dict[str, npt.NDArray[Any]], features: Float32Array
-) -> Float32Array:
+def _mlp_outputs(state: dict[str, npt.NDArray[Any]], features: Any) -> Float32Array:
     """Run one MLP: affine layers with a ReLU between them."""
-    hidden = features
+    hidden: Any = features
     n_layers = len(state) // 2
     for layer in range(n_layers):
         hidden = hidden @ state[f"weight{layer}"] + state[f"bias{layer}"]
         if layer < n_layers - 1:
             hidden = np.maximum(hidden, 0)
-    return hidden
+    return np.asarray(hidden)

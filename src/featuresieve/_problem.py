@@ -1,12 +1,21 @@
 """A selection problem, encoded: the matrix, the target, and the loss to minimise."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from featuresieve._columns import Float32Array
-from featuresieve._objective import CrossEntropyLoss, SquaredErrorLoss, TaskLoss
+from featuresieve._gates import FloatArray, Gates, IndexArray
+from featuresieve._objective import (
+    CrossEntropyLoss,
+    LabelLoss,
+    SquaredErrorLoss,
+    TaskLoss,
+)
+
+Task = Literal["classes", "labels", "values"]
 
 
 @dataclass(frozen=True)
@@ -15,21 +24,35 @@ class Problem:
 
     Attributes
     ----------
-    features : array of shape (rows, columns)
-    targets : array of class codes (rows,), or of scaled values (rows, outputs)
+    features : float32 array or scipy CSR array of shape (rows, columns)
+    targets : array of class codes (rows,), or of labels or values (rows, outputs)
     n_outputs : int
-    is_classification : bool
+    task : {"classes", "labels", "values"}
+        One class a row, several zero-one labels a row, or real values.
+    gates : Gates
+        One plain gate for each column unless given.
+    row_weights : array of shape (rows,) or None
+        With mean one; None means that all rows count alike.
     """
 
-    features: Float32Array
+    features: Any
     targets: npt.NDArray[np.int64] | Float32Array
     n_outputs: int
-    is_classification: bool
+    task: Task
+    gates: Gates = field(default_factory=lambda: Gates.plain(0))
+    row_weights: FloatArray | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.gates) == 0:
+            plain = Gates.plain(int(self.features.shape[1]))
+            object.__setattr__(self, "gates", plain)
 
     @property
     def loss(self) -> TaskLoss:
         """Return the task loss."""
-        return CrossEntropyLoss() if self.is_classification else SquaredErrorLoss()
+        if self.task == "classes":
+            return CrossEntropyLoss()
+        return LabelLoss() if self.task == "labels" else SquaredErrorLoss()
 
     @property
     def n_rows(self) -> int:
@@ -41,27 +64,50 @@ class Problem:
         """Return the number of encoded columns."""
         return int(self.features.shape[1])
 
-    def take(self, columns: npt.NDArray[np.intp]) -> "Problem":
-        """Return the same problem with some of its columns."""
-        features = np.ascontiguousarray(self.features[:, columns])
-        return replace(self, features=features)
+    @property
+    def n_features(self) -> int:
+        """Return the number of the user's features."""
+        return self.gates.n_features_in_all
+
+    def take(self, gates: IndexArray) -> "Problem":
+        """Return the same problem with some of its gates."""
+        gates = np.sort(gates)
+        features = self.features[:, self.gates.columns_of(gates)]
+        if isinstance(features, np.ndarray):
+            features = np.ascontiguousarray(features)
+        return replace(self, features=features, gates=self.gates.take(gates))
+
+    def weights_of(self, rows: IndexArray) -> FloatArray:
+        """Return the weights of some rows, scaled to a mean of one."""
+        if self.row_weights is None:
+            return np.ones(len(rows))
+        weights = self.row_weights[rows]
+        return np.asarray(weights / weights.mean())
 
     def constant_losses(
-        self, fit_rows: npt.NDArray[np.intp], test_rows: npt.NDArray[np.intp]
-    ) -> npt.NDArray[np.float64]:
+        self, fit_rows: IndexArray, test_rows: IndexArray
+    ) -> FloatArray:
         """Return the loss on each of `test_rows` of the best constant for `fit_rows`.
 
-        Classification: the class shares, one count added to each class; regression:
-        the mean.
+        The class shares, one count added to each class; the share of each label, one
+        count added to either side; or the mean.
         """
-        if self.is_classification:
-            counts = np.bincount(self.targets[fit_rows], minlength=self.n_outputs) + 1.0
+        weights = self.weights_of(fit_rows)
+        seen, asked = self.targets[fit_rows], self.targets[test_rows]
+        if self.task == "classes":
+            counts = np.bincount(seen, weights, minlength=self.n_outputs) + 1.0
             losses = -np.log(counts / counts.sum())
-            return np.asarray(losses[self.targets[test_rows]])
-        mean = self.targets[fit_rows].mean(axis=0, dtype=np.float64)
-        return np.asarray(((self.targets[test_rows] - mean) ** 2).mean(axis=1))
+            return np.asarray(losses[asked])
+        sums = weights @ seen.astype(np.float64)
+        if self.task == "values":
+            mean = sums / weights.sum()
+            return np.asarray(((asked - mean) ** 2).mean(axis=1))
+        rates = (sums + 1) / (weights.sum() + 2)
+        losses = -asked * np.log(rates) - (1 - asked) * np.log1p(-rates)
+        return np.asarray(losses.mean(axis=1))
 
     def null_loss(self) -> float:
         """Return the loss of the best constant on the rows it was chosen on."""
         rows = np.arange(self.n_rows)
-        return float(self.constant_losses(rows, rows).mean())
+        losses = self.constant_losses(rows, rows)
+        return float((losses * self.weights_of(rows)).mean())

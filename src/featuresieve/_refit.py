@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from torch import Tensor
 
 from featuresieve._problem import Problem
@@ -32,16 +31,31 @@ class HeldOutLosses:
         The part of the training after which that moment came.
     is_cut_short : bool
         A deadline shortened the training.
+    row_weights : array of shape (held-out rows of all splits,) or None
+        With mean one; None means that all rows count alike.
     """
 
     rows: FloatArray
     best_share: FloatArray
     is_cut_short: bool = False
+    row_weights: FloatArray | None = None
+
+    @property
+    def weights(self) -> FloatArray:
+        """Return the weights of the rows."""
+        if self.row_weights is None:
+            return np.ones(self.rows.shape[1])
+        return self.row_weights
 
     @property
     def means(self) -> FloatArray:
         """Return the mean loss of each candidate."""
-        return np.asarray(self.rows.mean(axis=1))
+        return np.asarray((self.rows * self.weights).mean(axis=1))
+
+    @property
+    def errors(self) -> FloatArray:
+        """Return the standard error of each mean."""
+        return mean_errors(self.rows, self.weights)
 
     def excess_over(self, reference: int) -> tuple[FloatArray, FloatArray]:
         """Return how much more each candidate loses than one of them, and its error.
@@ -49,8 +63,16 @@ class HeldOutLosses:
         The error is the standard error of the mean difference, row by row.
         """
         differences = self.rows - self.rows[reference]
-        errors = differences.std(axis=1) / np.sqrt(differences.shape[1])
-        return np.asarray(differences.mean(axis=1)), np.asarray(errors)
+        means = np.asarray((differences * self.weights).mean(axis=1))
+        return means, mean_errors(differences, self.weights)
+
+
+def mean_errors(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return the standard errors of weighted means over the last axis."""
+    n_rows = values.shape[-1]
+    means = (values * weights).mean(axis=-1, keepdims=True)
+    squares = (weights * (values - means)) ** 2
+    return np.asarray(np.sqrt(squares.mean(axis=-1) / n_rows))
 
 
 def refit_candidates(
@@ -69,7 +91,7 @@ def refit_candidates(
     ----------
     problem : Problem
     settings : Settings
-    sets : one sequence of candidate sets per split, equally many in each
+    sets : one sequence of sets of gates per split, equally many in each
     splits : sequence of HeldOutSplit
     n_repeats : int
         Networks per candidate and split; their losses are averaged.
@@ -77,7 +99,7 @@ def refit_candidates(
     deadline : float or None
     """
     used = np.unique(np.concatenate([c for group in sets for c in group]))
-    place = np.zeros(problem.n_columns, dtype=np.intp)
+    place = np.zeros(len(problem.gates), dtype=np.intp)
     place[used] = np.arange(len(used))
     narrow = problem.take(used)
     n_candidates = len(sets[0])
@@ -116,9 +138,10 @@ class _Watch:
     ) -> None:
         self._loss = problem.loss
         self._shape = (len(splits), n_candidates, n_repeats)
-        features, targets = tensors_of(problem, settings)
-        rows = [torch.from_numpy(s.test_rows).to(settings.device) for s in splits]
-        self._parts = [(features[r], targets[r]) for r in rows]
+        self._parts = [tensors_of(problem, settings, s.test_rows) for s in splits]
+        self._weights = problem.weights_of(
+            np.concatenate([s.test_rows for s in splits])
+        )
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
@@ -137,7 +160,7 @@ class _Watch:
         rows = np.concatenate(parts, axis=1)
         if self._best_rows is None:
             self._best_rows = rows
-        is_better = rows.mean(axis=1) < self._best_rows.mean(axis=1)
+        is_better = (rows - self._best_rows) @ self._weights < 0
         self._best_rows[is_better] = rows[is_better]
         self._best_record[is_better] = self._n_records
         self._n_records += 1
@@ -146,4 +169,4 @@ class _Watch:
         """Return the losses at the moment that was best for each candidate."""
         assert self._best_rows is not None
         shares = run.record_shares[self._best_record]
-        return HeldOutLosses(self._best_rows, shares, run.is_cut_short)
+        return HeldOutLosses(self._best_rows, shares, run.is_cut_short, self._weights)

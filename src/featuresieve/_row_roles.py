@@ -57,7 +57,7 @@ def _deal(
 ) -> list[RowArray]:
     """Deal rows like cards, class by class, into parts of equal size."""
     order = rng.permutation(rows)
-    if problem.is_classification:
+    if problem.task == "classes":
         order = order[np.argsort(problem.targets[order], kind="stable")]
     return [np.sort(order[part::n_parts]) for part in range(n_parts)]
 

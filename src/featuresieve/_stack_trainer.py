@@ -12,6 +12,7 @@ from torch import Tensor
 from featuresieve._adam import StackAdam
 from featuresieve._captured_step import CapturedStep
 from featuresieve._exceptions import TrainingDivergedError
+from featuresieve._gates import GateTensors
 from featuresieve._gumbel_sigmoid import (
     NoiseKind,
     draw_noise_,
@@ -28,6 +29,7 @@ from featuresieve._objective import (
     normalized_weights,
 )
 from featuresieve._schedule import Schedule
+from featuresieve._sparse_rows import SparseRows
 from featuresieve._task_network import StackedMLP
 
 TaskStack = StackedMLP | ModuleStack
@@ -43,7 +45,7 @@ class TrainingData:
 
     Attributes
     ----------
-    features : Tensor of shape (rows, columns)
+    features : Tensor or SparseRows of shape (rows, columns)
     targets : Tensor of shape (rows,) of class codes, or (rows, outputs)
     task_weights : Tensor of shape (sets, rows) or None
         Alternative weightings of the rows in the loss that trains the task networks:
@@ -54,13 +56,16 @@ class TrainingData:
         has not learnt from.
     set_of_member : Tensor of shape (members,) or None
         Which of the sets each member uses.
+    gates : GateTensors or None
+        None means one plain gate for each column.
     """
 
-    features: Tensor
+    features: Tensor | SparseRows
     targets: Tensor
     task_weights: Tensor | None = None
     mask_weights: Tensor | None = None
     set_of_member: Tensor | None = None
+    gates: GateTensors | None = None
 
     def weights_of(
         self, rows: Tensor, reduction: Reduction
@@ -187,7 +192,9 @@ class StackTrainer:
         if self.masking is not None:
             assert noise is not None
             mask = relaxed_mask(self.masking.logits(), noise, temperature)
-        outputs = self.task.forward(self.data.features.index_select(0, rows), mask)
+        outputs = self.task.forward(
+            self.data.features.index_select(0, rows), self._column_mask(mask)
+        )
         losses, slope = settings.loss.losses_and_gradient(
             outputs, self.data.targets.index_select(0, rows)
         )
@@ -198,10 +205,20 @@ class StackTrainer:
             assert mask is not None
             assert mask_slope is not None
             assert self.balances is not None
-            price = self.balances * (settings.penalty.gradient(mask) * scale)
+            if self.data.gates is not None:
+                mask_slope = self.data.gates.gather(mask_slope)
+            by_gate = settings.penalty.gradient(mask, self.data.gates)
+            price = self.balances * (by_gate * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
         self._optimizer.step()
+
+    def _column_mask(self, mask: Tensor | None) -> Tensor | None:
+        """Return the mask of the columns from that of the gates, forced ones open."""
+        gates = self.data.gates
+        if mask is None or gates is None or self.masking is None:
+            return mask  # a fixed mask is one of columns
+        return gates.expand(gates.force_(mask))
 
     def _reduce_(
         self, losses: Tensor, slope: Tensor, task_weights: Tensor | None
@@ -271,10 +288,13 @@ class StackTrainer:
 
     def _step_function(self) -> Callable[[Tensor, float, float], None]:
         """Return the eager step, or on CUDA its captured form."""
-        if self.data.features.is_cuda and isinstance(self.task, StackedMLP):
-            return CapturedStep(
-                self.step_with_noise, self.next_noise, self.data.features
-            )
+        features = self.data.features
+        is_captured = features.device.type == "cuda" and isinstance(
+            self.task, StackedMLP
+        )
+        # The size of a sparse batch is never the same twice: nothing to capture.
+        if is_captured and isinstance(features, Tensor):
+            return CapturedStep(self.step_with_noise, self.next_noise, features)
         return self.train_step
 
     def train_step(self, rows: Tensor, temperature: float, scale: float) -> None:
@@ -293,7 +313,7 @@ class StackTrainer:
 
     def _on_device(self) -> AbstractContextManager[object]:
         """Make the training device CUDA's current one, where streams and graphs go."""
-        if self.data.features.is_cuda:
+        if self.data.features.device.type == "cuda":
             return torch.cuda.device(self.data.features.device)
         return nullcontext()
 
@@ -319,12 +339,15 @@ class StackTrainer:
         self.history.task_loss.append(task_loss)
         if self.masking is not None:
             logits = self.masking.logits()
-            penalty = self.settings.penalty.value(torch.sigmoid(logits / temperature))
+            mask = torch.sigmoid(logits / temperature)
+            penalty = self.settings.penalty.value(mask, self.data.gates)
             self.history.penalty.append(penalty.cpu().double().numpy())
             self.history.logits.append(logits.T.cpu().float().numpy())
 
 
-def stack_outputs(task: TaskStack, features: Tensor, mask: Tensor | None) -> Tensor:
+def stack_outputs(
+    task: TaskStack, features: Tensor | SparseRows, mask: Tensor | None
+) -> Tensor:
     """Return the outputs of all members, (members, rows, outputs), in chunks."""
     chunk = max(64, (1 << 22) // (task.n_members * 64))
     if isinstance(task, ModuleStack):

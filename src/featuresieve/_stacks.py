@@ -8,6 +8,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from featuresieve._columns import Float32Array
+from featuresieve._gates import GateTensors
 from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._module_network import ModuleStack
@@ -15,6 +17,7 @@ from featuresieve._problem import Problem
 from featuresieve._row_roles import RowArray, weight_sets
 from featuresieve._schedule import Schedule
 from featuresieve._settings import Settings
+from featuresieve._sparse_rows import SparseRows, is_sparse
 from featuresieve._stack_trainer import (
     StackTrainer,
     StepSettings,
@@ -87,11 +90,11 @@ def train_gates(
         `time.monotonic` value.
     """
     used = np.unique(np.concatenate([rows for pair in row_roles for rows in pair]))
-    n_members, n_columns = len(balances), problem.n_columns
+    n_members, n_gates = len(balances), len(problem.gates)
     generator = torch.Generator().manual_seed(seed)
     task = _task_stack(problem, n_members, settings, generator)
     masking = MaskingNetwork(
-        n_columns,
+        n_gates,
         n_members,
         embedding_size=settings.embedding_size,
         init=settings.mask_init,
@@ -108,7 +111,7 @@ def train_gates(
         balances=_to_device(balances.astype(np.float32), settings),
         seed=seed,
     )
-    planned = settings.schedule(len(used), n_columns, n_members)
+    planned = settings.schedule(len(used), problem.n_columns, n_members)
     schedule = trainer.run(planned, record_after=_RECORDS, deadline=deadline)
     is_cut_short = schedule.n_steps < planned.n_steps
     return GateRun(trainer.history.logits[-1], trainer.history, schedule, is_cut_short)
@@ -126,13 +129,13 @@ def train_plain(
     on_record: Callable[[TaskStack, Tensor], None] | None = None,
     deadline: float | None = None,
 ) -> PlainRun:
-    """Train one plain network per set of columns, each on its own rows.
+    """Train one plain network per set of gates, each on its own rows.
 
     Parameters
     ----------
     problem : Problem
     settings : Settings
-    sets : sequence of column number arrays, one a member
+    sets : sequence of gate number arrays, one a member
     schedule : Schedule
     fit_rows : sequence of row number arrays, one a member, or None for all rows
     seed : int
@@ -142,9 +145,10 @@ def train_plain(
     deadline : float or None
     """
     n_members = len(sets)
+    fit_rows = fit_rows or [np.arange(problem.n_rows)] * n_members
     mask = np.zeros((problem.n_columns, n_members), dtype=np.float32)
-    for member, columns in enumerate(sets):
-        mask[columns, member] = 1.0
+    for member, gates in enumerate(sets):
+        mask[problem.gates.columns_of(gates), member] = 1.0
     fixed_mask = _to_device(mask, settings)
     generator = torch.Generator().manual_seed(seed)
     task = _task_stack(problem, n_members, settings, generator)
@@ -216,41 +220,42 @@ def _gate_data(
     used: RowArray,
 ) -> TrainingData:
     """Put the used rows on the device, with the roles they play for each member."""
-    features, targets = tensors_of(problem, settings)
-    if len(used) < problem.n_rows:
-        rows = _to_device(used, settings)
-        features, targets = features[rows], targets[rows]
     keys = [(id(task), id(gate)) for task, gate in row_roles]
     distinct = dict(zip(keys, row_roles, strict=True))
     task_rows, gate_rows = zip(*distinct.values(), strict=True)
     is_shared = all(task is gate for task, gate in row_roles)
-    if is_shared and len(distinct) == 1:
-        return TrainingData(features, targets)
     place = {key: number for number, key in enumerate(distinct)}
-    task_weights = weight_sets(problem.n_rows, task_rows)[:, used]
-    gate_weights = weight_sets(problem.n_rows, gate_rows)[:, used]
+    features, targets = tensors_of(problem, settings, used)
+    gates = None
+    if not problem.gates.is_plain:
+        device = settings.device
+        gates = GateTensors(problem.gates, dtype=torch.float32, device=device)
+    if is_shared and len(distinct) == 1 and problem.row_weights is None:
+        return TrainingData(features, targets, gates=gates)
+    gate_weights = None
+    if not is_shared:
+        gate_weights = _to_device(_weights(problem, gate_rows)[:, used], settings)
     return TrainingData(
         features,
         targets,
-        _to_device(task_weights, settings),
-        None if is_shared else _to_device(gate_weights, settings),
+        _to_device(_weights(problem, task_rows)[:, used], settings),
+        gate_weights,
         _to_device(np.array([place[key] for key in keys]), settings),
+        gates,
     )
 
 
 def _plain_data(
-    problem: Problem, settings: Settings, fit_rows: Sequence[RowArray] | None
+    problem: Problem, settings: Settings, fit_rows: Sequence[RowArray]
 ) -> TrainingData:
     """Put the rows on the device, with the rows each member may see."""
-    features, targets = tensors_of(problem, settings)
-    if fit_rows is None:
-        return TrainingData(features, targets)
     distinct = {id(rows): rows for rows in fit_rows}
-    if len(distinct) == 1:
-        rows = _to_device(next(iter(distinct.values())), settings)
-        return TrainingData(features[rows], targets[rows])
+    used = np.unique(np.concatenate(list(distinct.values())))
+    features, targets = tensors_of(problem, settings, used)
+    if len(distinct) == 1 and problem.row_weights is None:
+        return TrainingData(features, targets)
     place = {key: k for k, key in enumerate(distinct)}
-    weights = weight_sets(problem.n_rows, list(distinct.values()))
+    weights = _weights(problem, list(distinct.values()))[:, used]
     return TrainingData(
         features,
         targets,
@@ -261,9 +266,24 @@ def _plain_data(
     )
 
 
-def tensors_of(problem: Problem, settings: Settings) -> tuple[Tensor, Tensor]:
-    """Return features and targets on the training device."""
-    return _to_device(problem.features, settings), _to_device(problem.targets, settings)
+def _weights(problem: Problem, groups: Sequence[RowArray]) -> Float32Array:
+    """Return the weight of every row in each group, zero outside of it."""
+    weights = weight_sets(problem.n_rows, groups)
+    if problem.row_weights is not None:
+        weights *= problem.row_weights.astype(np.float32)
+    return weights
+
+
+def tensors_of(
+    problem: Problem, settings: Settings, rows: RowArray
+) -> tuple[Tensor | SparseRows, Tensor]:
+    """Return features and targets of some rows on the training device."""
+    features, targets = problem.features, problem.targets
+    if len(rows) < problem.n_rows:
+        features, targets = features[rows], targets[rows]
+    if is_sparse(features):
+        return SparseRows(features, settings.device), _to_device(targets, settings)
+    return _to_device(features, settings), _to_device(targets, settings)
 
 
 def _to_device(array: npt.NDArray[np.generic], settings: Settings) -> Tensor:

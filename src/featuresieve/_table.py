@@ -107,11 +107,12 @@ class _FrameTable(Table):
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         super().__init__(frame.shape[0], frame.shape[1], frame.columns)
         self._frame = frame
+        self._keys = frame.columns
 
     def _read_column(self, j: int) -> Column:
         """Read column j."""
-        name = self._frame.columns[j]
-        return column_of_series(self._frame.get_column(name), self.label(j))
+        series = self._frame.get_column(self._keys[j])
+        return column_of_series(series, self.label(j))
 
 
 class _SparseTable(Table):
@@ -189,7 +190,8 @@ def take_columns(X: Any, features: IndexArray) -> Any:
     if frame is None:
         values = X if isinstance(X, np.ndarray) else _as_array(X)
         return values[:, positions]
-    taken = frame.select([frame.columns[position] for position in positions])
+    keys = frame.columns
+    taken = frame.select([keys[position] for position in positions])
     return taken if isinstance(X, nw.DataFrame) else taken.to_native()
 
 

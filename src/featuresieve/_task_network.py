@@ -8,6 +8,9 @@ import torch
 from torch import Tensor
 
 from featuresieve._parameters import FlatParameters
+from featuresieve._sparse_rows import SparseRows
+
+Batch = Tensor | SparseRows
 
 
 class StackedMLP:
@@ -75,12 +78,12 @@ class StackedMLP:
         """Tensors an optimiser updates."""
         return [self.parameters.flat]
 
-    def forward(self, batch: Tensor, mask: Tensor | None) -> Tensor:
+    def forward(self, batch: Batch, mask: Tensor | None) -> Tensor:
         """Return the outputs and keep what `backward` needs.
 
         Parameters
         ----------
-        batch : Tensor of shape (rows, columns)
+        batch : Tensor or SparseRows of shape (rows, columns)
         mask : Tensor of shape (columns, members), or None for an open mask
 
         Returns
@@ -91,7 +94,7 @@ class StackedMLP:
         weight = value["weight0"]
         if mask is not None:
             weight = torch.mul(weight, mask.unsqueeze(-1), out=self._folded)
-        stacked = torch.addmm(
+        stacked = _first_product(
             value["bias0"].view(-1), batch, weight.view(weight.shape[0], -1)
         )
         hidden = stacked.view(batch.shape[0], self.n_members, -1).transpose(0, 1)
@@ -148,19 +151,33 @@ class StackedMLP:
         mask_gradient = None
         if mask_weights is not None:
             weighted = slope * mask_weights.T.unsqueeze(-1)
-            torch.mm(self._batch.T, weighted.flatten(1), out=by_weight.view(flat_shape))
+            self._weight_gradient_(weighted.flatten(1), by_weight.view(flat_shape))
             mask_gradient = torch.linalg.vecdot(by_weight, weight)
         if task_weights is not None:
             slope = slope * task_weights.T.unsqueeze(-1)
         slope = slope.reshape(self._batch.shape[0], -1)  # (rows, members * hidden)
         torch.sum(slope, dim=0, out=gradient["bias0"].view(-1))
-        torch.mm(self._batch.T, slope, out=by_weight.view(flat_shape))
+        self._weight_gradient_(slope, by_weight.view(flat_shape))
         if self._mask is None:
             return None
         if mask_gradient is None:
             mask_gradient = torch.linalg.vecdot(by_weight, weight)
         by_weight.mul_(self._mask.unsqueeze(-1))
         return cast(Tensor, mask_gradient)
+
+    def _weight_gradient_(self, slope: Tensor, out: Tensor) -> None:
+        """Write batch transposed times slope, (columns, members * hidden)."""
+        if isinstance(self._batch, SparseRows):
+            out.copy_(self._batch.transposed_product(slope))
+        else:
+            torch.mm(self._batch.T, slope, out=out)
+
+
+def _first_product(bias: Tensor, batch: Batch, weight: Tensor) -> Tensor:
+    """Return batch times weight plus bias, (rows, members * hidden)."""
+    if isinstance(batch, SparseRows):
+        return batch.product(weight).add_(bias)
+    return torch.addmm(bias, batch, weight)
 
 
 def _weigh(slope: Tensor, row_weights: Tensor | None) -> Tensor:

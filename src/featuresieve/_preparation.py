@@ -1,0 +1,108 @@
+"""From what the user passes to the problem that is searched."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve._canonical import canonical_rows, feature_digests
+from featuresieve._columns import Scaling
+from featuresieve._encoding import TableEncoder
+from featuresieve._gates import IndexArray
+from featuresieve._problem import Problem
+from featuresieve._row_weights import RowWeights
+from featuresieve._table import Table
+from featuresieve._targets import Target
+from featuresieve._wishes import Wishes
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An encoded problem, and how its gates are the user's features.
+
+    Attributes
+    ----------
+    problem : Problem
+    encoder : TableEncoder
+    units : list of arrays
+        The features behind each gate.
+    n_features : int
+        Features of the table.
+    """
+
+    problem: Problem
+    encoder: TableEncoder
+    units: list[IndexArray]
+    n_features: int
+
+    def features_of(self, gates: IndexArray) -> IndexArray:
+        """Return the features behind some gates, in the order of the problem."""
+        return np.concatenate([self.units[g] for g in gates])
+
+    def by_feature(self, by_gate: npt.NDArray[Any], default: float) -> npt.NDArray[Any]:
+        """Spread a value per gate, on the last axis, over the features behind it.
+
+        Features without a gate, those never kept, get the default.
+        """
+        shape = (*by_gate.shape[:-1], self.n_features)
+        spread = np.full(shape, default, dtype=by_gate.dtype)
+        sizes = [len(unit) for unit in self.units]
+        features = np.concatenate(self.units)
+        spread[..., features] = np.repeat(by_gate, sizes, axis=-1)
+        return spread
+
+    def ranking(self, ranked: IndexArray) -> IndexArray:
+        """Return the rank of every feature, one for the best, from that of the gates.
+
+        Features of a group follow each other; those never kept come last.
+        """
+        order = [np.sort(self.units[g]) for g in ranked]
+        with_gate = np.concatenate(order)
+        is_left_out = np.ones(self.n_features, dtype=bool)
+        is_left_out[with_gate] = False
+        ranking = np.empty(self.n_features, dtype=np.int64)
+        everything = np.concatenate([with_gate, np.flatnonzero(is_left_out)])
+        ranking[everything] = np.arange(1, self.n_features + 1)
+        return ranking
+
+
+def prepare(
+    table: Table,
+    target: Target,
+    weights: RowWeights,
+    wishes: Wishes,
+    *,
+    scaling: Scaling,
+    max_categories: int,
+) -> Prepared:
+    """Encode a table and put its rows and columns into an order of their own.
+
+    The order depends on content alone: shuffling the table shuffles the answer and
+    changes nothing else.
+    """
+    encoder = TableEncoder.fit(
+        table, scaling=scaling, weights=weights.by_row, max_categories=max_categories
+    )
+    encoded: Any = encoder.transform(table)
+    rows = weights.rows
+    if len(rows) < table.n_rows or weights.by_row is not None:
+        encoded = encoded[rows]
+    targets = target.values[rows]
+    order = canonical_rows(encoded, targets, weights.weights)
+    encoded, targets = encoded[order], targets[order]
+    feature_of_column = encoder.feature_of_column
+    digests = feature_digests(encoded, feature_of_column)
+    gates, units, columns = wishes.layout(feature_of_column, digests)
+    encoded = encoded[:, columns]
+    if isinstance(encoded, np.ndarray):
+        encoded = np.ascontiguousarray(encoded)  # by rows, as batches are read
+    problem = Problem(
+        encoded,
+        targets,
+        target.n_outputs,
+        target.task,
+        gates,
+        None if weights.weights is None else weights.weights[order],
+    )
+    return Prepared(problem, encoder, units, table.n_features)
