@@ -105,7 +105,9 @@ class AdaptiveGroupLasso(NeuralSelector):
     >>> from sklearn.datasets import load_wine
     >>> from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
     >>> X, y = load_wine(return_X_y=True)
-    >>> selector = AdaptiveGroupLasso(n_features_to_select=4, random_state=0)
+    >>> selector = AdaptiveGroupLasso(
+    ...     n_features_to_select=4, n_steps=200, random_state=0
+    ... )
     >>> selector.fit_transform(X, y).shape
     (178, 4)
     """
