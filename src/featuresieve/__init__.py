@@ -1,6 +1,8 @@
 """featuresieve: AutoNFS, automatic neural feature selection, for scikit-learn."""
 
-from featuresieve._estimators import AutoNFSClassifier, AutoNFSRegressor
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from featuresieve._exceptions import (
     FeatureSieveError,
     FeatureSieveWarning,
@@ -9,6 +11,9 @@ from featuresieve._exceptions import (
     TrainingDivergedError,
     UninformativeTargetWarning,
 )
+
+if TYPE_CHECKING:
+    from featuresieve._estimators import AutoNFSClassifier, AutoNFSRegressor
 
 __version__ = "0.1.0"
 
@@ -23,3 +28,24 @@ __all__ = [
     "UninformativeTargetWarning",
     "__version__",
 ]
+
+# Imported when they are first asked for: the command line answers --help without torch.
+_MODULE_OF = {
+    "AutoNFSClassifier": "featuresieve._estimators",
+    "AutoNFSRegressor": "featuresieve._estimators",
+}
+
+if not TYPE_CHECKING:  # a type checker shall still find misspelt names
+
+    def __getattr__(name: str) -> Any:
+        """Import a public name where it lives."""
+        if name not in _MODULE_OF:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(_MODULE_OF[name]), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    """Return the public names, also those not imported yet."""
+    return __all__
