@@ -82,13 +82,18 @@ class PenalizedLoss(Generic[NetworkT]):
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return one score a member, larger = better, (members,)."""
-        loss, monitor, marks = self._task_loss, self._monitor, []
-        for block in evaluation_blocks(rows.validation, self._network.numbers_per_row):
+        loss, monitor, network = self._task_loss, self._monitor, self._network
+        # Small results between large ones that come and go would scatter the memory.
+        marks = rows.features.new_empty(network.n_members, len(rows.validation))
+        start = 0
+        for block in evaluation_blocks(rows.validation, network.numbers_per_row):
             batch, targets = rows.batch(block)
-            outputs = self._network.forward(batch, training=False)
-            marks.append(loss.row_marks(outputs, targets, monitor))
+            outputs = network.forward(batch, training=False)
+            stop = start + len(block)
+            marks[:, start:stop] = loss.row_marks(outputs, targets, monitor)
+            start = stop
         targets = rows.targets.index_select(0, rows.validation)
-        return loss.score(torch.cat(marks, dim=1), targets, monitor)
+        return loss.score(marks, targets, monitor)
 
 
 def stack_outputs(network: StackedNetwork, features: Tensor, rows: Tensor) -> Tensor:

@@ -120,14 +120,16 @@ class NeighbourObjective:
         prototypes = network.forward(features, training=False)
         n_neighbors = min(settings.n_neighbors, len(targets))
         numbers_per_row = network.numbers_per_row + network.n_members * len(targets)
-        shares, weights = [], []
+        # Small results between large ones that come and go would scatter the memory.
+        shares = prototypes.new_empty(network.n_members, len(rows.validation))
+        start = 0
         for block in evaluation_blocks(rows.validation, numbers_per_row):
             batch, wanted = rows.batch(block)
             queries = network.forward(batch, training=False)
             distances = squared_distances(queries, prototypes)
             nearest = distances.topk(n_neighbors, dim=2, largest=False).indices
             is_same = targets[nearest] == wanted.view(1, -1, 1)
-            shares.append(is_same.to(batch.dtype).mean(dim=2))
-            weights.append(settings.class_weights[wanted])
-        weight = torch.cat(weights)
-        return (torch.cat(shares, dim=1) * weight).sum(dim=1) / weight.sum()
+            shares[:, start : start + len(block)] = is_same.to(batch.dtype).mean(dim=2)
+            start += len(block)
+        weight = settings.class_weights[rows.targets[rows.validation]]
+        return (shares * weight).sum(dim=1) / weight.sum()
