@@ -14,7 +14,7 @@ export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup bench-setup demo test test-quick test-network lint types docstrings format clean
+.PHONY: help setup bench-setup demo test test-quick fuzz test-network lint types docstrings format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -31,6 +31,9 @@ test: setup lint types ## everything .ci/run checks: lint, types, tests, doctest
 
 test-quick: setup ## only the tests, without those marked slow
 	$(BIN)/python -m pytest -n $(JOBS) -m "not network and not slow"
+
+fuzz: setup ## random tables and files for longer: ten minutes
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "not network" -k "propert or fuzz or any_table or hostile" tests
 
 test-network: setup ## only the tests that download something
 	$(BIN)/python -m pytest -m network

@@ -5,8 +5,15 @@ from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import settings
 
 os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is imported: no windows
+
+
+# `make fuzz` asks for many more examples than `make test`.
+settings.register_profile("usual", max_examples=25)
+settings.register_profile("fuzz", max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 
 def pytest_configure():

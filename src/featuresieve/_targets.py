@@ -139,7 +139,7 @@ def class_target(y: Any, n_rows: int) -> Target:
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
         raise ValueError(
-            f"y must have at least 2 classes, got 1 class: {classes[0]!r}."
+            f"y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}."
         )
     codes = codes.reshape(-1).astype(np.int64)
     return Target(codes, len(classes), "classes", ClassCode(classes, False))

@@ -1,0 +1,88 @@
+"""The order of rows and columns that depends on content alone."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from featuresieve._canonical import canonical_groups, canonical_rows, feature_digests
+
+
+def make_table(n_rows=40, n_columns=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n_rows, n_columns)).astype(np.float32)
+    return X, rng.integers(3, size=n_rows)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_shuffled_rows_come_into_the_same_order(form):
+    X, y = make_table()
+    expected = canonical_rows(form(X), y, None)
+    for seed in range(5):
+        shuffle = np.random.default_rng(seed).permutation(len(X))
+        found = canonical_rows(form(X[shuffle]), y[shuffle], None)
+        np.testing.assert_array_equal(shuffle[found], expected)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_order_of_rows_does_not_depend_on_the_order_of_columns(form):
+    X, y = make_table()
+    columns = np.random.default_rng(1).permutation(X.shape[1])
+    np.testing.assert_array_equal(
+        canonical_rows(form(X[:, columns]), y, None), canonical_rows(form(X), y, None)
+    )
+
+
+def test_last_digits_do_not_change_the_order_of_rows():
+    X, y = make_table()
+    nearly = np.nextafter(X, np.float32(10))
+    np.testing.assert_array_equal(
+        canonical_rows(nearly, y, None), canonical_rows(X, y, None)
+    )
+
+
+def test_rows_that_differ_in_target_or_weight_alone_are_told_apart():
+    X = np.zeros((4, 2), dtype=np.float32)
+    y, weights = np.array([1, 0, 1, 0]), np.array([2.0, 2.0, 1.0, 1.0])
+    assert canonical_rows(X, y, weights).tolist() == [3, 1, 2, 0]
+
+
+def test_binary_rows_with_equally_many_ones_are_told_apart():
+    # Columns with different shares of ones have hashes of their own.
+    rng = np.random.default_rng(0)
+    X = (rng.random((200, 6)) < np.linspace(0.2, 0.7, 6)).astype(np.float32)
+    shuffle = rng.permutation(200)
+    y = np.zeros(200)
+    first = X[canonical_rows(X, y, None)]
+    again = X[shuffle][canonical_rows(X[shuffle], y, None)]
+    np.testing.assert_array_equal(first, again)
+
+
+def order_of(X, groups=None):
+    digests = feature_digests(X, np.arange(X.shape[1]))
+    groups = groups or [np.array([j]) for j in range(X.shape[1])]
+    return canonical_groups(groups, digests)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.asfortranarray])
+def test_permuting_the_columns_permutes_their_order(form):
+    X, _ = make_table()
+    expected = np.concatenate(order_of(form(X)))
+    for seed in range(5):
+        shuffle = np.random.default_rng(seed).permutation(X.shape[1])
+        found = np.concatenate(order_of(form(X[:, shuffle])))
+        np.testing.assert_array_equal(shuffle[found], expected)
+
+
+def test_equal_columns_stay_in_the_order_they_came():
+    X, _ = make_table()
+    assert np.concatenate(order_of(X[:, [0, 0, 0]])).tolist() == [0, 1, 2]
+
+
+def test_features_of_a_group_stay_together_in_an_order_of_their_own():
+    X, _ = make_table()
+    groups = [np.array([0, 3]), np.array([1]), np.array([4, 2])]
+    found = [set(group.tolist()) for group in order_of(X, groups)]
+    assert sorted(map(sorted, found)) == [[0, 3], [1], [2, 4]]
+    swapped = order_of(X, [np.array([2, 4]), np.array([1]), np.array([3, 0])])
+    for one, other in zip(order_of(X, groups), swapped, strict=True):
+        np.testing.assert_array_equal(one, other)

@@ -1,0 +1,127 @@
+"""Sample and class weights: copies, factors on the loss, and what is refused."""
+
+import numpy as np
+import pytest
+from sklearn.utils.class_weight import compute_sample_weight
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve._problem import Problem
+from featuresieve._refit import HeldOutLosses
+from featuresieve._row_weights import row_weights
+from made_tables import class_table, value_table
+
+Y = np.array(["a", "b", "b", "b"])
+
+
+def test_without_weights_all_rows_count_alike():
+    found = row_weights(None, None, None, 3)
+    assert found.rows.tolist() == [0, 1, 2]
+    assert found.weights is None
+    assert found.by_row is None
+
+
+def test_whole_weights_are_copies():
+    found = row_weights([2, 0, 1, 3], None, None, 4)
+    assert found.rows.tolist() == [0, 0, 2, 3, 3, 3]
+    assert found.weights is None
+
+
+@pytest.mark.parametrize("given", [[0.5, 0, 1, 1.5], [50, 0, 100, 150]])
+def test_other_weights_have_mean_one_and_leave_zeros_out(given):
+    found = row_weights(given, None, None, 4)
+    assert found.rows.tolist() == [0, 2, 3]
+    np.testing.assert_allclose(found.weights, [0.5, 1, 1.5])
+
+
+def test_balanced_classes_are_those_of_scikit_learn():
+    found = row_weights(None, "balanced", Y, 4)
+    expected = compute_sample_weight("balanced", Y)
+    np.testing.assert_allclose(found.by_row, expected)
+
+
+def test_balanced_classes_take_sample_weights_into_account():
+    found = row_weights([3.5, 1.0, 1.0, 1.5], "balanced", Y, 4).by_row
+    assert found[0] == pytest.approx(found[1:].sum())
+
+
+def test_class_weights_multiply_sample_weights():
+    found = row_weights([1.0, 2.0, 0.5, 1.0], {"a": 3.0, "b": 0.5}, Y, 4)
+    np.testing.assert_allclose(found.by_row, [3.0, 1.0, 0.25, 0.5])
+
+
+BAD = {
+    "negative": [1.0, -1.0, 1.0, 1.0],
+    "not finite": [1.0, np.nan, 1.0, 1.0],
+    "all zero": [0, 0, 0, 0],
+    "too short": [1.0, 1.0],
+    "two columns": np.ones((4, 2)),
+}
+
+
+@pytest.mark.parametrize("weights", BAD.values(), ids=BAD)
+def test_bad_weights_are_refused_by_name(weights):
+    with pytest.raises(ValueError, match="sample_weight must"):
+        row_weights(weights, None, None, 4)
+
+
+def test_weights_that_are_no_numbers_are_refused():
+    with pytest.raises(TypeError, match="sample_weight must hold numbers"):
+        row_weights(["heavy"] * 4, None, None, 4)
+
+
+def test_class_weight_is_refused_for_regression():
+    X, y = value_table()
+    with pytest.raises(ValueError, match="class_weight must be None for regression"):
+        AutoNFSRegressor(class_weight="balanced").fit(X, y)
+
+
+def test_weights_that_leave_one_class_are_refused():
+    X, y = class_table()
+    with pytest.raises(ValueError, match="must leave at least 2 classes"):
+        AutoNFSClassifier().fit(X, y, sample_weight=y.astype(float))
+
+
+def weighted_problem(task, weights, rows):
+    X = np.zeros((4, 1), dtype=np.float32)
+    targets = {
+        "classes": np.array([0, 1, 1, 0]),
+        "labels": np.array([[0, 1], [1, 1], [1, 0], [0, 0]], dtype=np.float32),
+        "values": np.array([[0.0], [3.0], [1.0], [2.0]], dtype=np.float32),
+    }[task]
+    n_outputs = 2 if task != "values" else 1
+    return Problem(X[rows], targets[rows], n_outputs, task, row_weights=weights)
+
+
+@pytest.mark.parametrize("task", ["classes", "labels", "values"])
+def test_loss_of_a_constant_with_weights_is_that_with_copies(task):
+    weights = np.array([2.0, 1.0, 3.0, 2.0])
+    one = weighted_problem(task, weights / weights.mean(), np.arange(4))
+    copies = np.repeat(np.arange(4), weights.astype(int))
+    many = weighted_problem(task, None, copies)
+    # The one count added to each class weighs less among more copies.
+    if task == "values":
+        assert one.null_loss() == pytest.approx(many.null_loss())
+    else:
+        assert one.null_loss() == pytest.approx(many.null_loss(), rel=0.1)
+
+
+def test_held_out_losses_with_weights_are_those_with_copies():
+    rng = np.random.default_rng(0)
+    rows, weights = rng.random((3, 5)), np.array([1.0, 2.0, 1.0, 3.0, 1.0])
+    weighted = HeldOutLosses(rows, np.ones(3), row_weights=weights / weights.mean())
+    copied = HeldOutLosses(np.repeat(rows, weights.astype(int), axis=1), np.ones(3))
+    np.testing.assert_allclose(weighted.means, copied.means)
+    np.testing.assert_allclose(weighted.excess_over(1)[0], copied.excess_over(1)[0])
+
+
+def test_weights_decide_which_column_matters():
+    # Two halves of the rows obey different columns; the weights say which half counts.
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((800, 6))
+    is_first = np.arange(800) < 400
+    y = np.where(is_first, X[:, 0], X[:, 1]) > 0
+    for favoured, kept in ((is_first, 0), (~is_first, 1)):
+        weights = np.where(favoured, 1.0, 0.001)
+        selector = AutoNFSClassifier(random_state=0).fit(X, y, sample_weight=weights)
+        assert selector.ranking_[kept] == 1
+        assert selector.support_[kept]

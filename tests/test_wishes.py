@@ -1,0 +1,213 @@
+"""What the user knows: groups, forced and forbidden features, costs, counts."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve._candidates import Bounds, fill, nearest_count
+from featuresieve._gates import Gates
+from featuresieve._wishes import wishes_from
+from made_tables import class_table, value_table
+
+NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"]  # c and f matter
+
+
+def quick(estimator=AutoNFSClassifier, **arguments):
+    return estimator(**({"n_epochs": 20, "random_state": 0} | arguments))
+
+
+def frame():
+    X, y = class_table()
+    return pd.DataFrame(X, columns=NAMES), y
+
+
+def kept_names(selector):
+    return set(selector.get_feature_names_out())
+
+
+@pytest.mark.filterwarnings("ignore:no column cleared the threshold")
+@pytest.mark.parametrize("balance", ["auto", "price", 0.3, 1e6])
+def test_always_kept_features_are_kept_and_ranked_first(balance):
+    X, y = frame()
+    selector = quick(balance=balance, always_keep=["a", "h"])
+    selector.fit(X, y)
+    assert {"a", "h"} <= kept_names(selector)
+    assert set(selector.ranking_[[0, 7]]) == {1, 2}
+    assert (selector.logits_[[0, 7]] == np.inf).all()
+    assert (selector.selection_frequency_[[0, 7]] == 1).all()
+
+
+@pytest.mark.parametrize("balance", ["auto", "price", 0.0])
+def test_never_kept_features_are_left_out_and_ranked_last(balance):
+    X, y = frame()
+    selector = quick(balance=balance, never_keep=["c", 0]).fit(X, y)
+    assert not kept_names(selector) & {"a", "c"}
+    assert set(selector.ranking_[[0, 2]]) == {7, 8}
+    assert (selector.logits_[[0, 2]] == -np.inf).all()
+
+
+@pytest.mark.parametrize("groups", [[["c", "h"], ["a", 1]], {"x": [2, 7], "y": [0, 1]}])
+@pytest.mark.parametrize("balance", ["auto", 0.05])
+def test_groups_are_kept_or_dropped_whole(groups, balance):
+    X, y = frame()
+    kept = kept_names(quick(balance=balance, groups=groups).fit(X, y))
+    assert {"c", "h", "f"} <= kept  # h comes with c
+    assert len(kept & {"a", "b"}) in (0, 2)
+
+
+def test_members_of_a_group_share_what_is_said_of_it():
+    X, y = frame()
+    selector = quick(groups=[["c", "h"]]).fit(X, y)
+    for values in (selector.logits_, selector.selection_frequency_):
+        assert values[2] == values[7]
+    assert abs(selector.ranking_[2] - selector.ranking_[7]) == 1
+
+
+def test_keeping_one_of_a_group_keeps_all():
+    X, y = frame()
+    kept = kept_names(quick(groups=[["a", "b"]], always_keep=["a"]).fit(X, y))
+    assert {"a", "b"} <= kept
+
+
+def test_of_two_equal_columns_the_cheaper_is_kept():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 5))
+    X[:, 4] = X[:, 1]
+    y = X[:, 1] + 0.1 * rng.standard_normal(600)
+    for dear, cheap in ((1, 4), (4, 1)):
+        costs = {dear: 20.0, cheap: 0.05}
+        selector = quick(AutoNFSRegressor, balance=0.5, feature_costs=costs).fit(X, y)
+        assert selector.support_[cheap]
+        assert not selector.support_[dear]
+
+
+def test_costs_may_be_a_sequence():
+    X, y = frame()
+    as_dict = quick(feature_costs={"a": 3.0, 5: 0.5}).fit(X, y)
+    as_list = quick(feature_costs=[3.0, 1, 1, 1, 1, 0.5, 1, 1]).fit(X, y)
+    np.testing.assert_array_equal(as_dict.logits_, as_list.logits_)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+@pytest.mark.parametrize("balance", ["auto", 0.1])
+def test_exact_counts_are_met_with_groups_and_wishes(count, balance):
+    X, y = frame()
+    selector = quick(
+        balance=balance,
+        n_features_to_select=count,
+        groups=[["a", "b"], ["d", "e", "h"]],
+        always_keep=["f"],
+        never_keep=["g"],
+    ).fit(X, y)
+    assert selector.n_features_selected_ == count
+    assert "f" in kept_names(selector)
+
+
+def test_max_features_counts_features_not_groups():
+    X, y = frame()
+    groups = [["c", "a", "b", "d"]]  # the best column comes with three others
+    selector = quick(max_features=3, groups=groups).fit(X, y)
+    assert selector.n_features_selected_ <= 3
+    assert not selector.support_[2]
+
+
+CONTRADICTIONS = {
+    "kept and dropped": (
+        {"always_keep": ["a"], "never_keep": ["a"]},
+        "must not share a feature, got 'a'",
+    ),
+    "part of a group dropped": (
+        {"groups": [["a", "b"]], "never_keep": ["b"]},
+        "got 'b' without 'a' of its group",
+    ),
+    "more kept than allowed": (
+        {"always_keep": ["a", "b", "c"], "max_features": 2},
+        "max_features must be at least .* always_keep holds, 3, got 2",
+    ),
+    "more kept than asked for": (
+        {"always_keep": ["a", "b", "c"], "n_features_to_select": 2},
+        "n_features_to_select must be at least .* always_keep holds, 3, got 2",
+    ),
+    "more wanted than left": (
+        {"never_keep": NAMES[:6], "n_features_to_select": 3},
+        "n_features_to_select must be at most .* never_keep leaves, 2, got 3",
+    ),
+    "groups do not add up": (
+        {"groups": [NAMES[:4], NAMES[4:]], "n_features_to_select": 3},
+        "must allow groups to be kept whole",
+    ),
+    "group in two": ({"groups": [["a", "b"], ["b"]]}, "disjoint, got 'b' in two"),
+    "unknown": ({"always_keep": ["aa"]}, "must name columns of X, got 'aa'"),
+}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"), CONTRADICTIONS.values(), ids=CONTRADICTIONS
+)
+def test_contradictions_are_errors_before_any_training(arguments, message):
+    X, y = frame()
+    selector = quick(**arguments)
+    with pytest.raises(ValueError, match=message):
+        selector.fit(X, y)
+    assert not hasattr(selector, "support_")
+
+
+def test_a_misspelt_name_is_answered_with_the_nearest():
+    X, y = frame()
+    X = X.rename(columns={"c": "blood pressure"})
+    with pytest.raises(ValueError, match="Did you mean 'blood pressure'"):
+        quick(never_keep=["blod pressure"]).fit(X, y)
+
+
+def test_features_may_be_a_mask_or_one_name():
+    mask = np.array([name == "g" for name in NAMES])
+    for wish in ("g", 6, -2, [6], mask, {"g"}):
+        assert (
+            wishes_from(
+                {
+                    "groups": None,
+                    "always_keep": wish,
+                    "never_keep": None,
+                    "feature_costs": None,
+                },
+                NAMES,
+                8,
+            ).is_kept.tolist()
+            == mask.tolist()
+        )
+
+
+# Counts of whole gates, against all subsets.
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_fill_is_the_first_subset_in_rank_order_that_adds_up(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 5, size=7)
+    gates = Gates(np.arange(7), sizes, np.ones(7), np.zeros(7, dtype=bool))
+    ranked = rng.permutation(7)
+    sums = {}
+    for bits in range(1, 2**7):
+        chosen = [k for k in range(7) if bits >> (6 - k) & 1]  # positions by rank
+        sums.setdefault(int(sizes[ranked[chosen]].sum()), []).append(chosen)
+    for count, subsets in sums.items():
+        # Taking a better ranked gate always comes before not taking it.
+        best = max(subsets, key=lambda chosen: [k in chosen for k in range(7)])
+        np.testing.assert_array_equal(fill(ranked, gates, count), np.sort(ranked[best]))
+        assert nearest_count(gates, Bounds(count, count)) == count
+
+
+def test_counts_that_groups_cannot_make_are_refused():
+    gates = Gates(np.arange(2), np.array([3, 4]), np.ones(2), np.zeros(2, dtype=bool))
+    with pytest.raises(ValueError, match="between 5 and 6 features"):
+        nearest_count(gates, Bounds(5, 6))
+
+
+def test_wishes_hold_for_regression_too():
+    X, y = value_table()
+    selector = quick(
+        AutoNFSRegressor, always_keep=[0], never_keep=[1], groups=[[2, 3]]
+    ).fit(X, y)
+    assert selector.support_[[0, 2, 3]].all()
+    assert not selector.support_[1]
