@@ -4,35 +4,45 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from featuresieve._exceptions import (
+    CheckpointError,
+    CheckpointWarning,
     FeatureSieveError,
     FeatureSieveWarning,
+    FileFormatError,
+    OutOfDeviceMemoryError,
     SelectionCollapseWarning,
     TimeBudgetWarning,
     TrainingDivergedError,
     UninformativeTargetWarning,
 )
+from featuresieve._version import __version__
 
 if TYPE_CHECKING:
     from featuresieve._estimators import AutoNFSClassifier, AutoNFSRegressor
-
-__version__ = "0.1.0"
+    from featuresieve._loading import load
 
 __all__ = [
     "AutoNFSClassifier",
     "AutoNFSRegressor",
+    "CheckpointError",
+    "CheckpointWarning",
     "FeatureSieveError",
     "FeatureSieveWarning",
+    "FileFormatError",
+    "OutOfDeviceMemoryError",
     "SelectionCollapseWarning",
     "TimeBudgetWarning",
     "TrainingDivergedError",
     "UninformativeTargetWarning",
     "__version__",
+    "load",
 ]
 
 # Imported when they are first asked for: the command line answers --help without torch.
 _MODULE_OF = {
     "AutoNFSClassifier": "featuresieve._estimators",
     "AutoNFSRegressor": "featuresieve._estimators",
+    "load": "featuresieve._loading",
 }
 
 if not TYPE_CHECKING:  # a type checker shall still find misspelt names

@@ -21,6 +21,7 @@ from featuresieve._exceptions import (
     UninformativeTargetWarning,
 )
 from featuresieve._findings import feature_table, findings
+from featuresieve._persistence import Persistence
 from featuresieve._predictor import Predictor
 from featuresieve._preparation import prepare
 from featuresieve._prices import single_balance
@@ -40,7 +41,7 @@ _N_PREDICTORS = 2
 _PREDICTOR_RATE = 2e-3
 
 
-class AutoNFS(SelectorMixin, BaseEstimator):
+class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
     def __init__(

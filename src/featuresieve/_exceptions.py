@@ -3,12 +3,16 @@
 ::
 
     FeatureSieveError
-    └── TrainingDivergedError      (also an ArithmeticError)
+    ├── TrainingDivergedError      (also an ArithmeticError)
+    ├── OutOfDeviceMemoryError     (also a MemoryError)
+    ├── CheckpointError            the file at `checkpoint` is of no use
+    └── FileFormatError            (also a ValueError)
 
     FeatureSieveWarning            (a UserWarning)
     ├── SelectionCollapseWarning   nothing cleared the threshold
     ├── UninformativeTargetWarning the columns do not predict the target
-    └── TimeBudgetWarning          max_time ended the search early
+    ├── TimeBudgetWarning          max_time ended the search early
+    └── CheckpointWarning          a checkpoint could not be kept up to date
 """
 
 
@@ -18,6 +22,18 @@ class FeatureSieveError(Exception):
 
 class TrainingDivergedError(FeatureSieveError, ArithmeticError):
     """Training produced a loss that is not finite."""
+
+
+class OutOfDeviceMemoryError(FeatureSieveError, MemoryError):
+    """The device that trains has no memory left."""
+
+
+class CheckpointError(FeatureSieveError):
+    """A checkpoint is damaged, of another fit, or cannot be written."""
+
+
+class FileFormatError(FeatureSieveError, ValueError):
+    """A file is not what `save` writes, or not whole."""
 
 
 class FeatureSieveWarning(UserWarning):
@@ -34,3 +50,7 @@ class UninformativeTargetWarning(FeatureSieveWarning):
 
 class TimeBudgetWarning(FeatureSieveWarning):
     """The time limit ended the search before its usual length."""
+
+
+class CheckpointWarning(FeatureSieveWarning):
+    """A checkpoint could not be written any more, or not be deleted."""

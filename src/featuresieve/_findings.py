@@ -8,7 +8,7 @@ import numpy.typing as npt
 from featuresieve._balance_path import SearchResult
 from featuresieve._preparation import Prepared
 
-_PATH_FIELDS = [
+PATH_FIELDS = [
     ("balance", np.float64),
     ("n_kept", np.int64),
     ("loss", np.float64),
@@ -33,7 +33,7 @@ def findings(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
         "selection_frequency_": prepared.by_feature(frequency, 0.0),
         "ranking_": prepared.ranking(votes.ranked()),
         "balance_": float(result.balances[at_balance]),
-        "path_": np.array(rows, dtype=_PATH_FIELDS),
+        "path_": np.array(rows, dtype=PATH_FIELDS),
         "history_": _history(result, prepared),
     }
 

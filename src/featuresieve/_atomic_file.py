@@ -1,0 +1,48 @@
+"""A file is written whole, or not at all."""
+
+import contextlib
+import os
+import tempfile
+from pathlib import Path
+
+
+def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write bytes to a file that readers see either as it was or complete.
+
+    The bytes go to a new file in the same folder, reach the disk, and then take the
+    name. What stood there before is replaced; after an error or an interrupt it is
+    untouched, and nothing half-written is left.
+
+    Parameters
+    ----------
+    path : str or path-like
+    data : bytes
+    """
+    # A link is written through, not replaced.
+    target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise IsADirectoryError(f"path must name a file, got the folder {path}.")
+    mode = _mode_of(target)
+    descriptor, name = tempfile.mkstemp(
+        dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part"
+    )
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode)
+        Path(name).replace(target)
+    except BaseException:  # also an interrupt
+        with contextlib.suppress(FileNotFoundError):
+            Path(name).unlink()
+        raise
+
+
+def _mode_of(target: Path) -> int:
+    """Return the permissions of a file, or those that a new one gets."""
+    if target.exists():
+        return target.stat().st_mode & 0o777
+    mask = os.umask(0)  # there is no way to read it without setting it
+    os.umask(mask)
+    return 0o666 & ~mask

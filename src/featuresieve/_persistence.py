@@ -1,0 +1,115 @@
+"""Methods of the estimators that write and read files."""
+
+import os
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from featuresieve._exceptions import FeatureSieveWarning, FileFormatError
+from featuresieve._files import (
+    CLASS_NAMES,
+    SavedEstimator,
+    read_estimator,
+    write_estimator,
+)
+
+PathLike = str | os.PathLike[str]
+
+
+class Persistence:
+    """What an estimator inherits to be saved and loaded."""
+
+    def save(self, path: PathLike) -> None:
+        """Write the fitted estimator to one file, without pickle.
+
+        The file holds the constructor's arguments, all that was learnt, and the
+        weights of the predictor: safetensors with a JSON header. It is written whole
+        or not at all, and has no time stamp: equal estimators give equal files.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file is replaced.
+
+        Raises
+        ------
+        TypeError
+            If a file cannot hold an argument or the class labels, and always with a
+            `task_network` of your own: such an estimator needs pickle or joblib.
+
+        Warns
+        -----
+        FeatureSieveWarning
+            If `random_state` is a RandomState, which is saved as None.
+        """
+        check_is_fitted(self)
+        attributes = vars(self)
+        if attributes["task_network"] or attributes["_task_network"]:
+            raise TypeError(
+                "an estimator with a task_network of its own cannot be saved: the "
+                "file would have to hold code. Use pickle or joblib."
+            )
+        random_state = attributes["random_state"]
+        if random_state is not None and not isinstance(random_state, int | np.integer):
+            warnings.warn(
+                f"random_state={random_state!r} is saved as None: what is loaded will "
+                "predict the same, but another fit of it will differ.",
+                FeatureSieveWarning,
+                stacklevel=2,
+            )
+        write_estimator(path, self, _class_name(type(self)))
+
+    @classmethod
+    def load(cls, path: PathLike) -> Self:
+        """Read a file that `save` wrote; nothing in it is run.
+
+        `featuresieve.load` does the same for files of either estimator.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Returns
+        -------
+        estimator
+            Fitted, and equal to the one that was saved. It need not have been fitted
+            on a device that is here.
+
+        Raises
+        ------
+        FileFormatError
+            If the file is truncated, damaged, of a newer schema version, of the other
+            estimator, or not written by `save` at all.
+        """
+        saved = read_estimator(path)
+        if saved.class_name != _class_name(cls):
+            raise FileFormatError(
+                f"{os.fspath(path)} cannot be loaded: it holds an {saved.class_name}. "
+                f"Use {saved.class_name}.load or featuresieve.load."
+            )
+        estimator: Self = restored(cls, saved, path)
+        return estimator
+
+
+def _class_name(cls: type) -> str:
+    """Return the name of an estimator, or of the one it is derived from."""
+    return next(base.__name__ for base in cls.__mro__ if base.__name__ in CLASS_NAMES)
+
+
+def restored(cls: type[Any], saved: SavedEstimator, path: PathLike) -> Any:
+    """Build an estimator from what a file says."""
+    known = cls().get_params(deep=False)
+    unknown = sorted(saved.parameters.keys() - known.keys())
+    if unknown:
+        raise FileFormatError(
+            f"{os.fspath(path)} cannot be loaded: {unknown[0][:80]!r} is no argument "
+            f"of {cls.__name__}; featuresieve {saved.version[:80]} wrote the file."
+        )
+    estimator = cls(**saved.parameters)
+    if saved.output is not None:
+        estimator.set_output(transform=saved.output)
+    for name, value in saved.attributes.items():
+        setattr(estimator, name, value)
+    return estimator
