@@ -7,7 +7,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from featuresieve._atomic_file import write_atomically
 from featuresieve._exceptions import FeatureSieveWarning, FileFormatError
+from featuresieve._export import column_selector, selection_text
 from featuresieve._files import (
     CLASS_NAMES,
     SavedEstimator,
@@ -60,6 +62,48 @@ class Persistence:
                 stacklevel=2,
             )
         write_estimator(path, self, _class_name(type(self)))
+
+    def to_json(self, path: PathLike | None = None) -> str:
+        """Describe the selection as JSON, for other programs.
+
+        Names, what is kept, ranks, frequencies and logits of all features, the path
+        and the balance; no weights. ``schemas/selection-1.json`` in the package is its
+        JSON Schema.
+
+        Parameters
+        ----------
+        path : str or path-like, default=None
+            Where to write the text too; an existing file is replaced.
+
+        Returns
+        -------
+        str
+        """
+        check_is_fitted(self)
+        text = selection_text(self, _class_name(type(self)))
+        if path is not None:
+            write_atomically(path, f"{text}\n".encode())
+        return text
+
+    def to_onnx(self, path: PathLike) -> None:
+        """Write a model of ONNX that selects the kept columns.
+
+        It has one input, ``X``, a float tensor of shape (rows, n_features_in_), and one
+        output, ``kept``, with the kept columns of it. The metadata ``feature_names_in``
+        and ``feature_names_out`` are JSON lists. Needs the extra `onnx`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            An existing file is replaced.
+
+        Raises
+        ------
+        ImportError
+            If onnx is not installed.
+        """
+        check_is_fitted(self)
+        write_atomically(path, column_selector(self))
 
     @classmethod
     def load(cls, path: PathLike) -> Self:

@@ -1,0 +1,133 @@
+"""A selection for other programs: as JSON, and as a graph of ONNX."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from featuresieve._targets import ClassCode
+from featuresieve._version import __version__
+
+SCHEMA = "featuresieve-selection"
+SCHEMA_VERSION = 1
+
+# Gather on an axis is the same since opset 13; IR version 8 belongs to its time. Newer
+# runtimes load older models, not the other way round.
+_OPSET = 13
+_IR_VERSION = 8
+
+
+def selection(estimator: Any, class_name: str) -> dict[str, Any]:
+    """Return what ``schemas/selection-1.json`` describes."""
+    names = feature_names(estimator)
+    features = [
+        {
+            "position": j,
+            "name": names[j],
+            "kept": bool(estimator.support_[j]),
+            "rank": int(estimator.ranking_[j]),
+            "frequency": float(estimator.selection_frequency_[j]),
+            "logit": _finite(estimator.logits_[j]),
+        }
+        for j in range(len(names))
+    ]
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "featuresieve_version": __version__,
+        "estimator": class_name,
+        "task": _task(estimator),
+        "balance": float(estimator.balance_),
+        "n_features_in": len(names),
+        "n_features_selected": int(estimator.n_features_selected_),
+        "features": features,
+        "path": [_candidate(row) for row in estimator.path_],
+    }
+
+
+def selection_text(estimator: Any, class_name: str) -> str:
+    """Return a selection as JSON text, one that UTF-8 can hold."""
+    found = selection(estimator, class_name)
+    text = json.dumps(found, allow_nan=False, ensure_ascii=False, indent=2)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a column name with half a character
+        text = json.dumps(found, allow_nan=False, indent=2)
+    return text
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Return the names of all columns, x0, x1, ... if they have none."""
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        return [f"x{j}" for j in range(len(estimator.support_))]
+    return [str(name) for name in names]
+
+
+def _task(estimator: Any) -> str:
+    """Return what is predicted, in a word."""
+    code = estimator._target_code
+    if isinstance(code, ClassCode):
+        return "multilabel" if code.is_multilabel else "classification"
+    return "regression"
+
+
+def _candidate(row: Any) -> dict[str, Any]:
+    """Describe a row of the path."""
+    return {
+        "balance": float(row["balance"]),
+        "n_kept": int(row["n_kept"]),
+        "loss": _finite(row["loss"]),
+        "loss_error": _finite(row["loss_error"]),
+        "is_chosen": bool(row["is_chosen"]),
+    }
+
+
+def _finite(value: Any) -> float | None:
+    """Return a number for JSON, which has no infinities."""
+    return float(value) if math.isfinite(value) else None
+
+
+def column_selector(estimator: Any) -> bytes:
+    """Return a model of ONNX that takes the kept columns of a float32 matrix.
+
+    It has an input X of shape (rows, n_features_in_) and an output kept of shape
+    (rows, n_features_selected_). The names of the columns are metadata, as JSON lists.
+    """
+    try:
+        from onnx import TensorProto, checker, helper, numpy_helper
+    except ImportError:
+        raise ImportError(
+            'to_onnx needs the package onnx: pip install "featuresieve[onnx]".'
+        ) from None
+    kept = np.flatnonzero(estimator.support_).astype(np.int64)
+    n_features = len(estimator.support_)
+
+    def matrix(name: str, n_columns: int) -> Any:
+        return helper.make_tensor_value_info(
+            name, TensorProto.FLOAT, ["rows", n_columns]
+        )
+
+    graph = helper.make_graph(
+        [helper.make_node("Gather", ["X", "columns"], ["kept"], axis=1)],
+        "featuresieve",
+        [matrix("X", n_features)],
+        [matrix("kept", len(kept))],
+        [numpy_helper.from_array(kept, "columns")],
+    )
+    model = helper.make_model(
+        graph,
+        opset_imports=[helper.make_opsetid("", _OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="featuresieve",
+        producer_version=__version__,
+    )
+    names = feature_names(estimator)
+    metadata = {
+        "feature_names_in": json.dumps(names),
+        "feature_names_out": json.dumps([names[j] for j in kept]),
+    }
+    helper.set_model_props(model, metadata)
+    checker.check_model(model, full_check=True)
+    return bytes(model.SerializeToString(deterministic=True))
