@@ -96,7 +96,7 @@ def _print_memory(records: list[dict[str, Any]]) -> None:
 def _print_gpu(records: list[dict[str, Any]]) -> None:
     """Print automatic fits on a GPU."""
     print(
-        "Our seconds are those of the whole fit, refits included; the authors' those of "
+        "Our seconds are those of a whole fit, refits included; the authors' those of "
         "four epochs of training alone.\n"
     )
     print("| what | seconds | member-epochs | ms a member-epoch |")
