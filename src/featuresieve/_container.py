@@ -85,7 +85,9 @@ def unpack(
     _check_seal(data, n_header)
     outer = parse_json(data[_LENGTH_BYTES : _LENGTH_BYTES + n_header])
     fields = Fields(outer, "the outer header")
-    text = fields.fields("__metadata__").text(_KEY)
+    metadata = fields.fields("__metadata__")
+    text = metadata.text(_KEY)
+    metadata.finish()
     _check_arrays(fields.left(), len(data) - _LENGTH_BYTES - n_header)
     # Lone surrogates are not text, and `pack` escapes all but ASCII.
     header = parse_json(text.encode("ascii", errors="replace"))

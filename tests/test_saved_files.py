@@ -1,0 +1,47 @@
+"""Files of every schema version stay loadable, and answer as they did."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import featuresieve
+from saved_tables import DATA, expected_of, mixed_rows, number_rows
+
+FILES = sorted(DATA.glob("*.safetensors"))
+ROWS = {"classifier": mixed_rows, "regressor": number_rows}
+CLASSES = {"classifier": "AutoNFSClassifier", "regressor": "AutoNFSRegressor"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_saved_file_answers_as_it_did(path):
+    kind, _ = path.stem.split("-")
+    selector = featuresieve.load(path)
+    assert type(selector).__name__ == CLASSES[kind]
+    X, _ = ROWS[kind](8)
+    found = expected_of(selector, X)
+    expected = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    # Another machine may add the products of float32 in another order.
+    np.testing.assert_allclose(
+        found.pop("predictions"), expected.pop("predictions"), rtol=1e-4
+    )
+    assert found == expected
+
+
+def test_every_schema_version_has_its_files():
+    from featuresieve._files import SCHEMA_VERSION
+
+    expected = {f"{kind}-{v}" for kind in ROWS for v in range(1, SCHEMA_VERSION + 1)}
+    assert {path.stem for path in FILES} == expected
+
+
+def test_saved_arguments_are_read():
+    selector = featuresieve.load(Path(DATA, "classifier-1.safetensors"))
+    assert selector.hidden_sizes == (4,)
+    assert selector.always_keep == ["word", "day", "holes", "flag"]
+    assert selector.never_keep == ("noise",)
+    assert selector.feature_costs == {"wave": 0.5}
+    names = ["wave", "word", "day", "holes", "flag", "noise"]
+    assert selector.feature_names_in_.tolist() == names
+    assert selector.classes_.tolist() == ["no", "yes"]
