@@ -8,7 +8,10 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+import skops.io
 import torch
+from scipy import sparse
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -16,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
+from encoded_tables import mixed_frame
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import INFORMATIVE, class_table, value_table
 
@@ -61,15 +65,93 @@ def copied(selector, _):
     return copy.deepcopy(selector)
 
 
-@pytest.mark.parametrize(
-    "store", [stored_with_pickle, stored_with_joblib, mapped_with_joblib, copied]
-)
+# What skops has to be told to trust; docs/files.md lists the same names.
+TRUSTED = [
+    "featuresieve._category_encoder.CategoryEncoder",
+    "featuresieve._columns.ColumnScaler",
+    "featuresieve._encoding.FeatureEncoder",
+    "featuresieve._encoding.TableEncoder",
+    "featuresieve._estimators.AutoNFSClassifier",
+    "featuresieve._estimators.AutoNFSRegressor",
+    "featuresieve._number_encoder.NumberEncoder",
+    "featuresieve._predictor.Predictor",
+    "featuresieve._targets.ClassCode",
+    "featuresieve._targets.ValueCode",
+]
+
+
+def stored_with_skops(selector, folder):
+    path = folder / "selector.skops"
+    skops.io.dump(selector, path)
+    own = [f"{__name__}.own_network"]
+    return skops.io.load(path, trusted=TRUSTED + own)
+
+
+STORES = [
+    stored_with_pickle,
+    stored_with_joblib,
+    mapped_with_joblib,
+    stored_with_skops,
+    copied,
+]
+
+
+@pytest.mark.parametrize("store", STORES)
 def test_stored_selector_answers_as_before(fitted, store, tmp_path):
     X, _ = class_table(seed=1)
     again = store(fitted, tmp_path)
     np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
     pd.testing.assert_frame_equal(again.feature_table(), fitted.feature_table())
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_stored_pipeline_answers_as_before(store, tmp_path):
+    X, y = class_table()
+    frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(word=np.where(y, "u", "v"))
+    pipeline = make_pipeline(quick(n_epochs=5)).fit(frame, y)
+    again = store(pipeline, tmp_path)
+    np.testing.assert_array_equal(
+        again.predict_proba(frame), pipeline.predict_proba(frame)
+    )
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_clone_of_what_was_stored_is_unfitted_and_equal(fitted, store, tmp_path):
+    again = clone(store(fitted, tmp_path))
+    assert not hasattr(again, "support_")
+    # Not by value: the network of the user's own is a function.
+    assert repr(again) == repr(clone(fitted))
+
+
+def mixed_frame_table():
+    frame = mixed_frame(80)
+    return frame, np.where(frame["number"] > 0, "in", "out")
+
+
+def sparse_labels_table():
+    X, y = class_table()
+    return sparse.csr_array(np.where(np.abs(X) > 1, X, 0)), np.column_stack([y, ~y])
+
+
+@pytest.mark.parametrize("store", STORES)
+@pytest.mark.parametrize("table", [mixed_frame_table, sparse_labels_table])
+def test_stored_selector_of_any_table_answers_as_before(table, store, tmp_path):
+    X, y = table()
+    selector = quick(balance=0.0, n_epochs=3).fit(X, y)
+    again = store(selector, tmp_path)
+    np.testing.assert_array_equal(again.predict_proba(X), selector.predict_proba(X))
+    np.testing.assert_array_equal(again.classes_, selector.classes_)
+
+
+def test_skops_trusts_no_more_than_needed():
+    selectors = [
+        quick(n_epochs=3, balance=0.0).fit(*mixed_frame_table()),
+        AutoNFSRegressor(0.01, n_epochs=3, random_state=0).fit(*value_table()),
+    ]
+    data = [skops.io.dumps(selector) for selector in selectors]
+    asked = {name for one in data for name in skops.io.get_untrusted_types(data=one)}
+    assert sorted(asked) == TRUSTED
 
 
 def test_copy_does_not_share_what_it_learned(fitted):
