@@ -87,6 +87,10 @@ LIBRARY_ORDER = [
     "__init__",
     "plotting",
     "report",
+    "_command_options",
+    "_command_parser",
+    "_tablefile",
+    "_command",
     "cli",
     "__main__",
 ]

@@ -1,0 +1,132 @@
+"""`featuresieve apply`: the kept columns of another file, and predictions for it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import featuresieve
+from featuresieve._command._naming import find_columns, no_column
+from featuresieve._command_options import ApplyOptions
+from featuresieve._tablefile import (
+    Drafts,
+    Meaning,
+    TableFile,
+    TableFileError,
+    check_table_output,
+    one_line,
+    read_file,
+    write_columns,
+    write_table,
+)
+
+
+def apply(options: ApplyOptions) -> list[str]:
+    """Copy the kept columns of a file, and predict its rows.
+
+    Parameters
+    ----------
+    options : ApplyOptions
+        What the user asks for.
+
+    Returns
+    -------
+    list of str
+        What was done, a line each.
+
+    Raises
+    ------
+    TableFileError
+        If a file or a column is not there, or does not fit.
+    """
+    for option, name in (("--out", options.out), ("--predict", options.predict)):
+        if name is not None:
+            check_table_output(option, name)
+    selector = _loaded(options.saved)
+    names = [str(name) for name in selector.feature_names_in_]
+    kept = [names[place] for place in np.flatnonzero(selector.support_)]
+    with (
+        read_file(
+            options.file,
+            meanings=_meanings(selector),
+            encoding=options.encoding,
+            delimiter=options.delimiter,
+        ) as file,
+        Drafts() as drafts,
+    ):
+        present = file.table.column_names
+        for name in kept:
+            if name not in present:
+                raise no_column(options.file, name, present)
+        lines = [f"{file.source.name}: {file.table.num_rows} rows"]
+        if options.predict is not None:
+            predictions = _predictions(selector, file, names, kept)
+            write_table(predictions, options.predict, drafts)
+        out = options.out
+        if out is None and options.predict is None:
+            out = "-"
+        if out is not None:
+            also = find_columns("--also", options.also, present)
+            places = [
+                place
+                for place, name in enumerate(present)
+                if name in kept or name in also
+            ]
+            write_columns(file, places, out, drafts)
+            lines.append(f"kept {len(kept)} of {len(names)} columns")
+    return lines
+
+
+def _loaded(path: str) -> Any:
+    """Return the saved selector."""
+    if not Path(path).is_file():
+        raise TableFileError(f"there is no file {path}.")
+    try:
+        selector = featuresieve.load(path)
+    except (featuresieve.FeatureSieveError, ValueError) as error:
+        raise TableFileError(one_line(error)) from error
+    if not hasattr(selector, "feature_names_in_"):
+        raise TableFileError(
+            f"{path} was fitted on columns without names, which no file can match."
+        )
+    return selector
+
+
+def _predictions(
+    selector: Any, file: TableFile, names: Sequence[str], kept: Sequence[str]
+) -> pa.Table:
+    """Return the prediction for each row, and the probability of each class."""
+    n_rows = file.table.num_rows
+    columns = {}
+    for name in names:  # those that were not kept do not matter, but have a place
+        column = pa.nulls(n_rows)
+        if name in kept:
+            column = file.table.column(name)
+        columns[name] = column
+    table = pa.table(columns)
+    try:
+        guesses = selector.predict(table)
+        result = {"prediction": pa.array(guesses.tolist())}
+        if hasattr(selector, "predict_proba"):
+            shares = selector.predict_proba(table)
+            for place, label in enumerate(selector.classes_):
+                result[f"probability of {label}"] = pa.array(shares[:, place])
+    except (ValueError, TypeError) as error:
+        raise TableFileError(one_line(error)) from error
+    return pa.table(result)
+
+
+def _meanings(selector: Any) -> dict[str, Meaning]:
+    """Return how the kept columns were read when they were selected.
+
+    Other rows alone may look different: codes without a leading zero like numbers,
+    numbers with a word among them like text.
+    """
+    meaning_of: dict[str, Meaning] = {"category": "text", "number": "number"}
+    return {
+        str(feature.name): meaning_of[feature.kind]
+        for feature in selector._encoder.features
+        if feature.kind in meaning_of
+    }

@@ -1,0 +1,159 @@
+"""`featuresieve select`: select columns of a table, and judge them."""
+
+import re
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import featuresieve
+from featuresieve._command._naming import find_columns
+from featuresieve._command._problem import Problem
+from featuresieve._command._scoring import Score, score, split_rows
+from featuresieve._command_options import SelectOptions
+from featuresieve._exceptions import FeatureSieveWarning
+from featuresieve._tablefile import TableFileError, one_line
+
+# What the arguments of the estimators are called on the command line.
+_OPTION_OF = {
+    "n_features_to_select": "--n-features",
+    "max_features": "--max-features",
+    "always_keep": "--keep",
+    "feature_costs": "--cost",
+    "groups": "--group",
+    "class_weight": "--class-weight",
+    "sample_weight": "--weight",
+    "max_time": "--max-time",
+    "n_epochs": "--epochs",
+    "device": "--device",
+    "balance": "--balance",
+    "random_state": "--seed",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished selection.
+
+    Attributes
+    ----------
+    problem : Problem
+    selector : AutoNFSClassifier or AutoNFSRegressor
+        Fitted.
+    warnings : tuple of str
+        What the selector warned of.
+    score : Score or None
+    n_rows_used : int
+        Rows the selection saw.
+    seconds : float
+        What the selection took.
+    """
+
+    problem: Problem
+    selector: Any
+    warnings: tuple[str, ...]
+    score: Score | None
+    n_rows_used: int
+    seconds: float
+
+    @property
+    def kept(self) -> list[str]:
+        """The names of the kept columns, in the order of the table."""
+        names = self.problem.features.column_names
+        return [names[place] for place in np.flatnonzero(self.selector.support_)]
+
+
+def select(
+    problem: Problem, options: SelectOptions, say: Callable[[str], None]
+) -> Outcome:
+    """Select columns, and score all and the kept ones on rows set apart.
+
+    Parameters
+    ----------
+    problem : Problem
+        The table.
+    options : SelectOptions
+        What the user asks for.
+    say : callable
+        Called with what is being done.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    TableFileError
+        If the estimator refuses the table or an argument.
+    """
+    train, test = split_rows(problem.target, options.test, options.seed)
+    selector = _selector(problem, options)
+    started = time.monotonic()
+    part = problem.features.take(train) if len(test) else problem.features
+    weights = problem.weights
+    fit_weights = None if weights is None else weights[train]
+    say("selecting …")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FeatureSieveWarning)
+        try:
+            selector.fit(part, problem.target.values[train], fit_weights)
+        except (ValueError, TypeError) as error:
+            raise TableFileError(_in_words_of_options(error)) from error
+    seconds = time.monotonic() - started
+    del part
+    say("scoring …")
+    scored = score(
+        problem.features,
+        problem.target,
+        np.flatnonzero(selector.support_).tolist(),
+        (train, test),
+        weights=weights,
+        class_weight=problem.class_weight,
+        seed=options.seed,
+    )
+    said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
+    sentences = tuple(_in_words_of_options(warning) for warning in said)
+    return Outcome(problem, selector, sentences, scored, len(train), seconds)
+
+
+def _selector(problem: Problem, options: SelectOptions) -> Any:
+    """Return the estimator that the options ask for."""
+    names = problem.features.column_names
+    costs = {}
+    for wanted, price in options.cost.items():
+        for name in find_columns("--cost", [wanted], names):
+            costs[name] = price
+    groups = [find_columns("--group", members, names) for members in options.group]
+    kinds = {
+        "classification": featuresieve.AutoNFSClassifier,
+        "regression": featuresieve.AutoNFSRegressor,
+    }
+    selector = kinds[problem.target.task](
+        balance=options.balance,
+        n_features_to_select=options.n_features,
+        max_features=options.max_features,
+        groups=groups or None,
+        always_keep=find_columns("--keep", options.keep, names) or None,
+        feature_costs=costs or None,
+        class_weight=problem.class_weight,
+        n_epochs=options.epochs,
+        max_time=options.max_time,
+        device=options.device,
+        random_state=options.seed,
+    )
+    if "verbose" in selector.get_params() and not options.quiet:
+        selector.set_params(verbose=1)
+    return selector
+
+
+def _in_words_of_options(error: BaseException) -> str:
+    """Return the message of an estimator, with options in place of arguments."""
+    text = one_line(error)
+    for argument, option in _OPTION_OF.items():
+        # A word of everyday language is an argument only where a message begins.
+        place = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
+        text = re.sub(place, option, text)
+    return text

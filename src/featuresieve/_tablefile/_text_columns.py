@@ -1,0 +1,200 @@
+"""What columns of text hold: missing values, numbers written oddly, dates, labels."""
+
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+Meaning = Literal["label", "text", "number"]
+
+# What pandas takes for missing, and what statistics programs write.
+MISSING_MARKS = (
+    *("", "NA", "N/A", "n/a", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan"),
+    *("-NaN", "-nan", "NULL", "null", "None", "1.#IND", "-1.#IND", "1.#QNAN"),
+    *("-1.#QNAN", "?", "-", "."),
+)
+# A column is of numbers, a few words in it apart, if it has more numbers than a
+# category has levels, and if so many of its cells are numbers.
+_LEAST_NUMBERS = 32
+_NUMBER_SHARE = 0.9
+_MOST_WORDS = 10
+# Below this share of numbers a column is plain text, of which nothing is said.
+_MIXED_SHARE = 0.5
+_DATE_FORMATS = (
+    (r"^\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
+    (r"^\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
+    (r"^\d{1,2}/\d{1,2}/\d{4}", "%m/%d/%Y"),
+    (r"^\d{1,2}-\d{1,2}-\d{4}", "%d-%m-%Y"),
+    (r"^\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
+    (r"^\d{4}\.\d{1,2}\.\d{1,2}", "%Y.%m.%d"),
+    (r"^\d{4}-\d{2}-\d{2}T", "%Y-%m-%d"),
+)
+_CLOCKS = (
+    (r"$", ""),
+    (r"[ T]\d{1,2}:\d{2}$", "%H:%M"),
+    (r"[ T]\d{1,2}:\d{2}:\d{2}Z?$", "%H:%M:%S"),
+)
+
+
+def refined(
+    name: str, column: Any, decimal: str, meaning: Meaning | None = None
+) -> tuple[Any, list[str]]:
+    """Turn a column as read into the column that was meant.
+
+    Parameters
+    ----------
+    name : str
+        Its name, for the notes.
+    column : pyarrow.ChunkedArray
+        As read.
+    decimal : str
+        The decimal mark of the file.
+    meaning : "label", "text", "number" or None, default=None
+        What is known of the column: words beside numbers are labels; all of it is
+        text; what is no number is missing.
+
+    Returns
+    -------
+    column : pyarrow.ChunkedArray
+    notes : list of str
+        What was decided, one sentence each.
+    """
+    if pa.types.is_floating(column.type):
+        return finite(name, column)
+    if column.type != pa.string():
+        return column, []
+    column = _without_marks(column)
+    if meaning == "text":
+        return column, []
+    if column.null_count == len(column):
+        return pa.chunked_array([pa.nulls(len(column))]), []
+    numbers = _as_numbers(name, column, decimal, meaning)
+    if numbers is not None:
+        return numbers
+    dates = _as_dates(name, column)
+    return (column, []) if dates is None else dates
+
+
+def finite(name: str, column: Any) -> tuple[Any, list[str]]:
+    """Turn infinite numbers into missing ones.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column, for the note.
+    column : pyarrow.ChunkedArray
+        Floats.
+
+    Returns
+    -------
+    column : pyarrow.ChunkedArray
+    notes : list of str
+    """
+    is_infinite = pc.is_inf(column)
+    count = pc.sum(is_infinite).as_py() or 0
+    if count == 0:
+        return column, []
+    column = pc.if_else(is_infinite, pa.scalar(None, column.type), column)
+    return column, [f"{name!r}: {_cells(count)} an infinite number, taken as missing."]
+
+
+def _without_marks(column: Any) -> Any:
+    """Return trimmed text, missing where only a mark for that is left."""
+    if column.num_chunks == 0:
+        return column
+    trimmed = pc.utf8_trim_whitespace(column)
+    if trimmed.equals(column):  # then the marks are missing already
+        return column
+    has_plus = bool(pc.any(pc.equal(trimmed, "+")).as_py())  # then minus is a label
+    marks = pa.array([m for m in MISSING_MARKS if not (has_plus and m == "-")])
+    return pc.if_else(
+        pc.is_in(trimmed, value_set=marks), pa.scalar(None, pa.string()), trimmed
+    )
+
+
+def _as_numbers(
+    name: str, column: Any, decimal: str, meaning: Meaning | None
+) -> tuple[Any, list[str]] | None:
+    """Return the numbers in text, if it is meant as numbers, and a note."""
+    is_number = pc.match_substring_regex(column, _number_pattern(decimal))
+    n_numbers = pc.sum(is_number).as_py() or 0
+    n_cells = len(column) - column.null_count
+    is_sure = meaning == "number"
+    is_few = n_numbers < _MIXED_SHARE * n_cells
+    if not is_sure and (is_few or _any_leading_zero(column)):
+        return None
+    if n_numbers == n_cells:
+        return _parsed(column, decimal), []
+    words = pc.unique(column.filter(pc.invert(is_number))).drop_null().to_pylist()
+    shown = ", ".join(map(repr, sorted(words)[:3])) + (", …" if len(words) > 3 else "")
+    n_words = n_cells - n_numbers
+    known = column.filter(is_number)
+    is_numeric = is_sure or (
+        n_numbers >= _NUMBER_SHARE * n_cells
+        and len(words) <= _MOST_WORDS
+        and len(pc.unique(known)) > _LEAST_NUMBERS
+        and meaning is None
+    )
+    if not is_numeric:
+        note = f"{name!r} mixes numbers and text ({shown}): taken as categories."
+        return column, [note]
+    blank = pc.if_else(is_number, column, pa.scalar(None, pa.string()))
+    note = f"{name!r}: {_cells(n_words)} no number ({shown}), taken as missing."
+    return _parsed(blank, decimal), [note]
+
+
+def _number_pattern(decimal: str) -> str:
+    """Return what a number looks like; thousands, a currency, percent are allowed."""
+    mark, thousands = (r"\.", ",") if decimal == "." else (",", r"\.")
+    whole = rf"(\d+|\d{{1,3}}([{thousands}' \x{{a0}}]\d{{3}})+)"
+    number = rf"[+-]?({whole}({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
+    return rf"^[$€£]?\s?{number}\s?[%$€£]?$"
+
+
+def _any_leading_zero(column: Any) -> bool:
+    """Tell whether the numbers are codes that begin with a zero."""
+    return bool(pc.any(pc.match_substring_regex(column, r"^[+-]?0\d+$")).as_py())
+
+
+def _parsed(column: Any, decimal: str) -> Any:
+    """Return text of numbers as numbers."""
+    thousands = "," if decimal == "." else r"\."
+    plain = pc.replace_substring_regex(column, rf"[{thousands}' \x{{a0}}$€£%]", "")
+    if decimal == ",":
+        plain = pc.replace_substring(plain, ",", ".")
+    return pc.cast(plain, pa.float64())
+
+
+def _as_dates(name: str, column: Any) -> tuple[Any, list[str]] | None:
+    """Return text as dates, if all of it is, and a note where they are ambiguous."""
+    first = column.drop_null()[0].as_py()
+    for shape, day in _DATE_FORMATS:
+        for clock_shape, clock in _CLOCKS:
+            pattern = shape + clock_shape
+            if not pc.match_substring_regex(pa.array([first]), pattern)[0].as_py():
+                continue
+            if not pc.all(pc.match_substring_regex(column, pattern)).as_py():
+                continue
+            plain = pc.replace_substring_regex(column, r"[TZ]", " ")
+            text = pc.utf8_trim_whitespace(plain)
+            layout = f"{day} {clock}".strip()
+            dates = pc.strptime(text, layout, unit="s", error_is_null=True)
+            if dates.null_count > column.null_count:
+                continue
+            is_ambiguous = day == "%d/%m/%Y" and _fits(
+                text, f"%m/%d/%Y {clock}".strip()
+            )
+            note = f"{name!r}: dates taken as day/month/year."
+            return dates, [note] if is_ambiguous else []
+    return None
+
+
+def _fits(text: Any, layout: str) -> bool:
+    """Tell whether all text can be read as dates in a layout."""
+    dates = pc.strptime(text, layout, unit="s", error_is_null=True)
+    return bool(dates.null_count == text.null_count)
+
+
+def _cells(count: int) -> str:
+    """Return a number of cells with its verb."""
+    return f"{count} cell holds" if count == 1 else f"{count} cells hold"

@@ -1,0 +1,245 @@
+"""The command line: parse, call, print."""
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from featuresieve import FeatureSieveError
+from featuresieve._command_options import (
+    ApplyOptions,
+    SelectOptions,
+    UsageError,
+    read_config,
+)
+from featuresieve._command_parser import Parser, build_parser
+
+_EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        The words after the command; None takes those of the process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
+        return _failed("interrupted", 130, words)
+    except (FeatureSieveError, ImportError, OSError, MemoryError) as error:
+        return _failed(_explained(error), _status(error), words)
+    except Exception as error:
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return _failed(f"{text} (--verbose shows where)", 1, words)
+    return status
+
+
+def _run(words: list[str]) -> int:
+    """Run the command that the words name."""
+    parser = build_parser()
+    try:
+        given = parser.parse_args(words)
+    except SystemExit as done:  # --help and --version
+        return int(done.code or 0)
+    if given.command == "demo":
+        return _demo(given.quiet)
+    if given.command == "apply":
+        return _apply(given)
+    return _select(_select_options(given, parser))
+
+
+def _failed(message: str, status: int, words: list[str]) -> int:
+    """Say in one line why nothing came of it."""
+    if "--verbose" in words and status != 130:
+        traceback.print_exc()
+    start = "\r\033[K" if sys.stderr.isatty() else ""  # over a line of progress
+    kind = "" if status == 130 else "error: "
+    print(f"{start}featuresieve: {kind}{message}", file=sys.stderr)
+    return status
+
+
+def _status(error: BaseException) -> int:
+    """Return 2 for what the user can mend, 1 for what failed on the way."""
+    return 2 if isinstance(error, ValueError | ImportError | OSError) else 1
+
+
+def _explained(error: BaseException) -> str:
+    """Return the line for an error."""
+    if isinstance(error, MemoryError):
+        return "out of memory; --drop columns, or use fewer rows."
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.split(".")[0]
+        if package in _EXTRA_OF:
+            extra = _EXTRA_OF[package]
+            return f"this needs {package}: pip install 'featuresieve[{extra}]'"
+    return " ".join(str(error).split())
+
+
+def _select_options(given: argparse.Namespace, parser: Parser) -> SelectOptions:
+    """Return the options of a selection: words first, then the configuration."""
+    options = {name: value for name, value in vars(given).items() if value is not None}
+    options.pop("command")
+    config = options.pop("config", None)
+    if config is not None:
+        for name, value in _from_config(config, parser).items():
+            options.setdefault(name, value)
+    if "target" not in options:
+        raise UsageError("--target is required: the column to predict.")
+    for name in ("keep", "drop"):
+        options[name] = tuple(options.get(name, ()))
+    options["group"] = tuple(map(tuple, options.get("group", ())))
+    for name in ("cost", "class_weight"):
+        options[name] = dict(options.get(name, {}))
+    return SelectOptions(**options)
+
+
+def _from_config(path: str, parser: Parser) -> dict[str, Any]:
+    """Return the options of a configuration, checked as words are."""
+    config = read_config(path)
+    words = [
+        f"--{name.replace('_', '-')}={value}"
+        for name, value in config.items()
+        if isinstance(value, str)
+    ]
+    try:
+        checked = vars(parser.parse_args(["select", "-", *words]))
+    except UsageError as error:
+        raise UsageError(f"--config: {path}: {error}") from error
+    return {
+        name: checked[name] if isinstance(value, str) else value
+        for name, value in config.items()
+        if value is not None
+    }
+
+
+def _select(options: SelectOptions) -> int:
+    """Select columns, print them, write files."""
+    from featuresieve._command._facts import facts
+    from featuresieve._command._problem import prepare
+    from featuresieve._tablefile import Drafts, read_file
+
+    _check_outputs(options)
+    uses_stdout = "-" in (options.out, options.json)
+    screen = sys.stderr if uses_stdout else sys.stdout
+    is_silent = uses_stdout and options.quiet
+    say = _show_nothing if options.quiet else _show_progress
+    say("reading …")
+    with read_file(
+        options.file,
+        meanings={options.target: "label"},
+        encoding=options.encoding,
+        delimiter=options.delimiter,
+    ) as file:
+        problem = prepare(file, options)
+        say("")
+        if not options.quiet:
+            print("\n".join(facts(file, problem, options)), file=screen, flush=True)
+        # Only now: a wrong name is reported before torch is loaded.
+        from featuresieve._command._report import screen_text
+        from featuresieve._command._selecting import select
+
+        outcome = select(problem, options, say)
+        say("")
+        for warning in outcome.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        if not is_silent:
+            blank = "" if options.quiet else "\n"
+            print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
+        with Drafts() as drafts:
+            _write(outcome, file, options, drafts)
+    for name in (options.out, options.json, options.save, options.plot):
+        if name not in (None, "-") and not is_silent:
+            print(f"wrote {name}", file=sys.stderr)
+    return 0
+
+
+def _check_outputs(options: SelectOptions) -> None:
+    """Refuse files that cannot be written before anything is computed."""
+    from featuresieve._tablefile import check_output, check_table_output
+
+    if options.out == "-" and options.json == "-":
+        raise UsageError("--out and --json cannot both be standard output.")
+    if options.quiet and options.verbose:
+        raise UsageError("--quiet and --verbose exclude each other.")
+    if options.out is not None:
+        check_table_output("--out", options.out)
+    if options.json is not None:
+        check_output("--json", options.json)
+    if options.save is not None:
+        check_output("--save", options.save)
+    if options.plot is not None:
+        check_output("--plot", options.plot, _PICTURES)
+        import matplotlib  # noqa: F401  # not there: say so now
+    outputs = [options.out, options.json, options.save, options.plot]
+    paths = [os.path.realpath(name) for name in outputs if name not in (None, "-")]
+    if len(set(paths)) < len(paths):
+        raise UsageError("two options name the same file to write.")
+    if os.path.realpath(options.file) in paths:
+        raise UsageError(f"{options.file} is read, and must not be written.")
+
+
+def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:
+    """Write the files that were asked for."""
+    from featuresieve._command._report import draw, json_text
+    from featuresieve._tablefile import write_columns
+
+    if options.out is not None:
+        wanted = {*outcome.kept, outcome.problem.target.name}
+        names = file.table.column_names
+        places = [place for place, name in enumerate(names) if name in wanted]
+        write_columns(file, places, options.out, drafts)
+    if options.json is not None:
+        with drafts.open(options.json) as out:
+            out.write(json_text(outcome, file, options).encode())
+    if options.save is not None:
+        outcome.selector.save(drafts.path(options.save))
+    if options.plot is not None:
+        draw(outcome.selector, drafts.path(options.plot))
+
+
+def _apply(given: argparse.Namespace) -> int:
+    """Apply a saved selection to a file."""
+    from featuresieve._command._applying import apply
+
+    options = vars(given)
+    options.pop("command")
+    options["also"] = tuple(options["also"] or ())
+    for line in apply(ApplyOptions(**options)):
+        print(line, file=sys.stderr)
+    return 0
+
+
+def _demo(is_quiet: bool) -> int:
+    """Select columns of a bundled table."""
+    from featuresieve._command._demo import demo_file
+
+    with demo_file() as name:
+        command = f"featuresieve select {name.name} --target diagnosis --test 0.3"
+        print(f"$ {command}", flush=True)
+        return _select(SelectOptions(str(name), "diagnosis", test=0.3, quiet=is_quiet))
+
+
+def _show_nothing(_: str) -> None:
+    """Keep quiet."""
+
+
+def _show_progress(text: str) -> None:
+    """Write over the present line of a terminal."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
