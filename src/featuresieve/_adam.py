@@ -22,6 +22,11 @@ class StackAdam:
             _TensorState(tensor, rate) for tensors, rate in groups for tensor in tensors
         ]
 
+    @property
+    def state_tensors(self) -> list[Tensor]:
+        """What is remembered from step to step."""
+        return [tensor for state in self._states for tensor in state.remembered]
+
     def step(self) -> None:
         """Update every tensor from its ``.grad``, if it has one."""
         for state in self._states:
@@ -36,6 +41,11 @@ class _TensorState:
         self._average = torch.zeros_like(tensor, requires_grad=False)
         self._square = torch.zeros_like(tensor, requires_grad=False)
         self._steps = torch.zeros((), dtype=torch.float32, device=tensor.device)
+
+    @property
+    def remembered(self) -> tuple[Tensor, Tensor, Tensor]:
+        """The averages, and the number of steps they are of."""
+        return self._average, self._square, self._steps
 
     def update(self) -> None:
         """Take one step."""

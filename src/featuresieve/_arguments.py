@@ -1,7 +1,9 @@
 """Checks of the arguments of the estimators, with messages that say what is allowed."""
 
+import os
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -63,6 +65,28 @@ def check_flag(name: str, value: Any) -> None:
         raise TypeError(f"{name} must be True or False, got {value!r}.")
 
 
+def check_verbose(value: Any) -> None:
+    """Refuse what is neither a bool nor a count."""
+    if not isinstance(value, bool | np.bool_):
+        check_integer("verbose, if not True or False,", value, least=0)
+
+
+def check_checkpoint(value: Any) -> None:
+    """Refuse what is not the path of a file that could be written."""
+    if value is None:
+        return
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(path, str):
+        raise TypeError(
+            f"checkpoint must be the path of a file, or None, got {value!r}."
+        )
+    if not path or Path(path).is_dir() or not Path(path).parent.is_dir():
+        raise ValueError(
+            "checkpoint must be the path of a file in a folder that exists, got "
+            f"{value!r}."
+        )
+
+
 def check_sizes(name: str, value: Any) -> None:
     """Refuse what is not a sequence of positive integers."""
     if not isinstance(value, list | tuple):
@@ -92,6 +116,8 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         check_choice(name, params[name], allowed)
     check_flag("train_embedding", params["train_embedding"])
     check_sizes("hidden_sizes", params["hidden_sizes"])
+    check_verbose(params["verbose"])
+    check_checkpoint(params["checkpoint"])
     task_network = params["task_network"]
     if task_network is not None and not callable(task_network):
         raise TypeError(

@@ -1,7 +1,6 @@
 """What the classifier and the regressor share: search, selector, predictor."""
 
 import time
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -14,13 +13,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featuresieve._arguments import bounds_from, draw_seed, settings_from
 from featuresieve._balance_path import BalanceSearch, SearchResult, fit_at_balance
+from featuresieve._callbacks import CallbackSupportMixin, with_callbacks
 from featuresieve._candidates import Bounds
-from featuresieve._exceptions import (
-    SelectionCollapseWarning,
-    TimeBudgetWarning,
-    UninformativeTargetWarning,
-)
+from featuresieve._doubts import warn_of_doubts
 from featuresieve._findings import feature_table, findings
+from featuresieve._long_work import LongWork
+from featuresieve._memory import memory_advice
 from featuresieve._persistence import Persistence
 from featuresieve._predictor import Predictor
 from featuresieve._preparation import prepare
@@ -41,7 +39,7 @@ _N_PREDICTORS = 2
 _PREDICTOR_RATE = 2e-3
 
 
-class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
+class AutoNFS(CallbackSupportMixin, Persistence, SelectorMixin, BaseEstimator):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
     def __init__(
@@ -79,6 +77,8 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
         scaling: str = "normal_scores",
         max_categories: int = 32,
         max_time: float | None = None,
+        checkpoint: Any = None,
+        verbose: bool | int = 0,
         device: str = "auto",
         random_state: Any = None,
     ) -> None:
@@ -114,6 +114,8 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
         self.scaling = scaling
         self.max_categories = max_categories
         self.max_time = max_time
+        self.checkpoint = checkpoint
+        self.verbose = verbose
         self.device = device
         self.random_state = random_state
 
@@ -169,15 +171,21 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
         """
         before = vars(self).copy()
         try:
-            self._fit(X, y, sample_weight, time.monotonic())
+            result, is_cut_short, work = self._fit(X, y, sample_weight)
+            warn_of_doubts(self, result, is_cut_short)
         except BaseException:  # also an interrupt: what was there before stays
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
+        work.remove_checkpoint()
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, started: float) -> None:
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[SearchResult, bool, LongWork]:
         """Do what `fit` says; attributes are set at the end."""
+        started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
         table = read_table(X)
@@ -199,11 +207,19 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
             scaling=self.scaling,  # type: ignore[arg-type]
             max_categories=self.max_categories,
         )
-        problem = prepared.problem
-        deadline = None if self.max_time is None else started + self.max_time
-        with own_surroundings():
-            result = self._search(problem, settings, bounds, seed, started)
-            run = self._train_predictor(problem, settings, result, seed, deadline)
+        work = LongWork(
+            self,
+            params,
+            prepared.problem,
+            device=settings.device,
+            bounds=bounds,
+            seed=seed,
+            started=started,
+            data={"X": X, "y": y, "sample_weight": sample_weight},
+        )
+        with own_surroundings(), memory_advice(settings.device):
+            result = self._search(prepared.problem, settings, bounds, work)
+            run = self._train_predictor(prepared.problem, settings, result, work)
         self._target_code = target.code
         if isinstance(target.code, ClassCode):
             self.classes_ = target.code.classes
@@ -213,7 +229,8 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
         self._encoder = prepared.encoder.take(kept)
         self._predictor = Predictor.of(run.task, target.n_outputs)
         self._task_network = self.task_network
-        self._warn(result, result.is_cut_short or run.is_cut_short)
+        work.end_fit()
+        return result, result.is_cut_short or run.is_cut_short, work
 
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int
@@ -239,8 +256,7 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
         problem: Problem,
         settings: Settings,
         bounds: Bounds,
-        seed: int,
-        started: float,
+        work: LongWork,
     ) -> SearchResult:
         """Run the search that `balance` asks for."""
         if isinstance(self.balance, str) and self.balance == "auto":
@@ -249,19 +265,23 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
                 settings,
                 bounds,
                 tolerance=self.tolerance,
-                seed=seed,
-                started=started,
+                seed=work.seed,
+                started=work.started,
                 max_time=self.max_time,
+                monitor=work.monitor,
             ).run()
         if isinstance(self.balance, str):
             balance = single_balance(problem, settings)
         else:
             balance = float(self.balance)
-        deadline = None
-        if self.max_time is not None:
-            deadline = started + 0.8 * self.max_time
         return fit_at_balance(
-            problem, settings, balance, bounds, seed=seed, deadline=deadline
+            problem,
+            settings,
+            balance,
+            bounds,
+            seed=work.seed,
+            deadline=work.deadline(0.8),
+            monitor=work.monitor,
         )
 
     def _train_predictor(
@@ -269,8 +289,7 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
         problem: Problem,
         settings: Settings,
         result: SearchResult,
-        seed: int,
-        deadline: float | None,
+        work: LongWork,
     ) -> PlainRun:
         """Refit the networks on the kept columns and all rows.
 
@@ -288,35 +307,10 @@ class AutoNFS(Persistence, SelectorMixin, BaseEstimator):
             settings,
             [np.arange(len(narrow.gates))] * _N_PREDICTORS,
             settings.schedule(narrow.n_rows, narrow.n_columns, _N_PREDICTORS, share),
-            seed=seed + 2,
-            deadline=deadline,
+            seed=work.seed + 2,
+            deadline=work.deadline(1.0),
+            monitor=work.monitor.stage("predictor"),
         )
-
-    def _warn(self, result: SearchResult, is_cut_short: bool) -> None:
-        """Tell the user what is doubtful about the answer."""
-        n_kept = self.n_features_selected_
-        if result.is_uninformative:
-            warnings.warn(
-                "no set of columns predicted held-out targets better than a constant: "
-                f"the {n_kept} best ranked of {len(self.support_)} columns were kept, "
-                "but there is no evidence that they are related to y.",
-                UninformativeTargetWarning,
-                stacklevel=4,
-            )
-        elif result.is_collapsed and self.n_features_to_select is None:
-            advice = "" if self.balance == "auto" else " Lower balance, or use 'auto'."
-            warnings.warn(
-                f"no column cleared the threshold at balance={self.balance_:g}: the "
-                f"{n_kept} best ranked were kept.{advice}",
-                SelectionCollapseWarning,
-                stacklevel=4,
-            )
-        if is_cut_short:
-            warnings.warn(
-                f"max_time={self.max_time!r} seconds shortened the training.",
-                TimeBudgetWarning,
-                stacklevel=4,
-            )
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return the mask `SelectorMixin` works with."""

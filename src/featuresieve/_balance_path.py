@@ -9,7 +9,6 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 from scipy.stats import t as t_distribution
 
 from featuresieve._candidates import (
@@ -21,10 +20,11 @@ from featuresieve._candidates import (
     fill,
     nearest_count,
     prefix_sizes,
+    votes_of,
 )
 from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
-from featuresieve._gumbel_sigmoid import threshold_mask, vote_mask
 from featuresieve._history import History
+from featuresieve._monitor import FitMonitor
 from featuresieve._prices import path_balances
 from featuresieve._problem import Problem
 from featuresieve._refit import HeldOutLosses, mean_errors, refit_candidates
@@ -106,13 +106,22 @@ def fit_at_balance(
     *,
     seed: int,
     deadline: float | None = None,
+    monitor: FitMonitor | None = None,
 ) -> SearchResult:
     """Train members at one balance on all rows and let them vote."""
     balances = np.full(settings.n_members, balance)
     rows = np.arange(problem.n_rows)
     roles = _member_roles(problem, settings, rows, settings.n_members, seed)
-    run = train_gates(problem, settings, balances, roles, seed=seed, deadline=deadline)
-    votes = _votes(run, settings, 1, seed, problem.gates, bounds)
+    run = train_gates(
+        problem,
+        settings,
+        balances,
+        roles,
+        seed=seed,
+        deadline=deadline,
+        monitor=(monitor or FitMonitor()).stage("gates"),
+    )
+    votes = votes_of(run, settings, 1, seed, problem.gates, bounds)
     majority = np.flatnonzero(votes.frequency()[0] >= 0.5)
     kept = _within_bounds(majority, votes, problem.gates, bounds)
     count = problem.gates.count(kept)
@@ -159,6 +168,7 @@ class BalanceSearch:
         `time.monotonic` value at which the fit began, by default now.
     max_time : float or None
         Seconds the whole fit may take.
+    monitor : FitMonitor or None
     """
 
     def __init__(
@@ -171,8 +181,10 @@ class BalanceSearch:
         seed: int,
         started: float | None = None,
         max_time: float | None = None,
+        monitor: FitMonitor | None = None,
     ) -> None:
         self.problem, self.settings, self.bounds = problem, settings, bounds
+        self._monitor = monitor or FitMonitor()
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
         self._started = time.monotonic() if started is None else started
         self.balances = path_balances(problem, settings)
@@ -186,7 +198,7 @@ class BalanceSearch:
     def run(self) -> SearchResult:
         """Train the path, refit its candidates and choose."""
         path_run = self._train_path()
-        votes = _votes(
+        votes = votes_of(
             path_run,
             self.settings,
             len(self.balances),
@@ -230,6 +242,7 @@ class BalanceSearch:
             roles * len(self.balances),
             seed=self.seed,
             deadline=self._deadline(_PATH_SHARE),
+            monitor=self._monitor.stage("gates"),
         )
 
     def _refit(self, votes: Votes, rules: list[Rule]) -> HeldOutLosses:
@@ -246,6 +259,7 @@ class BalanceSearch:
             n_repeats=2 if n_splits == 1 else 1,
             seed=self.seed + 1,
             deadline=self._deadline(_REFIT_SHARE),
+            monitor=self._monitor.stage("refit"),
         )
 
     def _gates(self, rule: Rule, votes: Votes) -> IndexArray:
@@ -368,31 +382,6 @@ def _member_roles(
     if settings.gate_rows == "shared":
         return [(rows, rows)] * n_members
     return gate_halves(problem, rows, -(-n_members // 2), seed)[:n_members]
-
-
-def _votes(
-    run: GateRun,
-    settings: Settings,
-    n_balances: int,
-    seed: int,
-    gates: Gates,
-    bounds: Bounds,
-) -> Votes:
-    """Turn the logits of a run into what each member keeps."""
-    logits = torch.from_numpy(run.logits)
-    if settings.decision == "vote":
-        generator = torch.Generator().manual_seed(seed)
-        n_votes = run.schedule.steps_per_epoch
-        kept = vote_mask(logits, settings.noise, n_votes, generator).numpy()
-    else:
-        kept = threshold_mask(logits).numpy()
-    kept = kept | gates.is_forced
-    decided = np.where(gates.is_forced, np.float32(np.inf), run.logits)
-    most = bounds.most if bounds.exactly is None else bounds.exactly
-    room = most - gates.count(np.flatnonzero(gates.is_forced))
-    is_last = (gates.n_features > room) & ~gates.is_forced
-    shape = (n_balances, -1, len(gates))
-    return Votes(kept.reshape(shape), decided.reshape(shape), is_last)
 
 
 def _as_mask(gates: IndexArray, n_gates: int) -> BoolArray:

@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
 from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
+from featuresieve._gumbel_sigmoid import threshold_mask, vote_mask
+from featuresieve._settings import Settings
+from featuresieve._stacks import GateRun
 
 # Sizes of ranked candidates grow by this factor.
 _SIZE_RATIO = 1.3
@@ -210,3 +214,28 @@ def _growing(least: int, largest: int) -> list[int]:
     while sizes[-1] < largest:
         sizes.append(min(largest, max(sizes[-1] + 1, round(sizes[-1] * _SIZE_RATIO))))
     return sizes
+
+
+def votes_of(
+    run: GateRun,
+    settings: Settings,
+    n_balances: int,
+    seed: int,
+    gates: Gates,
+    bounds: Bounds,
+) -> Votes:
+    """Turn the logits of a run into what each member keeps."""
+    logits = torch.from_numpy(run.logits)
+    if settings.decision == "vote":
+        generator = torch.Generator().manual_seed(seed)
+        n_votes = run.schedule.steps_per_epoch
+        kept = vote_mask(logits, settings.noise, n_votes, generator).numpy()
+    else:
+        kept = threshold_mask(logits).numpy()
+    kept = kept | gates.is_forced
+    decided = np.where(gates.is_forced, np.float32(np.inf), run.logits)
+    most = bounds.most if bounds.exactly is None else bounds.exactly
+    room = most - gates.count(np.flatnonzero(gates.is_forced))
+    is_last = (gates.n_features > room) & ~gates.is_forced
+    shape = (n_balances, -1, len(gates))
+    return Votes(kept.reshape(shape), decided.reshape(shape), is_last)

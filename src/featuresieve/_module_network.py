@@ -26,6 +26,12 @@ class ModuleStack:
         Seeds the global generator, inside a fork, while the modules are built.
     dtype, device
         Where the parameters live.
+
+    Attributes
+    ----------
+    modules : list of torch.nn.Module
+    dropout_seed : int
+        Counts the forward passes; each seeds the global generator, inside a fork.
     """
 
     def __init__(
@@ -53,7 +59,7 @@ class ModuleStack:
         self.modules = [module.to(device=device, dtype=dtype) for module in built]
         self.n_members = n_members
         self._n_outputs = n_outputs
-        self._dropout_seed = seed
+        self.dropout_seed = seed
 
     def _seed_generators(self, seed: int) -> None:
         """Seed the generators that are forked, and no others."""
@@ -72,14 +78,26 @@ class ModuleStack:
             if parameter.requires_grad
         ]
 
+    @property
+    def state_tensors(self) -> list[Tensor]:
+        """All tensors that training changes: parameters and buffers."""
+        values = [v for module in self.modules for v in module.state_dict().values()]
+        for value in values:
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    "checkpoint needs a task_network whose state_dict holds tensors "
+                    f"only, got {type(value).__name__}."
+                )
+        return values
+
     def forward(self, batch: Tensor | SparseRows, mask: Tensor | None) -> Tensor:
         """Return the outputs, (members, rows, outputs), keeping the tape."""
         if isinstance(batch, SparseRows):
             batch = batch.dense()
         self._outputs, self._masks = [], []
-        self._dropout_seed += 1
+        self.dropout_seed += 1
         with torch.enable_grad(), torch.random.fork_rng(self._forked):
-            self._seed_generators(self._dropout_seed)
+            self._seed_generators(self.dropout_seed)
             for member, module in enumerate(self.modules):
                 gate = None if mask is None else mask[:, member].detach().clone()
                 if gate is not None:

@@ -7,7 +7,9 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from featuresieve._monitor import StageMonitor
 from featuresieve._problem import Problem
+from featuresieve._resumable import State, array_of, number_array, number_of
 from featuresieve._row_roles import HeldOutSplit
 from featuresieve._settings import Settings
 from featuresieve._stack_trainer import TaskStack, stack_outputs
@@ -84,6 +86,7 @@ def refit_candidates(
     n_repeats: int,
     seed: int,
     deadline: float | None = None,
+    monitor: StageMonitor | None = None,
 ) -> HeldOutLosses:
     """Train every candidate of every split; return losses on the held-out rows.
 
@@ -97,6 +100,7 @@ def refit_candidates(
         Networks per candidate and split; their losses are averaged.
     seed : int
     deadline : float or None
+    monitor : StageMonitor or None
     """
     used = np.unique(np.concatenate([c for group in sets for c in group]))
     place = np.zeros(len(problem.gates), dtype=np.intp)
@@ -104,6 +108,8 @@ def refit_candidates(
     narrow = problem.take(used)
     n_candidates = len(sets[0])
     watch = _Watch(narrow, settings, splits, n_candidates, n_repeats)
+    if monitor is not None:
+        monitor.add("held_out", watch)
     members = [place[c] for group in sets for c in group for _ in range(n_repeats)]
     fit_rows = [
         split.fit_rows for split in splits for _ in range(n_candidates * n_repeats)
@@ -121,6 +127,7 @@ def refit_candidates(
         record_after=_RECORDS,
         on_record=watch,
         deadline=deadline,
+        monitor=monitor,
     )
     return watch.best(run)
 
@@ -164,6 +171,27 @@ class _Watch:
         self._best_rows[is_better] = rows[is_better]
         self._best_record[is_better] = self._n_records
         self._n_records += 1
+
+    def state(self) -> State:
+        """Return the losses so far."""
+        state: State = {"n_records": number_array(self._n_records)}
+        if self._best_rows is not None:
+            state |= {"best_rows": self._best_rows, "best_record": self._best_record}
+        return state
+
+    def load_state_(self, state: State) -> None:
+        """Go on from what `state` was taken from."""
+        self._n_records = number_of(state, "n_records", 0, len(_RECORDS))
+        if not self._n_records:
+            return
+        n_candidates = len(self._best_record)
+        shape = (n_candidates, len(self._weights))
+        # Copies, because the arrays of a file are read-only.
+        self._best_rows = array_of(state, "best_rows", np.float64, shape).copy()
+        record = array_of(state, "best_record", np.intp, (n_candidates,))
+        if record.min() < 0 or record.max() >= self._n_records:
+            raise ValueError(f"best_record should be below {self._n_records}.")
+        self._best_record = record.copy()
 
     def best(self, run: PlainRun) -> HeldOutLosses:
         """Return the losses at the moment that was best for each candidate."""

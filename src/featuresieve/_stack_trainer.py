@@ -1,9 +1,9 @@
 """Train a stack: run and train_step."""
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import torch
@@ -11,95 +11,31 @@ from torch import Tensor
 
 from featuresieve._adam import StackAdam
 from featuresieve._captured_step import CapturedStep
+from featuresieve._course import Course, Stopwatch
 from featuresieve._exceptions import TrainingDivergedError
-from featuresieve._gates import GateTensors
-from featuresieve._gumbel_sigmoid import (
-    NoiseKind,
-    draw_noise_,
-    relaxed_mask,
-    relaxed_mask_slope,
-)
+from featuresieve._gumbel_sigmoid import relaxed_mask, relaxed_mask_slope
 from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._module_network import ModuleStack
-from featuresieve._objective import (
-    Reduction,
-    SelectionPenalty,
-    TaskLoss,
-    normalized_weights,
+from featuresieve._monitor import StageMonitor
+from featuresieve._noise import BlockNoise
+from featuresieve._resumable import (
+    RUNNING,
+    State,
+    load_tensors_,
+    number_array,
+    number_of,
+    tensor_state,
+    with_prefix,
+    without_prefix,
 )
 from featuresieve._schedule import Schedule
 from featuresieve._sparse_rows import SparseRows
 from featuresieve._task_network import StackedMLP
+from featuresieve._training_data import StepSettings, TrainingData
 
 TaskStack = StackedMLP | ModuleStack
 NoiseSource = Callable[[], Tensor]
-
-# Noise is drawn for many steps at once; this bounds the block, in numbers.
-_NOISE_BLOCK = 1 << 16
-
-
-@dataclass(frozen=True)
-class TrainingData:
-    """Rows on the training device.
-
-    Attributes
-    ----------
-    features : Tensor or SparseRows of shape (rows, columns)
-    targets : Tensor of shape (rows,) of class codes, or (rows, outputs)
-    task_weights : Tensor of shape (sets, rows) or None
-        Alternative weightings of the rows in the loss that trains the task networks:
-        sample weights, and zero for rows a member must not see.
-    mask_weights : Tensor of shape (sets, rows) or None
-        The same for the loss that trains the mask, where it is another: with disjoint
-        rows a gate stays open only if its feature helps on rows that the task network
-        has not learnt from.
-    set_of_member : Tensor of shape (members,) or None
-        Which of the sets each member uses.
-    gates : GateTensors or None
-        None means one plain gate for each column.
-    """
-
-    features: Tensor | SparseRows
-    targets: Tensor
-    task_weights: Tensor | None = None
-    mask_weights: Tensor | None = None
-    set_of_member: Tensor | None = None
-    gates: GateTensors | None = None
-
-    def weights_of(
-        self, rows: Tensor, reduction: Reduction
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Return task and mask weights of some rows, (members, rows) each."""
-        picked: list[Tensor | None] = []
-        for weights in (self.task_weights, self.mask_weights):
-            if weights is None:
-                picked.append(None)
-            else:
-                by_set = normalized_weights(weights[:, rows], reduction)
-                picked.append(by_set[self.set_of_member])
-        return picked[0], picked[1]
-
-
-@dataclass(frozen=True)
-class StepSettings:
-    """What one training step needs to know besides the networks.
-
-    Attributes
-    ----------
-    loss : TaskLoss
-    penalty : SelectionPenalty
-    noise : {"gumbel", "logistic"}
-    reduction : {"mean", "sum"}
-    mask_learning_rate, task_learning_rate : float
-    """
-
-    loss: TaskLoss
-    penalty: SelectionPenalty = field(default_factory=SelectionPenalty)
-    noise: NoiseKind = "gumbel"
-    reduction: Reduction = "mean"
-    mask_learning_rate: float = 4e-3
-    task_learning_rate: float = 3e-4
 
 
 class StackTrainer:
@@ -119,6 +55,16 @@ class StackTrainer:
         Decides the order of the rows and the noise.
     noise_source : callable () -> Tensor of shape (gates, members) or None
         Replaces the drawn noise, for tests.
+
+    Attributes
+    ----------
+    history : History
+    step : int
+        Steps taken.
+    planned_steps : int
+        Steps of the run, fewer than asked for if a deadline required it.
+    is_stopped : bool
+        Whether the run was asked to stop before.
     """
 
     def __init__(
@@ -139,10 +85,18 @@ class StackTrainer:
         device = data.features.device
         self._order_generator = torch.Generator().manual_seed(seed)
         self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
-        self._noise_source = noise_source or self._draw_noise
-        self._noise_block: Iterator[Tensor] = iter(())
+        self._noise = noise_source or self._build_noise()
         self._optimizer = self._build_optimizer()
         self._loss_sums = data.features.new_zeros(task.n_members)
+        self.step = self.planned_steps = 0
+        self.is_stopped = False
+
+    def _build_noise(self) -> BlockNoise | None:
+        """Return the source of noise, if there are gates."""
+        if self.masking is None:
+            return None
+        bias = self.masking.parameters.value["bias"]  # (gates, members)
+        return BlockNoise(bias, self.settings.noise, self.noise_generator)
 
     def _build_optimizer(self) -> StackAdam:
         """Return one Adam with the two learning rates."""
@@ -153,22 +107,9 @@ class StackTrainer:
             groups.append((masks, settings.mask_learning_rate))
         return StackAdam(groups)
 
-    def _draw_noise(self) -> Tensor:
-        """Return the next (gates, members) noise, drawing a block when it runs out."""
-        noise = next(self._noise_block, None)
-        if noise is not None:
-            return noise
-        assert self.masking is not None
-        bias = self.masking.parameters.value["bias"]
-        n_steps = max(1, _NOISE_BLOCK // bias.numel())
-        block = bias.new_empty(n_steps, *bias.shape)
-        draw_noise_(block, self.settings.noise, self.noise_generator)
-        self._noise_block = iter(block.unbind(0)[1:])
-        return block[0]
-
     def next_noise(self) -> Tensor | None:
         """Return the noise of the next step, (gates, members), or None if unmasked."""
-        return None if self.masking is None else self._noise_source()
+        return None if self._noise is None else self._noise()
 
     def step_with_noise(
         self,
@@ -238,6 +179,7 @@ class StackTrainer:
         record_after: Sequence[float] = (1.0,),
         deadline: float | None = None,
         on_record: Callable[["StackTrainer"], None] | None = None,
+        monitor: StageMonitor | None = None,
     ) -> Schedule:
         """Train along a schedule.
 
@@ -251,14 +193,19 @@ class StackTrainer:
             after its first few steps have shown how fast it is.
         on_record : callable (trainer) -> None, or None
             Called after every entry.
+        monitor : StageMonitor or None
+            Follows the run: resumes it, reports on it, stops it.
 
         Returns
         -------
         Schedule
-            What was really run, shorter than asked for if a deadline required it.
+            What was really run, shorter than asked for if a deadline required it or
+            the monitor stopped it.
         """
-        with self._on_device():
-            return self._run(schedule, record_after, deadline, on_record)
+        self.planned_steps = schedule.n_steps
+        following = nullcontext() if monitor is None else monitor.following(self)
+        with self._on_device(), following:
+            return self._run(schedule, record_after, deadline, on_record, monitor)
 
     def _run(
         self,
@@ -266,25 +213,29 @@ class StackTrainer:
         record_after: Sequence[float],
         deadline: float | None,
         on_record: Callable[["StackTrainer"], None] | None,
+        monitor: StageMonitor | None,
     ) -> Schedule:
-        """Take the steps."""
+        """Take the steps that are left."""
         take_step = self._step_function()
-        batches = self._batches(schedule.batch_size)
-        course = _Course(schedule, record_after)
-        stopwatch = _Stopwatch(deadline)
-        step = last_record = 0
-        while step < course.schedule.n_steps:
-            take_step(next(batches), course.temperatures[step], course.scales[step])
-            step += 1
-            n_steps = stopwatch.affordable_steps(step, self._synchronize)
-            if n_steps is not None and n_steps < course.schedule.n_steps:
-                course = _Course(schedule.shortened(n_steps), record_after)
-            if step in course.records:
-                self._record(step, step - last_record, course.temperatures[step - 1])
-                last_record = step
-                if on_record is not None:
-                    on_record(self)
-        return course.schedule
+        # The order of the rows is drawn again up to the step a resumed run goes on at.
+        batches = islice(self._batches(schedule.batch_size), self.step, None)
+        course = Course(schedule.shortened(self.planned_steps), record_after)
+        stopwatch = Stopwatch(deadline, self.step)
+        while self.step < self.planned_steps and not self.is_stopped:
+            place = self.step
+            take_step(next(batches), course.temperatures[place], course.scales[place])
+            self.step += 1
+            n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
+            if n_steps is not None and n_steps < self.planned_steps:
+                course = Course(schedule.shortened(n_steps), record_after)
+                self.planned_steps = course.schedule.n_steps
+            if self.step in course.records:
+                self._record(course.temperatures[place], on_record)
+            if monitor is not None and monitor.after_step(self):
+                self.is_stopped = True
+                if self.history.step[-1:] != [self.step]:
+                    self._record(course.temperatures[place], on_record)
+        return replace(course.schedule, n_steps=self.step)
 
     def _step_function(self) -> Callable[[Tensor, float, float], None]:
         """Return the eager step, or on CUDA its captured form."""
@@ -317,7 +268,7 @@ class StackTrainer:
             return torch.cuda.device(self.data.features.device)
         return nullcontext()
 
-    def _synchronize(self) -> None:
+    def synchronize(self) -> None:
         """Wait for the device, so that a clock can be read."""
         device = self.data.features.device
         if device.type == "cuda":
@@ -325,16 +276,22 @@ class StackTrainer:
         elif device.type == "mps":
             torch.mps.synchronize()
 
-    def _record(self, step: int, n_steps: int, temperature: float) -> None:
+    def _record(
+        self,
+        temperature: float,
+        on_record: Callable[["StackTrainer"], None] | None,
+    ) -> None:
         """Append means since the last record to the history."""
+        n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
         self._loss_sums.zero_()
         if not np.isfinite(task_loss).all():
             raise TrainingDivergedError(
                 f"training diverged: the task loss is {task_loss.tolist()} after "
-                f"{step} steps. Lower task_learning_rate, or look for extreme values."
+                f"{self.step} steps. Lower task_learning_rate, or look for extreme "
+                "values."
             )
-        self.history.step.append(step)
+        self.history.step.append(self.step)
         self.history.temperature.append(float(temperature))
         self.history.task_loss.append(task_loss)
         if self.masking is not None:
@@ -342,7 +299,55 @@ class StackTrainer:
             mask = torch.sigmoid(logits / temperature)
             penalty = self.settings.penalty.value(mask, self.data.gates)
             self.history.penalty.append(penalty.cpu().double().numpy())
-            self.history.logits.append(logits.T.cpu().float().numpy())
+            # In one layout, resumed or not: means depend on it in the last digit.
+            by_member = logits.T.cpu().float().contiguous()
+            self.history.logits.append(by_member.numpy())
+        if on_record is not None:
+            on_record(self)
+
+    def _live_tensors(self) -> list[Tensor]:
+        """Return what training changes and the rest of a run depends on."""
+        masks = [] if self.masking is None else [self.masking.parameters.flat]
+        optimizer = self._optimizer.state_tensors
+        return [*self.task.state_tensors, *masks, *optimizer, self._loss_sums]
+
+    def state(self) -> State:
+        """Return the state between two steps; what a finished run can spare is marked.
+
+        The order of the rows is no part of it: it follows from seed and step.
+        """
+        running = tensor_state(self._live_tensors())
+        if isinstance(self._noise, BlockNoise):
+            running |= with_prefix("noise.", self._noise.state())
+        if isinstance(self.task, ModuleStack):
+            running["dropout_seed"] = number_array(self.task.dropout_seed)
+        numbers = {
+            "step": number_array(self.step),
+            "planned_steps": number_array(self.planned_steps),
+            "is_stopped": number_array(self.is_stopped),
+        }
+        history = with_prefix("history.", self.history.state())
+        return numbers | history | with_prefix(RUNNING, running)
+
+    def load_state_(self, state: State) -> None:
+        """Go on from what `state` was taken from."""
+        planned = number_of(state, "planned_steps", 1, self.planned_steps)
+        self.step = number_of(state, "step", 0, planned)
+        self.planned_steps = planned
+        self.is_stopped = bool(number_of(state, "is_stopped", 0, 1))
+        self.history.load_state_(
+            without_prefix("history.", state),
+            self.task.n_members,
+            self.masking is not None,
+        )
+        running = without_prefix(RUNNING, state)
+        if not running and (self.is_stopped or self.step == planned):
+            return
+        load_tensors_(self._live_tensors(), running)
+        if isinstance(self._noise, BlockNoise):
+            self._noise.load_state_(without_prefix("noise.", running))
+        if isinstance(self.task, ModuleStack):
+            self.task.dropout_seed = number_of(running, "dropout_seed", 0, 2**63 - 1)
 
 
 def stack_outputs(
@@ -356,37 +361,3 @@ def stack_outputs(
     if isinstance(task, ModuleStack):
         task.evaluation_mode(False)
     return torch.cat(parts, dim=1)
-
-
-class _Course:
-    """The numbers of a schedule, step by step."""
-
-    def __init__(self, schedule: Schedule, record_after: Sequence[float]) -> None:
-        self.schedule = schedule
-        self.temperatures = schedule.temperatures().tolist()
-        self.scales = schedule.penalty_scales().tolist()
-        self.records = {
-            max(1, round(fraction * schedule.n_steps)) for fraction in record_after
-        }
-
-
-class _Stopwatch:
-    """Tell, once, how many steps fit before a deadline."""
-
-    first, last = 8, 24  # steps between which the speed is measured
-
-    def __init__(self, deadline: float | None) -> None:
-        self._deadline = deadline
-        self._started = 0.0
-
-    def affordable_steps(self, step: int, wait: Callable[[], None]) -> int | None:
-        """Return the number of steps to take in all, when it can be told."""
-        if self._deadline is None or step not in (self.first, self.last):
-            return None
-        wait()
-        now = time.monotonic()
-        if step == self.first:
-            self._started = now
-            return None
-        seconds_per_step = (now - self._started) / (self.last - self.first)
-        return step + int(max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9))

@@ -13,18 +13,15 @@ from featuresieve._gates import GateTensors
 from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._module_network import ModuleStack
+from featuresieve._monitor import StageMonitor
 from featuresieve._problem import Problem
 from featuresieve._row_roles import RowArray, weight_sets
 from featuresieve._schedule import Schedule
 from featuresieve._settings import Settings
 from featuresieve._sparse_rows import SparseRows, is_sparse
-from featuresieve._stack_trainer import (
-    StackTrainer,
-    StepSettings,
-    TaskStack,
-    TrainingData,
-)
+from featuresieve._stack_trainer import StackTrainer, TaskStack
 from featuresieve._task_network import StackedMLP
+from featuresieve._training_data import StepSettings, TrainingData
 
 _RECORDS = tuple(np.arange(1, 33) / 32)
 
@@ -75,6 +72,7 @@ def train_gates(
     *,
     seed: int,
     deadline: float | None = None,
+    monitor: StageMonitor | None = None,
 ) -> GateRun:
     """Train one gated network per balance.
 
@@ -88,6 +86,7 @@ def train_gates(
     seed : int
     deadline : float or None
         `time.monotonic` value.
+    monitor : StageMonitor or None
     """
     used = np.unique(np.concatenate([rows for pair in row_roles for rows in pair]))
     n_members, n_gates = len(balances), len(problem.gates)
@@ -112,8 +111,10 @@ def train_gates(
         seed=seed,
     )
     planned = settings.schedule(len(used), problem.n_columns, n_members)
-    schedule = trainer.run(planned, record_after=_RECORDS, deadline=deadline)
-    is_cut_short = schedule.n_steps < planned.n_steps
+    schedule = trainer.run(
+        planned, record_after=_RECORDS, deadline=deadline, monitor=monitor
+    )
+    is_cut_short = trainer.planned_steps < planned.n_steps
     return GateRun(trainer.history.logits[-1], trainer.history, schedule, is_cut_short)
 
 
@@ -128,6 +129,7 @@ def train_plain(
     record_after: Sequence[float] = (1.0,),
     on_record: Callable[[TaskStack, Tensor], None] | None = None,
     deadline: float | None = None,
+    monitor: StageMonitor | None = None,
 ) -> PlainRun:
     """Train one plain network per set of gates, each on its own rows.
 
@@ -143,6 +145,7 @@ def train_plain(
     on_record : callable (task, mask) -> None
         Called after these fractions of the run.
     deadline : float or None
+    monitor : StageMonitor or None
     """
     n_members = len(sets)
     fit_rows = fit_rows or [np.arange(problem.n_rows)] * n_members
@@ -166,11 +169,16 @@ def train_plain(
         def report(trainer: StackTrainer) -> None:
             call(trainer.task, fixed_mask)
 
-    run = trainer.run(
-        schedule, record_after=record_after, on_record=report, deadline=deadline
+    trainer.run(
+        schedule,
+        record_after=record_after,
+        on_record=report,
+        deadline=deadline,
+        monitor=monitor,
     )
-    shares = np.array(trainer.history.step) / run.n_steps
-    return PlainRun(task, shares, run.n_steps < schedule.n_steps)
+    # Of the run as planned, also where it was stopped before.
+    shares = np.array(trainer.history.step) / trainer.planned_steps
+    return PlainRun(task, shares, trainer.planned_steps < schedule.n_steps)
 
 
 def _task_stack(

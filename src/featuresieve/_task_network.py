@@ -78,6 +78,11 @@ class StackedMLP:
         """Tensors an optimiser updates."""
         return [self.parameters.flat]
 
+    @property
+    def state_tensors(self) -> list[Tensor]:
+        """All tensors that training changes."""
+        return self.trainable
+
     def forward(self, batch: Batch, mask: Tensor | None) -> Tensor:
         """Return the outputs and keep what `backward` needs.
 

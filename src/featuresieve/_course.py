@@ -1,0 +1,50 @@
+"""The numbers of a run, step by step, and how many steps a deadline allows."""
+
+import time
+from collections.abc import Callable, Sequence
+
+from featuresieve._schedule import Schedule
+
+
+class Course:
+    """The numbers of a schedule, step by step."""
+
+    def __init__(self, schedule: Schedule, record_after: Sequence[float]) -> None:
+        self.schedule = schedule
+        self.temperatures = schedule.temperatures().tolist()
+        self.scales = schedule.penalty_scales().tolist()
+        self.records = {
+            max(1, round(fraction * schedule.n_steps)) for fraction in record_after
+        }
+
+
+class Stopwatch:
+    """Tell, once, how many steps fit before a deadline.
+
+    Parameters
+    ----------
+    deadline : float or None
+        `time.monotonic` value.
+    first_step : int, default=0
+        Steps that were taken before, in a run that is resumed.
+    """
+
+    first, last = 8, 24  # steps between which the speed is measured
+
+    def __init__(self, deadline: float | None, first_step: int = 0) -> None:
+        is_told = first_step >= self.last  # by the run that took those steps
+        self._deadline = None if is_told else deadline
+        self._first, self._last = first_step + self.first, first_step + self.last
+        self._started = 0.0
+
+    def affordable_steps(self, step: int, wait: Callable[[], None]) -> int | None:
+        """Return the number of steps to take in all, when it can be told."""
+        if self._deadline is None or step not in (self._first, self._last):
+            return None
+        wait()
+        now = time.monotonic()
+        if step == self._first:
+            self._started = now
+            return None
+        seconds_per_step = (now - self._started) / (self._last - self._first)
+        return step + int(max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9))

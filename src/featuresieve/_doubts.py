@@ -1,0 +1,38 @@
+"""Warnings about an answer that is doubtful."""
+
+import warnings
+from typing import Any
+
+from featuresieve._balance_path import SearchResult
+from featuresieve._exceptions import (
+    SelectionCollapseWarning,
+    TimeBudgetWarning,
+    UninformativeTargetWarning,
+)
+
+
+def warn_of_doubts(estimator: Any, result: SearchResult, is_cut_short: bool) -> None:
+    """Tell the user who called `fit`, which calls this, what is doubtful."""
+    n_kept = estimator.n_features_selected_
+    if result.is_uninformative:
+        warnings.warn(
+            "no set of columns predicted held-out targets better than a constant: "
+            f"the {n_kept} best ranked of {len(estimator.support_)} columns were kept, "
+            "but there is no evidence that they are related to y.",
+            UninformativeTargetWarning,
+            stacklevel=3,
+        )
+    elif result.is_collapsed and estimator.n_features_to_select is None:
+        advice = "" if estimator.balance == "auto" else " Lower balance, or use 'auto'."
+        warnings.warn(
+            f"no column cleared the threshold at balance={estimator.balance_:g}: the "
+            f"{n_kept} best ranked were kept.{advice}",
+            SelectionCollapseWarning,
+            stacklevel=3,
+        )
+    if is_cut_short:
+        warnings.warn(
+            f"max_time={estimator.max_time!r} seconds shortened the training.",
+            TimeBudgetWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,100 @@
+"""What a checkpoint holds of the things that take part in training: plain arrays."""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+State = dict[str, npt.NDArray[Any]]
+
+# Start of the names of what a finished stage has no more use for.
+RUNNING = "running."
+
+
+class Resumable(Protocol):
+    """Something whose state can be taken, and put back later into one built alike."""
+
+    def state(self) -> State:
+        """Return all that its future depends on, arrays with two axes at most."""
+
+    def load_state_(self, state: State) -> None:
+        """Become what `state` was taken from; a ValueError if that does not fit."""
+
+
+def with_prefix(prefix: str, state: State) -> State:
+    """Return a state with longer names."""
+    return {f"{prefix}{name}": array for name, array in state.items()}
+
+
+def without_prefix(prefix: str, state: State) -> State:
+    """Return the part of a state whose names start so, by the rest of the names."""
+    return {
+        name.removeprefix(prefix): array
+        for name, array in state.items()
+        if name.startswith(prefix)
+    }
+
+
+def array_of(
+    state: State, name: str, dtype: npt.DTypeLike, shape: tuple[int | None, ...]
+) -> npt.NDArray[Any]:
+    """Return an array of a state, if it is of this dtype and shape (None: any)."""
+    if name not in state:
+        raise ValueError(f"{name} is missing.")
+    array = state[name]
+    is_shape = len(shape) == array.ndim and all(
+        wanted in (None, found)
+        for wanted, found in zip(shape, array.shape, strict=True)
+    )
+    if array.dtype != dtype or not is_shape:
+        raise ValueError(
+            f"{name} should be {np.dtype(dtype)} of shape {shape}, and is "
+            f"{array.dtype} of shape {array.shape}."
+        )
+    return array
+
+
+def number_array(number: int) -> npt.NDArray[np.int64]:
+    """Return a whole number as a state holds it."""
+    return np.array([number], dtype=np.int64)
+
+
+def number_of(state: State, name: str, least: int, most: int) -> int:
+    """Return a whole number of a state."""
+    number = int(array_of(state, name, np.int64, (1,))[0])
+    if not least <= number <= most:
+        raise ValueError(f"{name} should be from {least} to {most}, and is {number}.")
+    return number
+
+
+def tensor_state(tensors: Sequence[Tensor]) -> State:
+    """Return the numbers of some tensors, one array for each dtype."""
+    return {
+        str(dtype).removeprefix("torch."): torch.cat([t.reshape(-1) for t in group])
+        .cpu()
+        .numpy()
+        for dtype, group in _by_dtype(tensors).items()
+    }
+
+
+def load_tensors_(tensors: Sequence[Tensor], state: State) -> None:
+    """Write the numbers that `tensor_state` returned into tensors of the same sizes."""
+    for dtype, group in _by_dtype(tensors).items():
+        name = str(dtype).removeprefix("torch.")
+        sizes = [tensor.numel() for tensor in group]
+        numbers = array_of(state, name, np.dtype(name), (sum(sizes),))
+        # A copy, because the arrays of a file are read-only.
+        parts = torch.from_numpy(numbers.copy()).split(sizes)
+        for tensor, part in zip(group, parts, strict=True):
+            tensor.copy_(part.view(tensor.shape))
+
+
+def _by_dtype(tensors: Sequence[Tensor]) -> dict[torch.dtype, list[Tensor]]:
+    """Return the tensors, off the tape, in groups of one dtype."""
+    groups: dict[torch.dtype, list[Tensor]] = {}
+    for tensor in tensors:
+        groups.setdefault(tensor.dtype, []).append(tensor.detach())
+    return groups
