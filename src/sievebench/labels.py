@@ -23,3 +23,49 @@ SELECTOR_LABELS = {
     "svc-rfe": "RFE, linear SVC",
     "permutation": "Permutation",
 }
+
+# Name of a table -> the two letters of the paper, in its order.
+DATASET_LABELS = {
+    "aloi": "AL",
+    "california": "CH",
+    "eye": "EY",
+    "gesture": "GE",
+    "helena": "HE",
+    "higgs": "HI",
+    "house": "HO",
+    "jannis": "JA",
+    "microsoft": "MI",
+    "otto": "OT",
+    "year": "YE",
+}
+
+SCENARIO_LABELS = {
+    "random": "Random",
+    "corrupted": "Corrupted",
+    "second-order": "Second-order",
+    "none": "Uncorrupted",
+}
+
+DOWNSTREAM_LABELS = {"mlp": "MLP", "forest": "RF", "xgboost": "XGBoost"}
+
+
+def selector_label(name: str) -> str:
+    """Return the name of a selector to print.
+
+    Parameters
+    ----------
+    name : str
+        Its short name, with a variant after a colon if there are several.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> selector_label("deep-lasso"), selector_label("autonfs:auto")
+    ('Deep Lasso', 'AutoNFS, auto')
+    """
+    selector, _, variant = name.partition(":")
+    label = SELECTOR_LABELS.get(selector, selector)
+    return f"{label}, {variant}" if variant else label

@@ -1,0 +1,210 @@
+"""The table of runs that every analysis starts from: one row a run, flat columns.
+
+`COLUMNS` is the whole agreement with whoever collects the runs. A selector is named as
+in `sievebench.labels`, and several variants of one as ``autonfs:published``,
+``autonfs:auto``.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+
+from sievebench.labels import SCENARIO_LABELS, SELECTOR_LABELS
+
+Kind = Literal["text", "number", "flag"]
+
+
+class RunTableError(ValueError):
+    """A table of runs does not have the agreed columns or values."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the table of runs.
+
+    Attributes
+    ----------
+    name : str
+        As in the header.
+    kind : {"text", "number", "flag"}
+        What its cells are.
+    meaning : str
+        One line.
+    default : str or float or bool or None
+        What a table without this column gets; None if every table must have it.
+    allowed : tuple of str
+        The texts it may hold, empty if any.
+    is_known : bool
+        Whether a finished run must have a value.
+    """
+
+    name: str
+    kind: Kind
+    meaning: str
+    default: str | float | bool | None = None
+    allowed: tuple[str, ...] = ()
+    is_known: bool = True
+
+
+STATUSES = ("done", "failed", "timeout", "skipped")
+EXPERIMENTS = ("benchmark", "matched", "removal", "scaling", "balance", "cohorts")
+REMOVALS = ("", "retrained", "imputed")
+
+COLUMNS = (
+    Column("dataset", "text", "name of the table"),
+    Column("scenario", "text", "which columns were added", allowed=(*SCENARIO_LABELS,)),
+    Column("selector", "text", "short name, a variant after a colon"),
+    Column("downstream", "text", "what predicts from the kept columns"),
+    Column("seed", "number", "of selector and downstream"),
+    Column("status", "text", "how the run ended", allowed=STATUSES),
+    Column("score", "number", "on the test rows, larger is better", is_known=False),
+    Column("n_kept", "number", "columns kept"),
+    Column("n_added_kept", "number", "of these, columns that the scenario added"),
+    Column("n_original", "number", "columns before the scenario"),
+    Column("n_features", "number", "columns the selector saw"),
+    Column("seconds", "number", "of the selector, without tuning"),
+    Column("is_sample", "flag", "not all rows of the table were at hand"),
+    Column(
+        *("experiment", "text", "what the run is for", "benchmark"),
+        allowed=EXPERIMENTS,
+    ),
+    Column("metric", "text", "what the score is", ""),
+    Column("reason", "text", "why there is no score", ""),
+    Column("balance", "number", "λ, in the balance experiment", np.nan, is_known=False),
+    Column("removed", "text", "the column left out, in the removal experiment", ""),
+    Column(
+        *("removal", "text", "how it was left out", ""),
+        allowed=REMOVALS,
+    ),
+)
+
+# A run is one of these; twice the same is a mistake of whoever collected them.
+KEY = [
+    *("experiment", "dataset", "scenario", "selector", "downstream", "seed"),
+    *("n_features", "balance", "removed", "removal"),
+]
+
+
+def check_runs(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the table of runs with every agreed column, or say what is wrong.
+
+    Parameters
+    ----------
+    table : DataFrame
+        One row a run; columns that are not in `COLUMNS` are left out.
+
+    Returns
+    -------
+    DataFrame
+        The columns of `COLUMNS` in their order: text as str, numbers as float, flags
+        as bool.
+
+    Raises
+    ------
+    RunTableError
+        If a column is missing, holds something else than agreed, or a run is there
+        twice.
+    """
+    missing = [
+        column.name
+        for column in COLUMNS
+        if column.default is None and column.name not in table.columns
+    ]
+    if missing:
+        raise RunTableError(f"the table of runs has no column {_names(missing)}.")
+    checked = pd.DataFrame(
+        {column.name: _cells(table, column) for column in COLUMNS}, index=table.index
+    ).reset_index(drop=True)
+    _check_selectors(checked)
+    _check_finished(checked)
+    _check_counts(checked)
+    twice = checked[checked.duplicated(KEY)]
+    if len(twice):
+        run = ", ".join(f"{name}={twice.iloc[0][name]}" for name in KEY[:6])
+        raise RunTableError(f"a run is in the table twice: {run}.")
+    return checked
+
+
+def _cells(table: pd.DataFrame, column: Column) -> Any:
+    """Return the cells of one column in its type."""
+    if column.name not in table.columns:
+        return pd.Series(column.default, index=table.index)
+    cells = table[column.name]
+    if column.kind == "number":
+        return _numbers(cells, column.name)
+    if column.kind == "flag":
+        return _flags(cells, column.name)
+    empty = cells.isna()
+    if column.default is None and empty.any():
+        raise RunTableError(f"column {column.name!r} has an empty cell.")
+    texts = cells.where(~empty, "").astype(str)
+    wrong = sorted(set(texts) - set(column.allowed)) if column.allowed else []
+    if wrong:
+        raise RunTableError(
+            f"column {column.name!r} must be one of {_names(column.allowed)}, "
+            f"got {_names(wrong)}."
+        )
+    return texts
+
+
+def _numbers(cells: Any, name: str) -> Any:
+    """Return numbers as float."""
+    numbers = pd.to_numeric(cells, errors="coerce").astype(float)
+    wrong = cells[numbers.isna() & cells.notna()]
+    if len(wrong):
+        raise RunTableError(
+            f"column {name!r} must hold numbers, got {wrong.iloc[0]!r}."
+        )
+    return numbers
+
+
+def _flags(cells: Any, name: str) -> Any:
+    """Return true and false as bool."""
+    words = {"true": True, "false": False, "1": True, "0": False}
+    flags = cells.astype(str).str.lower().map(words)
+    if flags.isna().any():
+        wrong = cells[flags.isna()].iloc[0]
+        raise RunTableError(f"column {name!r} must be true or false, got {wrong!r}.")
+    return flags.astype(bool)
+
+
+def _check_selectors(runs: pd.DataFrame) -> None:
+    """Refuse selectors that nobody has named."""
+    named = set(runs["selector"])
+    wrong = sorted(n for n in named if n.partition(":")[0] not in SELECTOR_LABELS)
+    if wrong:
+        raise RunTableError(
+            f"column 'selector' has no name of sievebench.labels in {_names(wrong)}."
+        )
+
+
+def _check_finished(runs: pd.DataFrame) -> None:
+    """Refuse finished runs without the numbers that make them one."""
+    done = runs[runs["status"] == "done"]
+    needed = [c.name for c in COLUMNS if c.kind == "number" and c.is_known]
+    for name in needed:
+        if not np.isfinite(done[name]).all():
+            raise RunTableError(f"column {name!r} is empty in a run that is done.")
+    scored = done[done["experiment"] != "scaling"]
+    if not np.isfinite(scored["score"]).all():
+        raise RunTableError("column 'score' is empty in a run that is done.")
+
+
+def _check_counts(runs: pd.DataFrame) -> None:
+    """Refuse counts that contradict one another."""
+    for fewer, more in (("n_added_kept", "n_kept"), ("n_kept", "n_features")):
+        wrong = runs[runs[fewer] > runs[more]]
+        if len(wrong):
+            row = wrong.iloc[0]
+            raise RunTableError(
+                f"column {fewer!r} exceeds {more!r}: {row[fewer]:g} of {row[more]:g} "
+                f"({row['selector']} on {row['dataset']})."
+            )
+
+
+def _names(names: Iterable[str]) -> str:
+    """Return names in quotes, commas between them."""
+    return ", ".join(repr(name) for name in names)

@@ -1,0 +1,178 @@
+import numpy as np
+import pytest
+from made_runs import benchmark, failed, run, table
+
+from sievebench.analysis import (
+    balance_influence,
+    check_runs,
+    cohort_summary,
+    cohort_table,
+    matched_comparison,
+    matched_summary,
+    misselection,
+    overview,
+    predictive_power,
+    score_table,
+    summarize_cells,
+)
+
+
+def checked(*runs):
+    return check_runs(table(*runs))
+
+
+def test_cell_is_mean_and_sample_deviation_over_finished_seeds():
+    scores = [0.5, 0.6, 0.8]
+    runs = [run(seed=s, score=score) for s, score in enumerate(scores)]
+    cell = summarize_cells(checked(*runs, failed(seed=3))).iloc[0]
+    assert cell["score_mean"] == pytest.approx(np.mean(scores))
+    assert cell["score_std"] == pytest.approx(np.std(scores, ddof=1))
+    assert (cell["n_runs"], cell["n_done"], cell["why_missing"]) == (4, 3, "")
+
+
+def test_cell_of_one_seed_has_no_deviation():
+    assert np.isnan(summarize_cells(checked(run())).loc[0, "score_std"])
+
+
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"reason": "out of memory"}, "out of memory"),
+        ({"status": "timeout"}, "timeout"),
+    ],
+)
+def test_cell_without_a_finished_run_says_why(fields, why):
+    cell = summarize_cells(checked(failed(**fields))).iloc[0]
+    assert cell["why_missing"] == why
+    assert np.isnan(cell["score_mean"])
+
+
+def test_cell_of_a_sample_is_marked():
+    runs = checked(run(is_sample=True), run(dataset="otto"))
+    assert list(summarize_cells(runs)["is_sample"]) == [True, False]
+
+
+def test_cells_keep_experiments_apart():
+    runs = checked(run(), run(experiment="matched", score=0.1))
+    assert summarize_cells(runs).loc[0, "score_mean"] == 0.5
+
+
+def test_score_table_is_in_the_order_of_the_paper():
+    scores = {"autonfs": {"otto": 0.8, "eye": 0.6}, "none": {"eye": 0.5}}
+    cells = summarize_cells(checked(*benchmark(scores)))
+    wide = score_table(cells, "random", "mlp")
+    assert list(wide.index) == ["none", "autonfs"]
+    assert list(wide.columns) == ["eye", "otto"]
+    assert np.isnan(wide.loc["none", "otto"])
+
+
+def test_misselection_is_the_mean_over_tables_of_the_mean_over_seeds():
+    counts = [("eye", 0, 10, 5), ("eye", 1, 10, 0), ("otto", 0, 4, 1)]
+    runs = [
+        run(dataset=dataset, seed=seed, n_kept=kept, n_added_kept=added)
+        for dataset, seed, kept, added in counts
+    ]
+    row = misselection(checked(*runs)).iloc[0]
+    assert row["share"] == pytest.approx(((0.5 + 0.0) / 2 + 0.25) / 2)
+    assert (row["n_datasets"], row["n_empty"]) == (2, 0)
+
+
+def test_misselection_leaves_out_and_counts_empty_selections():
+    runs = [run(n_kept=0), run(seed=1, n_kept=2, n_added_kept=1)]
+    row = misselection(checked(*runs)).iloc[0]
+    assert (row["share"], row["n_empty"]) == (0.5, 1)
+
+
+def test_misselection_counts_a_selection_once_for_all_downstreams():
+    runs = [run(n_kept=0), run(n_kept=0, downstream="forest")]
+    assert misselection(checked(*runs)).loc[0, "n_empty"] == 1
+
+
+def test_matched_comparison_takes_the_reference_from_the_benchmark():
+    runs = [
+        run(selector="autonfs", n_kept=5, score=0.61),
+        run(selector="lasso", n_kept=10, score=0.99),
+        run(selector="lasso", n_kept=5, score=0.6, experiment="matched"),
+        run(selector="forest", n_kept=7, score=0.6, experiment="matched"),
+        failed(selector="stg", experiment="matched"),
+    ]
+    rows = matched_comparison(checked(*runs), "autonfs").set_index("selector")
+    assert rows.loc["lasso", "difference"] == pytest.approx(0.01)
+    assert list(rows["is_matched"]) == [True, False, False]
+    summary = matched_summary(rows.reset_index()).set_index("selector")
+    figures = summary[["n_better", "n_missing", "n_unmatched"]]
+    assert figures.loc["lasso"].to_list() == [1, 0, 0]
+    assert figures.loc["forest"].to_list() == [0, 0, 1]
+    assert figures.loc["stg"].to_list() == [0, 1, 0]
+
+
+def test_matched_scores_that_print_the_same_are_equal():
+    runs = [
+        run(selector="autonfs", score=0.6001),
+        run(score=0.6004, experiment="matched"),
+    ]
+    summary = matched_summary(matched_comparison(checked(*runs), "autonfs"))
+    assert summary.loc[0, "n_equal"] == 1
+
+
+def test_predictive_power_averages_seeds_then_columns_then_tables():
+    removal = {"experiment": "removal"}
+
+    def without(column, score, **fields):
+        left_out = {"removed": column, "removal": "retrained"}
+        return run(score=score, **removal, **left_out, **fields)
+
+    runs = [
+        run(score=0.60, **removal),
+        run(score=0.70, seed=1, **removal),
+        without("a", 0.50),  # drops of a: 10 and 20 points
+        without("a", 0.50, seed=1),
+        without("b", 0.60),  # drops of b: 0 and 10 points
+        without("b", 0.60, seed=1),
+        run(score=0.80, dataset="otto", **removal),
+        without("c", 0.81, dataset="otto"),  # -1 point
+    ]
+    row = predictive_power(checked(*runs)).iloc[0]
+    assert row["drop"] == pytest.approx(((15 + 5) / 2 - 1) / 2)
+    assert (row["n_datasets"], row["n_columns"]) == (2, 3)
+
+
+def test_balance_influence_is_mean_and_deviation_at_each_balance():
+    runs = [
+        run(experiment="balance", balance=b, seed=s, n_kept=k, score=k / 100)
+        for b, s, k in [(1.0, 0, 0), (1.0, 1, 4), (0.1, 0, 8), (0.1, 1, 8)]
+    ]
+    rows = balance_influence(checked(*runs))
+    assert list(rows["balance"]) == [0.1, 1.0]
+    assert list(rows["n_kept_mean"]) == [8, 2]
+    assert rows["n_kept_std"].to_list() == pytest.approx([0, np.std([0, 4], ddof=1)])
+    assert list(rows["n_empty"]) == [0, 1]
+
+
+def test_cohort_table_is_in_percent_with_reduction():
+    cohort = {"experiment": "cohorts", "dataset": "QinN_2014", "scenario": "none"}
+    whole = {"n_kept": 500, "n_original": 500, "n_features": 500, **cohort}
+    runs = [
+        run(selector="none", score=0.7, **whole),
+        run(selector="autonfs", score=0.75, **{**whole, "n_kept": 40}),
+        run(selector="none", score=0.8, downstream="forest", **whole),
+    ]
+    row = cohort_table(checked(*runs), "autonfs").loc["QinN_2014"]
+    assert row[["mlp_full", "mlp_kept", "forest_full"]].to_list() == [70, 75, 80]
+    assert np.isnan(row["forest_kept"])
+    assert row["reduction"] == pytest.approx(92)
+    summary = cohort_summary(cohort_table(checked(*runs), "autonfs"))
+    assert summary.loc["mlp", ["n_better", "n_missing"]].to_list() == [1, 0]
+    assert summary.loc["forest", ["n_better", "n_missing"]].to_list() == [0, 1]
+
+
+def test_overview_joins_rank_columns_and_misselection():
+    runs = [
+        run(selector="autonfs", score=0.7, n_kept=5, seconds=3.0),
+        run(selector="lasso", score=0.6, n_kept=10, n_added_kept=4, seconds=1.0),
+    ]
+    rows = overview(checked(*runs), "mlp").set_index("selector")
+    assert rows["rank"].to_dict() == {"lasso": 2.0, "autonfs": 1.0}
+    assert rows["kept_share"].to_dict() == {"lasso": 1.0, "autonfs": 0.5}
+    assert rows["misselected"].to_dict() == {"lasso": 0.4, "autonfs": 0.0}
+    assert rows["n_best"].to_dict() == {"lasso": 0, "autonfs": 1}

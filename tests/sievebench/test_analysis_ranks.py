@@ -1,0 +1,182 @@
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from sievebench.analysis import (
+    complete_datasets,
+    complete_selectors,
+    critical_difference,
+    friedman_test,
+    groups_alike,
+    mean_ranks,
+    rank_scores,
+    ranks_by_variant,
+)
+from sievebench.report.paper import paper_ranks, paper_scores, printed_scores
+
+SCENARIOS = ("random", "corrupted", "second-order")
+
+# Table 6 of Demšar (2006): ranks of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 tables.
+DEMSAR = pd.DataFrame(
+    [
+        [4, 1, 4, 4, 4, 1, 3, 2.5, 4, 2.5, 4, 3, 4, 3],
+        [3, 2, 1, 1, 2, 2.5, 2, 2.5, 3, 2.5, 2.5, 2, 1, 1],
+        [2, 3, 2, 3, 3, 4, 4, 4, 2, 2.5, 1, 4, 2, 4],
+        [1, 4, 3, 2, 1, 2.5, 1, 1, 1, 2.5, 2.5, 1, 3, 2],
+    ],
+    index=["C4.5", "C4.5+m", "C4.5+cf", "C4.5+m+cf"],
+)
+
+
+def frame(rows):
+    return pd.DataFrame(rows, index=["a", "b", "c", "d"][: len(rows)])
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_ranks_of_the_paper_follow_from_its_scores_to_the_printed_digit(scenario):
+    ranks = mean_ranks(paper_scores(scenario))["rank"]
+    printed = printed_scores(scenario)["rank"]
+    assert ranks.map("{:.1f}".format).to_dict() == printed.to_dict()
+
+
+def test_ranks_of_the_paper_are_42():
+    assert paper_ranks().notna().sum().sum() == 42
+
+
+@pytest.mark.parametrize(
+    ("scenario", "stg", "protogate"),
+    [("random", 12.7, 8.2), ("corrupted", 11.1, 11.6), ("second-order", 7.6, 9.9)],
+)
+def test_ranks_would_differ_if_missing_scores_were_skipped(scenario, stg, protogate):
+    ranks = rank_scores(paper_scores(scenario)).where(paper_scores(scenario).notna())
+    means = ranks.mean(axis=1).round(1)
+    assert (means["stg"], means["protogate"]) == (stg, protogate)
+
+
+def test_rank_is_of_the_printed_score_and_ties_share_the_mean():
+    ranks = rank_scores(frame([[0.8001], [0.7996], [0.9], [0.1]]))
+    assert ranks[0].to_list() == [2.5, 2.5, 1, 4]
+
+
+def test_rank_of_a_missing_score_is_the_number_of_selectors():
+    ranks = rank_scores(frame([[0.8], [np.nan], [np.nan], [0.9]]))
+    assert ranks[0].to_list() == [2, 4, 4, 1]
+
+
+def test_rank_over_complete_cases_leaves_tables_with_gaps_out():
+    scores = frame([[0.8, 0.2], [np.nan, 0.3]])
+    ranks = mean_ranks(scores)
+    assert ranks["rank"].to_list() == [1.5, 1.5]
+    assert ranks["rank_complete"].to_list() == [2, 1]
+    assert ranks["n_missing"].to_list() == [0, 1]
+    assert set(ranks["n_complete"]) == {1}
+
+
+def test_complete_cases_are_tables_or_selectors():
+    scores = frame([[0.8, 0.2], [np.nan, 0.3], [0.1, 0.1]])
+    assert list(complete_datasets(scores).columns) == [1]
+    assert list(complete_selectors(scores).index) == ["a", "c"]
+
+
+def test_best_counts_ties_and_no_missing_score():
+    scores = frame([[0.8, np.nan], [0.8, 0.3]])
+    assert mean_ranks(scores)["n_best"].to_list() == [1, 2]
+
+
+def test_autonfs_is_best_in_the_paper_on_5_7_and_4_tables():
+    counts = [mean_ranks(paper_scores(s)).loc["autonfs", "n_best"] for s in SCENARIOS]
+    assert counts == [5, 7, 4]
+
+
+def test_variants_are_ranked_without_their_sisters():
+    scores = pd.DataFrame(
+        {"eye": [0.5, 0.9, 0.8]}, index=["lasso", "autonfs:auto", "autonfs:published"]
+    )
+    ranks = ranks_by_variant(scores)
+    assert ranks["autonfs:auto"].to_list()[:2] == [2, 1]
+    assert np.isnan(ranks.loc["autonfs:published", "autonfs:auto"])
+    assert ranks.loc["autonfs:published", "autonfs:published"] == 1
+    assert ranks_by_variant(scores.iloc[:2]).shape[1] == 0
+
+
+def test_friedman_agrees_with_demsars_example():
+    assert DEMSAR.mean(axis=1).round(3).to_list() == [3.143, 2.0, 2.893, 1.964]
+    row = friedman_test(DEMSAR, is_tie_corrected=False).iloc[0]
+    # Printed: 9.28 and 3.69, with F(3, 39) of 2.85 critical at 0.05.
+    assert row["chi_square"] == pytest.approx(9.28, abs=0.005)
+    assert row["f_statistic"] == pytest.approx(3.69, abs=0.005)
+    assert row["f_p_value"] < 0.05
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_friedman_agrees_with_scipy_with_and_without_ties(seed):
+    generator = np.random.default_rng(seed)
+    scores = pd.DataFrame(generator.random((5, 8))).round(1 if seed % 2 else 6)
+    ranks = rank_scores(scores, n_decimals=6)
+    expected = stats.friedmanchisquare(*scores.to_numpy())
+    row = friedman_test(ranks).iloc[0]
+    assert row["chi_square"] == pytest.approx(expected.statistic)
+    assert row["p_value"] == pytest.approx(expected.pvalue)
+
+
+def test_friedman_of_selectors_that_are_all_alike_says_nothing():
+    row = friedman_test(rank_scores(frame([[0.5] * 3] * 3))).iloc[0]
+    assert np.isnan(row["p_value"])
+
+
+def test_friedman_of_perfect_agreement_has_an_infinite_f():
+    row = friedman_test(rank_scores(frame([[0.9] * 4, [0.5] * 4]))).iloc[0]
+    assert row["f_statistic"] == np.inf
+    assert row["f_p_value"] == 0
+
+
+@pytest.mark.parametrize("ranks", [frame([[1, 1]]), frame([[1], [2]])])
+def test_friedman_refuses_too_little(ranks):
+    with pytest.raises(ValueError, match="at least 2 selectors × 2 datasets"):
+        friedman_test(ranks)
+
+
+# Table 5 (a) of Demšar (2006).
+NEMENYI = {2: 1.960, 3: 2.343, 4: 2.569, 5: 2.728, 6: 2.850, 7: 2.949, 8: 3.031}
+NEMENYI |= {9: 3.102, 10: 3.164}
+
+
+@pytest.mark.parametrize(("n_selectors", "quantile"), NEMENYI.items())
+def test_critical_difference_agrees_with_demsars_table(n_selectors, quantile):
+    scale = np.sqrt(n_selectors * (n_selectors + 1) / (6 * 30))
+    # The table has three decimals, and its last one is off by one in places.
+    assert critical_difference(n_selectors, 30) / scale == pytest.approx(
+        quantile, abs=0.0015
+    )
+
+
+@pytest.mark.parametrize(("significance", "expected"), [(0.05, 1.25), (0.10, 1.12)])
+def test_critical_difference_agrees_with_demsars_example(significance, expected):
+    assert critical_difference(4, 14, significance) == pytest.approx(expected, abs=5e-3)
+
+
+def test_groups_alike_agree_with_demsars_example():
+    # At 0.10, C4.5 is worse than C4.5+m and C4.5+m+cf, and nothing else is certain.
+    means = DEMSAR.mean(axis=1)
+    assert groups_alike(means, critical_difference(4, 14, 0.10)) == [
+        ["C4.5+m+cf", "C4.5+m", "C4.5+cf"],
+        ["C4.5+cf", "C4.5"],
+    ]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_groups_alike_are_the_maximal_ones(seed):
+    generator = np.random.default_rng(seed)
+    means = pd.Series(generator.random(7), index=list("abcdefg"))
+    groups = [set(group) for group in groups_alike(means, 0.25)]
+    # Brute force: every interval of ranks, of these the ones no other contains.
+    intervals = [
+        {name for name in means.index if low <= means[name] <= low + 0.25}
+        for low in means
+    ]
+    largest = [
+        s for s in intervals if len(s) > 1 and not any(s < other for other in intervals)
+    ]
+    assert set(map(frozenset, groups)) == set(map(frozenset, largest))
+    assert len(groups) == len(set(map(frozenset, groups)))

@@ -1,0 +1,203 @@
+"""The paper's numbers: how many there are, what they add up to, and the source."""
+
+import re
+
+import pandas as pd
+import pytest
+
+from sievebench.analysis import cohort_summary
+from sievebench.labels import DATASET_LABELS, SELECTOR_LABELS
+from sievebench.report.paper import (
+    paper_cohort_averages,
+    paper_cohorts,
+    paper_counts,
+    paper_datasets,
+    paper_notes,
+    paper_scores,
+    paper_statement,
+    paper_values,
+    printed_scores,
+)
+
+SCENARIOS = ("random", "corrupted", "second-order")
+SOURCE_NAMES = {label: name for name, label in SELECTOR_LABELS.items()}
+SOURCE_NAMES |= {"LSpin": "lspin"}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "n_marks"), [("random", 0), ("corrupted", 8), ("second-order", 10)]
+)
+def test_scores_are_14_selectors_by_11_tables(scenario, n_marks):
+    printed = printed_scores(scenario).drop(columns="rank")
+    scores = paper_scores(scenario)
+    assert list(scores.index) == list(SELECTOR_LABELS)[:14]
+    assert list(scores.columns) == list(DATASET_LABELS)
+    assert (printed == "OOM").sum().sum() == 2
+    assert (printed == "N/A").sum().sum() == 4
+    assert scores.isna().sum().sum() == 6
+    assert printed.map(lambda cell: cell.endswith("*")).sum().sum() == n_marks
+
+
+def test_regression_scores_are_negative_and_the_others_positive():
+    regression = ["california", "house", "microsoft", "year"]
+    for scenario in SCENARIOS:
+        scores = paper_scores(scenario)
+        assert not (scores[regression] > 0).any(axis=None)
+        assert not (scores.drop(columns=regression) < 0).any(axis=None)
+
+
+def test_counts_are_11_tables_by_3_scenarios_and_half_of_the_columns():
+    counts = paper_counts()
+    assert counts.shape == (11, 3)
+    shares = counts.div(paper_datasets()["n_features"], axis=0).mean().round(2)
+    assert shares.to_list() == [0.52, 0.50, 0.50]
+
+
+def test_datasets_are_11_of_which_4_regression():
+    datasets = paper_datasets()
+    assert datasets.shape == (11, 3)
+    assert datasets["n_classes"].isna().sum() == 4
+    assert datasets.loc["microsoft", "n_rows"] == 1_200_192
+    assert datasets["n_features"].sum() == 638
+
+
+def test_cohorts_average_to_the_printed_row():
+    averages = paper_cohort_averages()
+    means = paper_cohorts().mean()
+    assert len(paper_cohorts()) == 18
+    # Scores are printed to 0.1, so their mean is known to 0.05 at worst; 0.01 is seen.
+    assert (means - averages).abs().max() < 0.065
+    assert (means - averages).drop("reduction").abs().max() < 0.01
+
+
+def test_cohorts_are_better_equal_worse_as_counted_by_hand():
+    summary = cohort_summary(paper_cohorts())[["n_better", "n_equal", "n_worse"]]
+    assert summary.loc["mlp"].to_list() == [11, 1, 6]
+    assert summary.loc["forest"].to_list() == [12, 2, 4]
+
+
+def test_gain_shrinks_with_the_withdrawn_cohorts():
+    withdrawn = paper_cohorts(is_withdrawn=True)
+    every = cohort_summary(pd.concat([paper_cohorts(), withdrawn]))["gain"]
+    assert len(withdrawn) == 6
+    assert every.round(2).to_list() == [0.76, 1.18]
+    assert cohort_summary(paper_cohorts())["gain"].round(2).to_list() == [1.55, 2.06]
+
+
+def test_statements_give_numbers():
+    assert paper_statement("misselection, random") == 0
+    assert paper_statement("predictive power, random") == 0.313
+    assert paper_statement("rank, corrupted") == 2.1
+    assert paper_statement("what nobody said") != paper_statement("what nobody said")
+
+
+def test_statement_keys_are_unique():
+    keys = [statement["key"] for statement in paper_values()["statements"]]
+    assert len(keys) == len(set(keys)) == 22
+
+
+def test_notes_name_the_true_metrics():
+    notes = " ".join(paper_notes("scores"))
+    assert "-RMSE" in notes
+    assert "ROC-AUC" in notes
+
+
+# --- against the LaTeX source, which is not ours to commit -------------------------
+
+
+@pytest.fixture(scope="session")
+def source(data_folder):
+    """Return the LaTeX source, from the folder `paper` beside the data folder."""
+    path = data_folder.parent / "paper" / "autonfs.tex"
+    if not path.is_file():
+        pytest.skip("there is no paper/autonfs.tex beside the data folder")
+    return path.read_text(encoding="utf-8")
+
+
+def rows_in_source(source, label):
+    """Return the rows of the tabular before a label: (is commented out, cells)."""
+    before = source[: source.index(rf"\label{{{label}}}")]
+    _, _, body = before[before.rindex(r"\begin{tabular}") :].partition(r"\midrule")
+    rows = []
+    for line in body.splitlines():
+        if not line.rstrip().endswith(r"\\"):
+            continue
+        cells = [plain(cell) for cell in line.rstrip()[:-2].split("&")]
+        is_commented = cells[0].startswith("%")
+        rows.append((is_commented, [cells[0].lstrip("% "), *cells[1:]]))
+    return rows
+
+
+def plain(cell):
+    """Return a cell without its LaTeX."""
+    cell = re.sub(r"\\textbf\{(.*?)\}", r"\1", cell).replace(r"\ours{}", "AutoNFS")
+    for old, new in (("$^*$", "*"), (r"\_", "_"), (r"\%", "%")):
+        cell = cell.replace(old, new)
+    return cell.strip()
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_source_has_every_score(source, scenario):
+    section = paper_values()["scores"][scenario]
+    found = rows_in_source(source, section["table"])
+    rows = {SOURCE_NAMES[cells[0]]: cells[1:] for _, cells in found}
+    assert rows == section["rows"]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize("name", ["counts", "datasets"])
+def test_source_has_every_count(source, name):
+    section = paper_values()[name]
+    found = rows_in_source(source, section["table"])
+    rows = {cells[0].split()[0]: cells[1:] for _, cells in found}
+    assert rows == section["rows"]
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "is_withdrawn"), [("cohorts", False), ("withdrawn_cohorts", True)]
+)
+def test_source_has_every_cohort(source, name, is_withdrawn):
+    section = paper_values()[name]
+    rows = {
+        cells[0]: cells[1:]
+        for is_commented, cells in rows_in_source(source, section["table"])
+        if is_commented == is_withdrawn
+    }
+    assert rows == section["rows"]
+
+
+@pytest.mark.data
+def test_source_has_every_statement(source):
+    for statement in paper_values()["statements"]:
+        quote, value = statement["quote"], statement["value"]
+        lines = [
+            line
+            for line in source.replace(r"\ours{}", "AutoNFS").splitlines()
+            if quote in line
+        ]
+        assert lines, quote
+        assert value in quote or value == "zero"
+        # The commented part of a line: from its first % that is not escaped.
+        comments = [re.search(r"(?<!\\)%", line) for line in lines]
+        is_withdrawn = all(
+            mark is not None and mark.start() < line.index(quote)
+            for mark, line in zip(comments, lines, strict=True)
+        )
+        assert is_withdrawn == statement.get("is_withdrawn", False), quote
+
+
+@pytest.mark.data
+def test_source_has_every_figure(source):
+    for figure in paper_values()["figures"]:
+        assert rf"\label{{{figure['figure']}}}" in source
+
+
+@pytest.mark.data
+def test_source_has_no_other_table(source):
+    labels = set(re.findall(r"\\label\{(tab:\w+)\}", source))
+    values = paper_values()
+    known = {section["table"] for section in values["scores"].values()}
+    known |= {values[name]["table"] for name in ("counts", "datasets", "cohorts")}
+    assert labels == known
