@@ -1,10 +1,9 @@
-"""The command line of the laboratory."""
+"""``sievebench compare``: selectors on a table of one's own."""
 
 import argparse
 import difflib
 import sys
 import time
-from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,39 +31,13 @@ or files that do not fit, 130 after Ctrl-C.
 _BAR_WIDTH = 24
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
+def add_compare_parser(commands: Any) -> None:
+    """Add `sievebench compare` to the commands.
 
     Parameters
     ----------
-    arguments : sequence of str or None, default=None
-        The words after the command; None takes those of the process.
-
-    Returns
-    -------
-    int
-        The exit status.
+    commands : argparse's collection of sub-parsers
     """
-    options = _parser().parse_args(arguments)
-    # Lazily: --help need not wait for pandas and scikit-learn.
-    from sievebench.compare import CompareError
-
-    try:
-        return _compare(options)
-    except (CompareError, OSError) as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:  # before anything was finished
-        print("sievebench: interrupted", file=sys.stderr)
-        return 130
-
-
-def _parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
-    parser = argparse.ArgumentParser(
-        prog="sievebench", description="Compare feature selectors."
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
     names = "\n".join(f"  {name:<13}{label}" for name, label in SELECTOR_LABELS.items())
     compare = commands.add_parser(
         "compare",
@@ -74,8 +47,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog=_EXAMPLES.format(selectors=names),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    compare.set_defaults(run=run_compare)
     _add_compare_arguments(compare)
-    return parser
 
 
 def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
@@ -120,6 +93,26 @@ def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
     add("--csv", type=Path, metavar="FILE", help="write the result as CSV")
     add("--html", type=Path, metavar="FILE", help="write the result as a page")
     add("--quiet", action="store_true", help="no progress")
+
+
+def run_compare(options: argparse.Namespace) -> int:
+    """Run a comparison, show it, and return the exit status.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+
+    Returns
+    -------
+    int
+    """
+    from sievebench.compare import CompareError
+
+    try:
+        return _compare(options)
+    except CompareError as error:
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return 2
 
 
 def _compare(options: argparse.Namespace) -> int:

@@ -1,0 +1,45 @@
+"""The command line of the laboratory: parse, call, print."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from sievebench.cli._compare import add_compare_parser
+from sievebench.cli._data import add_data_parser
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        The words after the command; None takes those of the process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    options = _parser().parse_args(arguments)
+    try:
+        return int(options.run(options))
+    except OSError as error:
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:  # before anything was finished
+        print("sievebench: interrupted", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    """Return the parser of all commands."""
+    parser = argparse.ArgumentParser(
+        prog="sievebench", description="Compare feature selectors."
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    add_compare_parser(commands)
+    add_data_parser(commands)
+    return parser

@@ -1,0 +1,156 @@
+"""``sievebench data``: which data sets there are, and whether they are at hand."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sievebench.data import CatalogEntry
+
+_MEGABYTE = 1 << 20
+_EXAMPLES = """\
+examples:
+  sievebench data list                     what there is, and what is at hand
+  sievebench data fetch california eye     download into the cache
+  sievebench data check                    read every file at hand, check its md5
+
+The folder that the environment variable FEATURESIEVE_DATA names is looked into first.
+"""
+
+
+def add_data_parser(commands: Any) -> None:
+    """Add `sievebench data` to the commands.
+
+    Parameters
+    ----------
+    commands : argparse's collection of sub-parsers
+    """
+    data = commands.add_parser(
+        "data",
+        help="list, fetch and check the data sets of the benchmark",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    data.set_defaults(run=run_data)
+    data.add_argument("action", choices=("list", "fetch", "check"))
+    data.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+
+
+def run_data(options: argparse.Namespace) -> int:
+    """Run one action on the named data sets and return the exit status.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+
+    Returns
+    -------
+    int
+        0; 1 if a data set could not be got or is damaged; 2 for an unknown name.
+    """
+    from sievebench.data import UnknownDatasetError, catalog, find_entry
+
+    if options.action == "fetch" and not options.names:
+        print("sievebench: error: say which data sets to fetch.", file=sys.stderr)
+        return 2
+    try:
+        rows = [find_entry(name) for name in options.names or catalog()]
+    except UnknownDatasetError as error:
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return 2
+    actions = {"list": _list, "fetch": _fetch, "check": _check}
+    return actions[options.action](rows)
+
+
+def _list(rows: list["CatalogEntry"]) -> int:
+    """Print one line a data set."""
+    print(f"{'name':<19}{'rows':>9}{'columns':>9}{'classes':>9}  {'metric':<18}at hand")
+    for row in rows:
+        classes = str(row.n_classes) if row.n_classes else "-"
+        counts = f"{row.n_rows:>9}{row.n_columns:>9}{classes:>9}"
+        print(f"{row.name:<19}{counts}  {row.metric:<18}{_at_hand(row)}")
+    return 0
+
+
+def _at_hand(row: "CatalogEntry") -> str:
+    """Say whether a data set can be loaded without a network."""
+    from sievebench.data import find_place
+
+    if row.source["kind"] == "bundled":
+        return "yes, with scikit-learn"
+    place = find_place(row)
+    if place is not None and row.sample is not None and place.is_sample:
+        return f"a sample of {row.sample.rows} rows"
+    if place is not None:
+        return "yes"
+    is_manual = row.source["kind"] == "manual"
+    return f"no: {row.source['url']}" if is_manual else "no, to be downloaded"
+
+
+def _fetch(rows: list["CatalogEntry"]) -> int:
+    """Download what is not there as a whole."""
+    from sievebench.data import DataError, fetch, find_place
+
+    n_failed = 0
+    for row in rows:
+        place = None if row.source["kind"] == "bundled" else find_place(row)
+        if row.source["kind"] == "bundled" or (place and not place.is_sample):
+            print(f"{row.name}: at hand already")
+            continue
+        bar = _Bar(row.name)
+        try:
+            path = fetch(row.name, progress=bar).path
+        except DataError as error:
+            bar.close()
+            print(f"{row.name}: {error}", file=sys.stderr)
+            n_failed += 1
+            continue
+        bar.close()
+        print(f"{row.name}: {path}")
+    return 1 if n_failed else 0
+
+
+def _check(rows: list["CatalogEntry"]) -> int:
+    """Load what is at hand; count what is damaged."""
+    from sievebench.data import DataError, find_place, load
+
+    n_failed = 0
+    for row in rows:
+        if row.source["kind"] != "bundled" and find_place(row) is None:
+            print(f"{row.name}: not at hand")
+            continue
+        try:
+            dataset = load(row.name)
+        except DataError as error:
+            print(f"{row.name}: {error}", file=sys.stderr)
+            n_failed += 1
+            continue
+        what = "sample" if dataset.is_sample else "whole"
+        shape = f"{dataset.n_rows} × {dataset.n_columns}"
+        print(f"{row.name}: good ({what}, {shape}) {dataset.checksum}".rstrip())
+    return 1 if n_failed else 0
+
+
+class _Bar:
+    """How much of a download has come, on standard error if that is a terminal."""
+
+    def __init__(self, name: str) -> None:
+        self.name, self.shown = name, 0.0
+
+    def __call__(self, n_bytes: int, n_expected: int | None) -> None:
+        """Show the bytes at hand, at most ten times a second."""
+        now = time.monotonic()
+        if not sys.stderr.isatty() or now - self.shown < 0.1:
+            return
+        self.shown = now
+        text = f"{n_bytes / _MEGABYTE:.1f} MB"
+        if n_expected:
+            share = n_bytes / n_expected
+            text += f" of {n_expected / _MEGABYTE:.1f} MB ({share:.0%})"
+        print(f"\r{self.name}: {text}\033[K", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Clear the line."""
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

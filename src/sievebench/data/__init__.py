@@ -1,0 +1,42 @@
+"""Stage 1: a name becomes a table, a table becomes three parts.
+
+What is known of each data set stands in ``catalog.toml``. Nothing here knows of added
+columns, selectors or predictors.
+"""
+
+from sievebench.data._catalog import CatalogEntry, Metric, Task, catalog, find_entry
+from sievebench.data._dataset import Dataset
+from sievebench.data._exceptions import (
+    CorruptDataError,
+    DataError,
+    MissingDataError,
+    OfflineError,
+    UnknownDatasetError,
+)
+from sievebench.data._folders import cache_folder, data_folder
+from sievebench.data._loading import Place, checked_md5, fetch, find_place, load
+from sievebench.data._split import Part, Split, split
+
+__all__ = [
+    "CatalogEntry",
+    "CorruptDataError",
+    "DataError",
+    "Dataset",
+    "Metric",
+    "MissingDataError",
+    "OfflineError",
+    "Part",
+    "Place",
+    "Split",
+    "Task",
+    "UnknownDatasetError",
+    "cache_folder",
+    "catalog",
+    "checked_md5",
+    "data_folder",
+    "fetch",
+    "find_entry",
+    "find_place",
+    "load",
+    "split",
+]

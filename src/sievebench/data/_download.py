@@ -1,0 +1,105 @@
+"""Fetch one file: in pieces, with retries, a checksum and a bar."""
+
+import hashlib
+import http.client
+import os
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+from sievebench.data._exceptions import CorruptDataError, OfflineError
+
+# Called with the bytes at hand and the bytes to come (None if the server is silent).
+Progress = Callable[[int, int | None], None]
+
+_CHUNK_BYTES = 1 << 16
+_TIMEOUT_SECONDS = 30.0
+# The source answered, and the answer will not change.
+_FINAL_STATUS = (400, 401, 403, 404, 410)
+
+
+def download(
+    url: str,
+    path: Path,
+    *,
+    checksum: str = "",
+    progress: Progress | None = None,
+    n_attempts: int = 4,
+    wait_seconds: float = 1.0,
+) -> None:
+    """Put the file behind `url` at `path`, whole or not at all.
+
+    Parameters
+    ----------
+    url : str
+    path : Path
+        Its folder is made.
+    checksum : str, default=""
+        md5 (32 digits) or sha256 (64 digits) of the file; nothing is not checked.
+    progress : callable or None, default=None
+        Called with the bytes at hand and the bytes in all.
+    n_attempts : int, default=4
+    wait_seconds : float, default=1.0
+        Before the second attempt; twice as long before each further one.
+
+    Raises
+    ------
+    OfflineError
+        If the source does not answer.
+    CorruptDataError
+        If what came is not what the checksum says.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part-{os.getpid()}")
+    problem: Exception | None = None
+    for attempt in range(n_attempts):
+        if attempt > 0:
+            time.sleep(wait_seconds * 2 ** (attempt - 1))
+        try:
+            _fetch(url, part, checksum, progress)
+            part.replace(path)
+            return
+        except urllib.error.HTTPError as error:
+            error.close()
+            problem = error
+            if error.code in _FINAL_STATUS:
+                break
+        except (OSError, http.client.HTTPException, CorruptDataError) as error:
+            problem = error
+        finally:
+            part.unlink(missing_ok=True)
+    if isinstance(problem, CorruptDataError):
+        raise problem
+    raise OfflineError(
+        f"{url} cannot be reached ({problem}). Without a network, put the file into "
+        "the folder that FEATURESIEVE_DATA names; `sievebench data list` shows where."
+    ) from problem
+
+
+def _fetch(url: str, part: Path, checksum: str, progress: Progress | None) -> None:
+    """Write what the source sends; raise if it is cut short or not as it should be."""
+    algorithm = "sha256" if len(checksum) == 64 else "md5"
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    n_bytes = 0
+    request = urllib.request.Request(url, headers={"User-Agent": "sievebench"})
+    with (
+        urllib.request.urlopen(request, timeout=_TIMEOUT_SECONDS) as answer,
+        part.open("wb") as stream,
+    ):
+        length = answer.headers.get("Content-Length")
+        n_expected = int(length) if length else None
+        while chunk := answer.read(_CHUNK_BYTES):
+            stream.write(chunk)
+            digest.update(chunk)
+            n_bytes += len(chunk)
+            if progress is not None:
+                progress(n_bytes, n_expected)
+    if n_expected is not None and n_bytes != n_expected:
+        raise ConnectionError(f"{n_bytes} of {n_expected} bytes came")
+    if checksum and digest.hexdigest() != checksum:
+        raise CorruptDataError(
+            f"{url} has the {algorithm} {digest.hexdigest()}, and {checksum} was "
+            "expected: the file changed at its source, or was damaged on the way."
+        )

@@ -1,0 +1,30 @@
+"""Errors of the data stage.
+
+::
+
+    DataError
+      UnknownDatasetError    no such row in the catalogue
+      MissingDataError       not in the data folder, and not to be downloaded
+        OfflineError         the source cannot be reached
+      CorruptDataError       a file that is not what the catalogue or its source says
+"""
+
+
+class DataError(Exception):
+    """Anything that keeps a data set from being loaded."""
+
+
+class UnknownDatasetError(DataError, ValueError):
+    """The catalogue has no row of this name."""
+
+
+class MissingDataError(DataError):
+    """The data set is not at hand, and the message says how to get it."""
+
+
+class OfflineError(MissingDataError):
+    """The source did not answer."""
+
+
+class CorruptDataError(DataError):
+    """A file differs from what it should be."""

@@ -1,0 +1,209 @@
+"""Load a data set by name: the data folder first, then the cache, then its source."""
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sievebench.data._catalog import CatalogEntry, find_entry
+from sievebench.data._dataset import Dataset
+from sievebench.data._download import Progress, download
+from sievebench.data._exceptions import CorruptDataError
+from sievebench.data._folders import cache_folder, data_folder
+from sievebench.data._sources import SOURCES, bundled_table
+from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
+
+# The benchmark draws its rows without a seed; here one seed is fixed for good.
+_SUBSAMPLE_SEED = 0
+
+
+@dataclass(frozen=True)
+class Place:
+    """A file at hand for a data set.
+
+    Attributes
+    ----------
+    path : Path
+    md5 : str
+        What it should be; empty if nobody knows.
+    is_sample : bool
+    """
+
+    path: Path
+    md5: str
+    is_sample: bool
+
+
+def load(
+    name: str,
+    *,
+    folder: Path | None = None,
+    cache: Path | None = None,
+    progress: Progress | None = None,
+) -> Dataset:
+    """Load a data set, from its source if it is not at hand.
+
+    Parameters
+    ----------
+    name : str
+        As in the catalogue.
+    folder : Path or None, default=None
+        The data folder; None takes the one that FEATURESIEVE_DATA names.
+    cache : Path or None, default=None
+        Where downloads are kept; None takes the usual place.
+    progress : callable or None, default=None
+        Told the bytes at hand and the bytes in all of a download.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        If there is no such data set, it cannot be got, or a file is damaged.
+    """
+    entry = find_entry(name)
+    if entry.source["kind"] == "bundled":
+        return _dataset(entry, bundled_table(entry), is_sample=False, checksum="")
+    place = find_place(entry, folder=folder, cache=cache)
+    if place is None:
+        place = fetch(name, cache=cache, progress=progress)
+    checksum = checked_md5(place)
+    table = read_table(place.path)
+    return _dataset(entry, table, is_sample=place.is_sample, checksum=checksum)
+
+
+def find_place(
+    entry: CatalogEntry, *, folder: Path | None = None, cache: Path | None = None
+) -> Place | None:
+    """Return the file at hand: all rows, here or in the cache, before a sample.
+
+    Parameters
+    ----------
+    entry : CatalogEntry
+    folder, cache : Path or None, default=None
+        As in `load`.
+
+    Returns
+    -------
+    Place or None
+    """
+    folder = folder or data_folder()
+    cached = (cache or cache_folder()) / entry.file
+    note = cached.with_name(f"{cached.name}.md5")
+    remembered = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
+    candidates = [Place(cached, remembered, is_sample=False)]
+    if folder is not None:
+        candidates.insert(0, Place(folder / entry.file, entry.md5, is_sample=False))
+        if entry.sample is not None:
+            path = folder / entry.sample.file
+            candidates.append(Place(path, entry.sample.md5, is_sample=True))
+    return next((place for place in candidates if place.path.is_file()), None)
+
+
+def checked_md5(place: Place) -> str:
+    """Return the md5 of a file, or say that it is not the one it should be."""
+    found = file_md5(place.path)
+    if place.md5 and found != place.md5:
+        raise CorruptDataError(
+            f"{place.path} has the md5 {found}, and {place.md5} was expected. Get the "
+            "file again, or take it away so that it is downloaded."
+        )
+    return found
+
+
+def fetch(
+    name: str, *, cache: Path | None = None, progress: Progress | None = None
+) -> Place:
+    """Download a data set into the cache, in the form of the data folder.
+
+    Parameters
+    ----------
+    name : str
+    cache : Path or None, default=None
+    progress : callable or None, default=None
+
+    Returns
+    -------
+    Place
+    """
+    entry = find_entry(name)
+    root = cache or cache_folder()
+    raw = (root / entry.file).with_suffix(".raw")
+
+    def get(url: str, file: str, checksum: str) -> Path:
+        path = raw / file
+        if not path.is_file():
+            download(url, path, checksum=checksum, progress=progress)
+        return path
+
+    try:
+        table = SOURCES[entry.source["kind"]](entry, get)
+        _check_shape(entry, table, entry.n_rows)
+    except (ValueError, KeyError, CorruptDataError) as error:
+        shutil.rmtree(raw, ignore_errors=True)  # so that the next attempt starts anew
+        raise CorruptDataError(
+            f"what {entry.source['kind']} sent for {name} is not the data set of the "
+            f"catalogue: {error}"
+        ) from error
+    path = root / entry.file
+    write_table(table, path)
+    md5 = file_md5(path)
+    path.with_name(f"{path.name}.md5").write_text(f"{md5}\n", encoding="utf-8")
+    shutil.rmtree(raw, ignore_errors=True)
+    return Place(path, md5, is_sample=False)
+
+
+def _dataset(
+    entry: CatalogEntry, table: RawTable, *, is_sample: bool, checksum: str
+) -> Dataset:
+    """Return the record, with the rows the benchmark draws and codes for classes."""
+    n_rows = entry.sample.rows if is_sample and entry.sample else entry.n_rows
+    _check_shape(entry, table, n_rows)
+    X, y = np.asarray(table.X, dtype=np.float64), table.y
+    if entry.subsample_rows is not None and len(y) > entry.subsample_rows:
+        drawn = np.random.RandomState(_SUBSAMPLE_SEED).choice(
+            len(y), entry.subsample_rows, replace=False
+        )
+        X, y = X[drawn], y[drawn]
+    return Dataset(
+        name=entry.name,
+        X=X,
+        y=_encoded(y, entry.task == "regression"),
+        column_names=table.names,
+        is_original=np.ones(X.shape[1], dtype=np.bool_),
+        task=entry.task,
+        metric=entry.metric,
+        scaler=entry.scaler,
+        n_classes=entry.n_classes,
+        is_sample=is_sample,
+        checksum=checksum,
+    )
+
+
+def _check_shape(entry: CatalogEntry, table: RawTable, n_rows: int) -> None:
+    """Raise CorruptDataError if the table is not of the catalogue's size."""
+    expected = (n_rows, entry.n_columns)
+    if table.X.shape != expected:
+        raise CorruptDataError(
+            f"{entry.name} has {table.X.shape[0]} rows × {table.X.shape[1]} columns, "
+            f"and the catalogue says {expected[0]} × {expected[1]}."
+        )
+    n_classes = len(np.unique(table.y)) if entry.n_classes else 0
+    if n_classes != entry.n_classes:
+        raise CorruptDataError(
+            f"{entry.name} has {n_classes} classes, and the catalogue says "
+            f"{entry.n_classes}."
+        )
+
+
+def _encoded(y: npt.NDArray[Any], is_regression: bool) -> npt.NDArray[Any]:
+    """Return values as float64, or classes as codes from 0."""
+    if is_regression:
+        return np.asarray(y, dtype=np.float64)
+    codes = np.unique(y, return_inverse=True)[1]
+    return codes.reshape(-1).astype(np.int64)

@@ -1,0 +1,172 @@
+"""Sources: fetch a data set where it is published, and bring it into our form."""
+
+import io
+import json
+import tarfile
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import scipy.io
+import sklearn.datasets
+from scipy.io import arff
+
+from sievebench.data._catalog import CatalogEntry
+from sievebench.data._exceptions import MissingDataError
+from sievebench.data._table_files import RawTable
+
+# Called with an address, a file name and a checksum; returns where the file now lies.
+Fetch = Callable[[str, str, str], Path]
+
+OPENML = "https://www.openml.org/api/v1/json/data"
+
+
+def bundled_table(entry: CatalogEntry) -> RawTable:
+    """Return a data set that scikit-learn brings along."""
+    load: Any = getattr(sklearn.datasets, f"load_{entry.name}")
+    bunch = load()
+    names = tuple(str(name) for name in bunch.feature_names)
+    return RawTable(bunch.data, bunch.target, names)
+
+
+def openml_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
+    """Read the ARFF file of an OpenML data set; OpenML tells its md5."""
+    number = entry.source["id"]
+    address = f"{entry.source.get('url', OPENML)}/{number}"
+    text = fetch(address, f"openml-{number}.json", "").read_text(encoding="utf-8")
+    facts = json.loads(text)["data_set_description"]
+    path = fetch(facts["url"], f"openml-{number}.arff", facts.get("md5_checksum", ""))
+    with path.open(encoding="utf-8") as stream:
+        rows, _ = arff.loadarff(stream)
+    frame = pd.DataFrame(rows)
+    target = str(facts["default_target_attribute"])
+    y = frame.pop(target)
+    # An older OpenML convention lists columns that are row numbers or the like.
+    ignored = [entry.source.get("drop"), facts.get("row_id_attribute")]
+    frame = frame.drop(columns=[name for name in ignored if name in frame.columns])
+    return RawTable(_numbers(frame), _target(entry, y), tuple(frame.columns))
+
+
+def statlib_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
+    """Read California housing as scikit-learn does: averages divide by households."""
+    path = fetch(entry.source["url"], "cal_housing.tgz", entry.source["sha256"])
+    with tarfile.open(path) as archive:
+        member = archive.extractfile("CaliforniaHousing/cal_housing.data")
+        assert member is not None
+        raw = np.loadtxt(io.BytesIO(member.read()), delimiter=",")
+    longitude, latitude, age, rooms, bedrooms, population, households, income, value = (
+        raw.T
+    )
+    columns = {
+        "MedInc": income,
+        "HouseAge": age,
+        "AveRooms": rooms / households,
+        "AveBedrms": bedrooms / households,
+        "Population": population,
+        "AveOccup": population / households,
+        "Latitude": latitude,
+        "Longitude": longitude,
+    }
+    return RawTable(np.column_stack(list(columns.values())), value / 1e5, (*columns,))
+
+
+def uci_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
+    """Read a zipped text file without a header whose first column is the target."""
+    path = fetch(entry.source["url"], f"{entry.name}.zip", "")
+    with zipfile.ZipFile(path) as archive:
+        largest = max(archive.infolist(), key=lambda member: member.file_size)
+        with archive.open(largest) as stream:
+            values = pd.read_csv(stream, header=None).to_numpy(dtype=np.float64)
+    names = tuple(f"x{number}" for number in range(values.shape[1] - 1))
+    return RawTable(values[:, 1:], values[:, 0], names)
+
+
+def matlab_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
+    """Read arrays X and Y of a MATLAB file."""
+    path = fetch(entry.source["url"], f"{entry.name}.mat", "")
+    arrays = scipy.io.loadmat(path)
+    X = np.asarray(arrays["X"], dtype=np.float64)
+    names = tuple(f"x{number}" for number in range(X.shape[1]))
+    return RawTable(X, np.asarray(arrays["Y"]).reshape(-1), names)
+
+
+def mice_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
+    """Read the mice proteins; what describes the mouse is left out."""
+    frame = pd.read_csv(fetch(entry.source["url"], f"{entry.name}.csv", ""))
+    y = frame.pop("class")
+    frame = frame.drop(columns=["MouseID", "Genotype", "Treatment", "Behavior"])
+    return RawTable(_numbers(frame), _codes(y), tuple(frame.columns))
+
+
+def cohort_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
+    """Read a metagenomic study: abundances by species and sample, cases and controls.
+
+    Samples that are neither are left out. `case` "bmi" stands for obese (30 or more)
+    against lean (25 or less).
+    """
+    study, case = entry.source["study"], entry.source["case"]
+    address = f"{entry.source['url']}/{study}"
+    species = pd.read_csv(
+        fetch(f"{address}/sgb_table.tsv", f"{study}-species.tsv", ""),
+        sep="\t",
+        index_col=0,
+    )
+    samples = pd.read_csv(
+        fetch(f"{address}/sample_metadata.tsv", f"{study}-samples.tsv", ""),
+        sep="\t",
+        index_col="sample_id",
+    )
+    if case == "bmi":
+        is_case, is_control = samples["bmi"] >= 30, samples["bmi"] <= 25
+    else:
+        is_case = samples["disease"] == case
+        is_control = samples["disease"] == "control"
+    kept = samples.index[is_case | is_control]
+    names = tuple(str(name).split("s__")[-1] for name in species.index)
+    X = species[kept].to_numpy(dtype=np.float64).T
+    return RawTable(X, is_case[kept].to_numpy(dtype=np.int64), names)
+
+
+def manual_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:  # noqa: ARG001
+    """Say that nobody but the user can fetch this one."""
+    raise MissingDataError(
+        f"{entry.name} cannot be downloaded by a program. Get it from "
+        f"{entry.source['url']}, and put it as {entry.file} (every column but 'target' "
+        "a feature) into the folder that FEATURESIEVE_DATA names."
+    )
+
+
+SOURCES: dict[str, Callable[[CatalogEntry, Fetch], RawTable]] = {
+    "openml": openml_table,
+    "statlib": statlib_table,
+    "uci": uci_table,
+    "matlab": matlab_table,
+    "mice": mice_table,
+    "cohort": cohort_table,
+    "manual": manual_table,
+}
+
+
+def _numbers(frame: pd.DataFrame) -> Any:
+    """Return the columns as numbers; labels become their codes."""
+    columns = [
+        column if column.dtype.kind in "iufb" else _codes(column)
+        for column in (frame[name] for name in frame.columns)
+    ]
+    return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
+
+
+def _target(entry: CatalogEntry, y: pd.Series) -> Any:
+    """Return the target as values or class codes."""
+    if entry.task == "regression":
+        return y.to_numpy(dtype=np.float64)
+    return _codes(y)
+
+
+def _codes(labels: pd.Series) -> Any:
+    """Return the place of each label among the sorted ones; bytes are read as text."""
+    texts = [label.decode() if isinstance(label, bytes) else label for label in labels]
+    return np.unique(np.asarray(texts), return_inverse=True)[1]
