@@ -1,0 +1,162 @@
+"""The catalogue, and loading from a folder."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+
+import sievebench.data._loading as loading
+from sievebench.data import (
+    CorruptDataError,
+    MissingDataError,
+    UnknownDatasetError,
+    catalog,
+    find_entry,
+    load,
+)
+from sievebench.data._catalog import read_catalog
+from sievebench.data._table_files import RawTable, file_md5, write_table
+
+# Protocol, table 1.1: rows, columns, classes, scaler.
+PROTOCOL = {
+    "aloi": (108_000, 128, 1000, "standard"),
+    "california": (20_640, 8, 0, "quantile"),
+    "eye": (10_936, 26, 3, "standard"),
+    "gesture": (9_873, 32, 5, "quantile"),
+    "helena": (65_196, 27, 100, "standard"),
+    "higgs": (98_050, 28, 2, "quantile"),
+    "house": (22_784, 16, 0, "quantile"),
+    "jannis": (83_733, 54, 4, "quantile"),
+    "microsoft": (1_200_192, 136, 0, "quantile"),
+    "otto": (61_878, 93, 9, "quantile"),
+    "year": (515_345, 90, 0, "quantile"),
+}
+
+
+def test_catalogue_holds_the_eleven_tables_of_the_protocol():
+    found = {
+        name: (row.n_rows, row.n_columns, row.n_classes, row.scaler)
+        for name, row in catalog().items()
+        if row.group == "tabular"
+    }
+    assert found == PROTOCOL
+
+
+@pytest.mark.parametrize("name", catalog())
+def test_metric_of_every_row_fits_its_task(name):
+    row = find_entry(name)
+    assert (row.metric == "negative_rmse") == (row.task == "regression")
+    assert (row.n_classes == 0) == (row.task == "regression")
+    assert row.metric != "roc_auc" or row.n_classes == 2
+    assert bool(row.file) == (row.source["kind"] != "bundled")
+
+
+def test_unknown_name_names_the_nearest():
+    with pytest.raises(UnknownDatasetError, match="did you mean 'california'"):
+        load("californa")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ('colour = "red"', "unknown key 'colour'"),
+        ('task = "clustering"', "task must be one of"),
+        ("", "missing 1 required"),
+    ],
+)
+def test_catalogue_row_with_a_mistake_is_refused(tmp_path, change, message):
+    row = (
+        '[a]\ntitle = "A"\ngroup = "wide"\nmetric = "accuracy"\nscaler = "standard"\n'
+        'n_rows = 1\nn_columns = 1\nsource = { kind = "manual" }\n'
+    )
+    task = "" if "task" in change else 'task = "classification"\n'
+    classes = "n_classes = 2\n" if change else ""
+    path = tmp_path / "catalog.toml"
+    path.write_text(row.replace("[a]\n", f"[a]\n{task}{classes}{change}\n"))
+    with pytest.raises(ValueError, match=message):
+        read_catalog(path)
+
+
+def test_bundled_data_is_scikit_learns():
+    dataset = load("diabetes")
+    X, y = load_diabetes(return_X_y=True)
+    np.testing.assert_array_equal(dataset.X, X)
+    np.testing.assert_array_equal(dataset.y, y)
+    assert dataset.is_original.all()
+
+
+@pytest.fixture
+def small_higgs(tmp_path, monkeypatch):
+    """Return a function that puts a small whole set or sample into a data folder."""
+    row = find_entry("higgs")
+    sample = row.sample
+
+    def put(is_sample, n_rows, md5=None):
+        X = np.random.default_rng(0).normal(size=(n_rows, 28))
+        path = tmp_path / (sample.file if is_sample else row.file)
+        table = RawTable(X, np.arange(n_rows) % 2, tuple(f"x{i}" for i in range(28)))
+        write_table(table, path)
+        changed = {
+            "file": sample.file,
+            "rows": n_rows,
+            "md5": md5 or file_md5(path),
+        }
+        fields = {**vars(row), "sample": type(sample)(**changed)}
+        if not is_sample:
+            fields["n_rows"] = n_rows
+        entry = type(row)(**fields)
+        monkeypatch.setattr(loading, "find_entry", lambda _: entry)
+        return X
+
+    return put
+
+
+def test_sample_is_marked_as_a_sample(small_higgs, tmp_path):
+    X = small_higgs(is_sample=True, n_rows=40)
+    dataset = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
+    assert dataset.is_sample
+    np.testing.assert_array_equal(dataset.X, X)
+
+
+def test_whole_data_set_is_preferred_to_a_sample(small_higgs, tmp_path):
+    small_higgs(is_sample=True, n_rows=40)
+    small_higgs(is_sample=False, n_rows=60)
+    dataset = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
+    assert not dataset.is_sample
+    assert dataset.n_rows == 60
+
+
+def test_damaged_file_is_refused(small_higgs, tmp_path):
+    small_higgs(is_sample=True, n_rows=40, md5="0" * 32)
+    with pytest.raises(CorruptDataError, match="was expected"):
+        load("higgs", folder=tmp_path, cache=tmp_path / "cache")
+
+
+def test_what_cannot_be_downloaded_says_where_to_get_it(tmp_path):
+    with pytest.raises(MissingDataError, match=r"kaggle.*put it as tabular/otto"):
+        load("otto", folder=tmp_path, cache=tmp_path / "cache")
+
+
+def test_rows_are_drawn_once_and_for_all(monkeypatch, tmp_path):
+    row = find_entry("microsoft")
+    X = np.arange(50 * 136, dtype=float).reshape(50, 136)
+    entry = type(row)(**{**vars(row), "n_rows": 50, "subsample_rows": 20, "md5": ""})
+    write_table(
+        RawTable(X, X[:, 0], tuple(f"x{i}" for i in range(136))), tmp_path / row.file
+    )
+    monkeypatch.setattr(loading, "find_entry", lambda _: entry)
+    first, second = (load("microsoft", folder=tmp_path) for _ in range(2))
+    np.testing.assert_array_equal(first.X, second.X)
+    assert len(np.unique(first.y)) == 20
+    np.testing.assert_array_equal(first.X[:, 0], first.y)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    "name", [name for name, row in catalog().items() if row.md5 or row.sample]
+)
+def test_file_at_hand_is_that_of_the_catalogue(data_folder, tmp_path, name):
+    row = find_entry(name)
+    dataset = load(name, folder=data_folder, cache=tmp_path)
+    assert dataset.n_columns == row.n_columns
+    assert dataset.is_sample == (not row.md5)
+    assert dataset.n_rows == (row.sample.rows if dataset.is_sample else row.n_rows)
