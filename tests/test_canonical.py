@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from featuresieve._canonical import canonical_groups, canonical_rows, feature_digests
+from featuresieve import _canonical as canonical
+
+
+def canonical_rows(encoded, y, weights):
+    hashes = canonical.row_hashes(encoded, np.arange(len(y)))
+    return canonical.canonical_rows(hashes, y, weights)
 
 
 def make_table(n_rows=40, n_columns=5, seed=0):
@@ -46,6 +51,15 @@ def test_rows_that_differ_in_target_or_weight_alone_are_told_apart():
     assert canonical_rows(X, y, weights).tolist() == [3, 1, 2, 0]
 
 
+def test_rows_that_stand_for_several_come_into_the_order_of_their_copies():
+    X, y = make_table()
+    copies = np.repeat(np.arange(len(X)), np.arange(len(X)) % 3)
+    hashes = canonical.row_hashes(X, copies)[copies]
+    found = canonical.canonical_rows(hashes, y[copies], None)
+    expected = canonical_rows(X[copies], y[copies], None)
+    np.testing.assert_array_equal(X[copies][found], X[copies][expected])
+
+
 def test_binary_rows_with_equally_many_ones_are_told_apart():
     # Columns with different shares of ones have hashes of their own.
     rng = np.random.default_rng(0)
@@ -58,9 +72,11 @@ def test_binary_rows_with_equally_many_ones_are_told_apart():
 
 
 def order_of(X, groups=None):
-    digests = feature_digests(X, np.arange(X.shape[1]))
+    rows, columns = np.arange(X.shape[0]), np.arange(X.shape[1])
+    hashes = canonical.row_hashes(X, rows)
+    digests = canonical.feature_digests(X, rows, hashes, columns)
     groups = groups or [np.array([j]) for j in range(X.shape[1])]
-    return canonical_groups(groups, digests)
+    return canonical.canonical_groups(groups, digests)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array, np.asfortranarray])

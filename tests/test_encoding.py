@@ -34,7 +34,7 @@ def test_a_numeric_array_is_scaled_to_the_bit_as_without_a_table(scaling, dtype,
     expected = ColumnScaler.fit(X, scaling).transform(X)
     found = encoder.transform(read_table(X))
     assert found.dtype == np.float32
-    assert found.flags.c_contiguous
+    assert found.flags.f_contiguous
     np.testing.assert_array_equal(found, expected)
     np.testing.assert_array_equal(encoder.feature_of_column, range(5))
 

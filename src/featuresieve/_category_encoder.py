@@ -75,16 +75,17 @@ class CategoryEncoder:
         n_states = len(self.shares)
         return n_states if n_states > 2 else 1
 
-    def transform(self, column: Column) -> Float32Array:
-        """Return the indicators, (rows, n_columns)."""
+    def transform_into_(self, out: Float32Array, column: Column) -> None:
+        """Write the indicators into `out`, (rows, n_columns)."""
         unseen = len(self.shares)
         other = len(self.levels) if self.has_other else unseen
         missing = unseen - 1 if self.has_missing else unseen
         places = {level: place for place, level in enumerate(self.levels)}
         # The last is that of code -1, a missing value.
         states = [*(places.get(level, other) for level in column.levels), missing]
-        indicators: Float32Array = self._indicators()[np.array(states)[column.values]]
-        return indicators
+        of_row = np.array(states)[column.values]
+        for place, indicator in enumerate(self._indicators().T):
+            out[:, place] = indicator[of_row]
 
     def _indicators(self) -> Float32Array:
         """Return the encoded columns of each state, and of what was not seen."""

@@ -59,12 +59,9 @@ class FeatureEncoder:
     def transform_into_(self, out: Float32Array, column: Column) -> None:
         """Write the encoded columns into `out`, (rows, n_columns)."""
         self.check_kind(column)
-        if isinstance(self.encoder, CategoryEncoder):
-            if column.is_empty:
-                missing = np.full(len(out), -1)
-                column = Column("category", missing, column.is_missing)
-            out[:] = self.encoder.transform(column)
-            return
+        if isinstance(self.encoder, CategoryEncoder) and column.is_empty:
+            missing = np.full(len(out), -1)
+            column = Column("category", missing, column.is_missing)
         try:
             with np.errstate(over="raise"):
                 self.encoder.transform_into_(out, column)
@@ -189,7 +186,8 @@ class TableEncoder:
         if self.sparse_features is not None:
             return self._transform_sparse(table, self.sparse_features)
         n_columns = sum(feature.encoder.n_columns for feature in self.features)
-        encoded = np.empty((table.n_rows, n_columns), dtype=np.float32)
+        # By columns, as they are written: by rows, wide tables took twice as long.
+        encoded = np.empty((table.n_rows, n_columns), dtype=np.float32, order="F")
         start = 0
         for feature in self.features:
             stop = start + feature.encoder.n_columns

@@ -6,15 +6,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve._canonical import canonical_rows, feature_digests
+from featuresieve._canonical import canonical_rows, feature_digests, row_hashes
 from featuresieve._columns import Scaling
 from featuresieve._encoding import TableEncoder
 from featuresieve._gates import IndexArray
 from featuresieve._problem import Problem
 from featuresieve._row_weights import RowWeights
+from featuresieve._sparse_rows import is_sparse
 from featuresieve._table import Table
 from featuresieve._targets import Target
 from featuresieve._wishes import Wishes
+
+_BLOCK_COLUMNS = 16
 
 
 @dataclass(frozen=True)
@@ -86,23 +89,30 @@ def prepare(
     )
     encoded: Any = encoder.transform(table)
     rows = weights.rows
-    if len(rows) < table.n_rows or weights.by_row is not None:
-        encoded = encoded[rows]
-    targets = target.values[rows]
-    order = canonical_rows(encoded, targets, weights.weights)
-    encoded, targets = encoded[order], targets[order]
+    hashes = row_hashes(encoded, rows)
+    order = canonical_rows(hashes[rows], target.values[rows], weights.weights)
+    rows = rows[order]
     feature_of_column = encoder.feature_of_column
-    digests = feature_digests(encoded, feature_of_column)
+    digests = feature_digests(encoded, rows, hashes, feature_of_column)
     gates, units, columns = wishes.layout(feature_of_column, digests)
-    encoded = encoded[:, columns]
-    if isinstance(encoded, np.ndarray):
-        encoded = np.ascontiguousarray(encoded)  # by rows, as batches are read
     problem = Problem(
-        encoded,
-        targets,
+        _by_rows(encoded, rows, columns),
+        target.values[rows],
         target.n_outputs,
         target.task,
         gates,
         None if weights.weights is None else weights.weights[order],
     )
     return Prepared(problem, encoder, units, table.n_features)
+
+
+def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
+    """Return some rows and columns, a row in one piece, as batches are read."""
+    if is_sparse(encoded):
+        return encoded[rows][:, columns]
+    taken = np.empty((len(rows), len(columns)), dtype=np.float32)
+    for start in range(0, len(columns), _BLOCK_COLUMNS):
+        block = slice(start, start + _BLOCK_COLUMNS)
+        # A row of the block fills one line of the processor's cache.
+        taken[:, block] = np.ascontiguousarray(encoded[:, columns[block]])[rows]
+    return taken

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from featuresieve._candidates import Bounds, nearest_count
-from featuresieve._canonical import canonical_groups
+from featuresieve._canonical import Digest, canonical_groups
 from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
 
 
@@ -92,7 +92,7 @@ class Wishes:
         )
 
     def layout(
-        self, feature_of_column: IndexArray, digests: dict[int, bytes]
+        self, feature_of_column: IndexArray, digests: dict[int, Digest]
     ) -> tuple[Gates, list[IndexArray], IndexArray]:
         """Put the units into an order that depends on their content alone.
 
