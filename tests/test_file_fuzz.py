@@ -321,6 +321,10 @@ HEADER = {
     "class": (put("header", "class", value="os.system"), "class is not one of"),
     "other class": (put("header", "class", value="AutoNFSRegressor"), "its target"),
     "parameter": (put("header", "parameters", "x", value=1), "'x' is no argument"),
+    "checkpoint": (
+        put("header", "parameters", "checkpoint", value="/etc/passwd"),
+        "'checkpoint', a path",
+    ),
     "parameters": (put("header", "parameters", value=[]), "not an object"),
     "tag": (put("header", "parameters", "noise", value={"eval": []}), "no known kind"),
     "tags": (

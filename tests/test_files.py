@@ -294,6 +294,11 @@ def test_output_of_transform_survives(tmp_path):
     assert isinstance(saved_and_loaded(estimator, tmp_path).transform(X), pl.DataFrame)
 
 
+def test_checkpoint_stays_on_its_machine(fitted, tmp_path):
+    estimator = copy.deepcopy(fitted).set_params(checkpoint=tmp_path / "checkpoint")
+    assert saved_and_loaded(estimator, tmp_path).checkpoint is None
+
+
 # --- files
 
 

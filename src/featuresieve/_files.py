@@ -27,6 +27,9 @@ SCHEMA = "featuresieve-selector"
 SCHEMA_VERSION = 1
 CLASS_NAMES = ("AutoNFSClassifier", "AutoNFSRegressor")
 
+# Arguments that belong to one machine. A file from elsewhere must not name a path that
+# the next fit writes to, and deletes.
+_LEFT_OUT = ("checkpoint",)
 _OUTPUTS = ("default", "pandas", "polars")
 _MAX_MEMBERS = 1000
 _MAX_LAYERS = 1000
@@ -88,10 +91,14 @@ def write_estimator(
 
 
 def _parameters(params: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments for JSON; a generator of random numbers is left out."""
+    """Return arguments for JSON; a generator of random numbers becomes None."""
     if not isinstance(params["random_state"], int | np.integer):
         params = params | {"random_state": None}
-    return {name: to_json_value(value, name) for name, value in params.items()}
+    return {
+        name: to_json_value(value, name)
+        for name, value in params.items()
+        if name not in _LEFT_OUT
+    }
 
 
 def read_estimator(path: str | os.PathLike[str]) -> SavedEstimator:
@@ -117,6 +124,8 @@ def _saved(header: Fields, arrays: Arrays) -> SavedEstimator:
         name: from_json_value(value, f"its parameter {name[:80]!r}")
         for name, value in header.fields("parameters").left().items()
     }
+    for name in _LEFT_OUT:
+        require(name not in parameters, f"it has an argument {name!r}, a path.")
     output = header.take("output")
     require(output is None or output in _OUTPUTS, "its output is of no known kind.")
     n_features = header.count("n_features_in", least=1)
