@@ -29,19 +29,19 @@ import stamp
 import torch
 from torch import Tensor, nn
 
-from sievebench.selectors import _stacked_training as stacked_training
 from sievebench.selectors._column_gates import GatedMLP, GatePenalty
 from sievebench.selectors._ft_transformer import FTTransformer
 from sievebench.selectors._input_gradients import InputGradientPenalty
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty
-from sievebench.selectors._stacked_mlp import StackedMLP, StackedNetwork
-from sievebench.selectors._stacked_training import (
+from sievebench.stack import training as stacked_training
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP, StackedNetwork
+from sievebench.stack.penalized_loss import PenalizedLoss, Penalty
+from sievebench.stack.task_loss import TaskLoss
+from sievebench.stack.training import (
     StackRows,
     TrainingSettings,
     train_stack,
 )
-from sievebench.selectors._task_loss import TaskLoss
 
 CPU = torch.device("cpu")
 N_COLUMNS, N_CLASSES, BATCH = 272, 5, 512

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from sievebench.selectors._stacked_training import StackRows
+from sievebench.stack.training import StackRows
 
 CPU = torch.device("cpu")
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}

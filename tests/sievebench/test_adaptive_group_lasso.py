@@ -7,9 +7,9 @@ from neural_tables import CPU, found_columns
 from scipy.optimize import minimize
 
 from sievebench.selectors._group_lasso import ProximalGroupLasso, shrink_groups
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 1.0, 2.5])

@@ -11,8 +11,8 @@ from sievebench.selectors._ft_transformer import (
     attention_map,
     mean_attention,
 )
-from sievebench.selectors._member_noise import MemberNoise
 from sievebench.selectors.attention_map import AttentionMap
+from sievebench.stack.member_noise import MemberNoise
 
 N_COLUMNS, TOKEN_SIZE, N_HEADS = 5, 8, 2
 

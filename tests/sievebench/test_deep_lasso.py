@@ -12,10 +12,10 @@ from sievebench.selectors._input_gradients import (
     squared_column_norms,
     validation_gradient_norms,
 )
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._task_loss import TaskLoss
 from sievebench.selectors.deep_lasso import DeepLasso
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.task_loss import TaskLoss
 
 LOSS = TaskLoss.for_classes(3)
 

@@ -10,9 +10,9 @@ from sievebench.selectors._group_lasso import (
     column_norms,
     smooth_group_norm,
 )
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors.first_layer_lasso import FirstLayerLasso
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
 
 
 def make_stack(seeds=(0, 1)):

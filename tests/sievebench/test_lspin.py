@@ -13,9 +13,9 @@ from sievebench.selectors._local_gates import (
     LocallyGatedMLP,
     mean_gates,
 )
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors.lspin import LSPIN
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
 
 
 def make_network(slope=2.0, spread=0.4):

@@ -9,7 +9,6 @@ from scipy import stats
 from sklearn.neighbors import NearestNeighbors
 
 from sievebench.selectors._local_gates import GateShape, GatingNetwork
-from sievebench.selectors._member_noise import MemberNoise
 from sievebench.selectors._neural_sort import (
     distance_sums,
     first_places,
@@ -21,8 +20,9 @@ from sievebench.selectors._prototypes import (
     NeighbourSettings,
     PrototypeNetwork,
 )
-from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors.proto_gate import ProtoGate
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
 
 
 def draw(*shape, seed=0):

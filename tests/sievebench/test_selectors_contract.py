@@ -8,8 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.labels import SELECTOR_LABELS
+from sievebench.search_space import Distribution
 from sievebench.selectors import SELECTORS, ScoredSelector
-from sievebench.selectors._search_space import Distribution
 
 # Small settings of the slow ones: the promises do not depend on them.
 QUICK_NETWORK = {"max_epochs": 5, "hidden_sizes": (8,)}

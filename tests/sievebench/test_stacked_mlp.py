@@ -4,8 +4,8 @@ import pytest
 import torch
 from neural_tables import CPU, as_sequential
 
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
 
 
 def make_stack(seeds=(0, 1, 2), hidden_sizes=(7, 4), **arguments):

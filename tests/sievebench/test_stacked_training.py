@@ -11,17 +11,17 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from featuresieve import TrainingDivergedError
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty, stack_outputs
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._stacked_training import (
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import PenalizedLoss, Penalty, stack_outputs
+from sievebench.stack.task_loss import TaskLoss, area_under_roc
+from sievebench.stack.torch_settings import own_torch_settings
+from sievebench.stack.training import (
     StackRows,
     TrainingSettings,
     epoch_batches,
     train_stack,
 )
-from sievebench.selectors._task_loss import TaskLoss, area_under_roc
-from sievebench.selectors._torch_settings import own_torch_settings
 
 TASK_LOSSES = {
     "classes": TaskLoss.for_classes(3),

@@ -8,11 +8,11 @@ from scipy import integrate, stats
 
 from sievebench.selectors._column_gates import GatedMLP, GatePenalty
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._stacked_mlp import StackedMLP
 from sievebench.selectors.stochastic_gates import (
     StochasticGates,
 )
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
 
 LOCATIONS = [-0.7, 0.0, 0.3, 0.5, 1.2]
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._penalized_loss import Penalty
-from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import Penalty
 
 # Gates start half open, up to a little noise.
 _CENTRE, _INITIAL_SPREAD = 0.5, 0.01

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._stacked_training import StackRows, evaluation_blocks
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 _NORM_EPSILON = 1e-5
 

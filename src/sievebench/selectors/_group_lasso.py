@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from sievebench.selectors._penalized_loss import Penalty
-from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import Penalty
 
 # Inside the square root, so that the norm has a gradient at zero.
 _EPSILON = 1e-8

@@ -10,10 +10,10 @@ through the layers above the first one only.
 import torch
 from torch import Tensor
 
-from sievebench.selectors._penalized_loss import Penalty
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._stacked_training import StackRows
-from sievebench.selectors._task_loss import TaskLoss
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import Penalty
+from sievebench.stack.task_loss import TaskLoss
+from sievebench.stack.training import StackRows
 
 # Inside the square root, so that the norm has a gradient at zero.
 _EPSILON = 1e-8

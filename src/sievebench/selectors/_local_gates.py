@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
-from sievebench.selectors._member_noise import MemberNoise
-from sievebench.selectors._penalized_loss import Penalty
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._stacked_training import StackRows, evaluation_blocks
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import Penalty
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from torch import Tensor
 
+from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
     check_early_stopping,
     check_network,
@@ -16,25 +17,9 @@ from sievebench.selectors._neural_selector import (
     NeuralSelector,
     ScoredStack,
 )
-from sievebench.selectors._penalized_loss import PenalizedLoss, Penalty
-from sievebench.selectors._search_space import (
-    HiddenSizes,
-    Integer,
-    LogUniform,
-    SearchSpace,
-    Uniform,
-    ZeroOr,
-)
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._stacked_training import TrainingSettings, train_stack
-
-# The benchmark's space for every MLP, selector or downstream.
-MLP_SPACE: SearchSpace = {
-    "hidden_sizes": HiddenSizes(Integer(1, 8), Integer(1, 512)),
-    "dropout": ZeroOr(Uniform(0.0, 0.5)),
-    "learning_rate": LogUniform(1e-5, 1e-2),
-    "weight_decay": ZeroOr(LogUniform(1e-6, 1e-3)),
-}
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import PenalizedLoss, Penalty
+from sievebench.stack.training import TrainingSettings, train_stack
 
 # The benchmark's MLP before tuning.
 PUBLISHED_MLP = {

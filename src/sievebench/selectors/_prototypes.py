@@ -11,7 +11,7 @@ from sievebench.selectors._neural_sort import (
     squared_distances,
     without_diagonal,
 )
-from sievebench.selectors._stacked_training import StackRows, evaluation_blocks
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 
 class PrototypeNetwork:

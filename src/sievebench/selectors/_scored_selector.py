@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from sievebench.selectors._search_space import SearchSpace
+from sievebench.search_space import SearchSpace
 from sievebench.selectors._task import TASKS, Task, task_of
 
 FloatArray = npt.NDArray[np.floating[Any]]

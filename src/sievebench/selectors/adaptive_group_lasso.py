@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
     check_choice,
     check_integer,
@@ -15,16 +16,14 @@ from sievebench.selectors._checks import (
     check_strengths,
 )
 from sievebench.selectors._group_lasso import ProximalGroupLasso, column_norms
-from sievebench.selectors._mlp_selector import MLP_SPACE
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
     ScoredStack,
 )
-from sievebench.selectors._penalized_loss import PenalizedLoss
-from sievebench.selectors._search_space import LogUniform, SearchSpace
-from sievebench.selectors._stacked_mlp import Activation, StackedMLP
-from sievebench.selectors._stacked_training import TrainingSettings, train_stack
+from sievebench.stack.mlp import Activation, StackedMLP
+from sievebench.stack.penalized_loss import PenalizedLoss
+from sievebench.stack.training import TrainingSettings, train_stack
 
 # The second network must not start where the first one did.
 _SECOND_SEED_OFFSET = 1_000_003

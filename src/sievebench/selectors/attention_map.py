@@ -3,6 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from sievebench.search_space import (
+    Integer,
+    LogUniform,
+    SearchSpace,
+    Uniform,
+    ZeroOr,
+)
 from sievebench.selectors._checks import (
     check_early_stopping,
     check_integer,
@@ -14,15 +21,8 @@ from sievebench.selectors._neural_selector import (
     NeuralSelector,
     ScoredStack,
 )
-from sievebench.selectors._penalized_loss import PenalizedLoss
-from sievebench.selectors._search_space import (
-    Integer,
-    LogUniform,
-    SearchSpace,
-    Uniform,
-    ZeroOr,
-)
-from sievebench.selectors._stacked_training import TrainingSettings, train_stack
+from sievebench.stack.penalized_loss import PenalizedLoss
+from sievebench.stack.training import TrainingSettings, train_stack
 
 # A batch is split into passes that keep at most about so many numbers, one GiB.
 _PASS_NUMBERS = 1 << 28

@@ -12,6 +12,7 @@ from featuresieve import (
     SelectionCollapseWarning,
     UninformativeTargetWarning,
 )
+from sievebench.search_space import Choice, SearchSpace
 from sievebench.selectors._checks import check_choice
 from sievebench.selectors._scored_selector import (
     FloatArray,
@@ -19,7 +20,6 @@ from sievebench.selectors._scored_selector import (
     Scores,
     Support,
 )
-from sievebench.selectors._search_space import Choice, SearchSpace
 from sievebench.selectors._task import Task
 
 _PASSED_ON = (

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     FloatArray,
@@ -13,7 +14,6 @@ from sievebench.selectors._scored_selector import (
     Scores,
     Support,
 )
-from sievebench.selectors._search_space import Integer, SearchSpace
 from sievebench.selectors._task import Task
 
 

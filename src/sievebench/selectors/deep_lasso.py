@@ -11,7 +11,7 @@ from sievebench.selectors._input_gradients import (
 )
 from sievebench.selectors._mlp_selector import PUBLISHED_MLP, PenalizedMLPSelector
 from sievebench.selectors._neural_selector import NeuralProblem
-from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.stack.mlp import StackedMLP
 
 
 class DeepLasso(PenalizedMLPSelector):

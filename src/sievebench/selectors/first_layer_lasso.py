@@ -8,7 +8,7 @@ from torch import Tensor
 from sievebench.selectors._group_lasso import FirstLayerPenalty, column_norms
 from sievebench.selectors._mlp_selector import PUBLISHED_MLP, PenalizedMLPSelector
 from sievebench.selectors._neural_selector import NeuralProblem
-from sievebench.selectors._stacked_mlp import StackedMLP
+from sievebench.stack.mlp import StackedMLP
 
 
 class FirstLayerLasso(PenalizedMLPSelector):

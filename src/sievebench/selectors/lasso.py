@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as LassoRegression
 from sklearn.linear_model import LogisticRegression
 
+from sievebench.search_space import SearchSpace, Uniform
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._search_space import SearchSpace, Uniform
 from sievebench.selectors._task import Task
 
 

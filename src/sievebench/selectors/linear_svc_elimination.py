@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC, LinearSVR
 
+from sievebench.search_space import LogUniform, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._search_space import LogUniform, SearchSpace
 from sievebench.selectors._task import Task
 
 

@@ -3,6 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from sievebench.search_space import (
+    HiddenSizes,
+    Integer,
+    LogUniform,
+    SearchSpace,
+)
 from sievebench.selectors._checks import (
     check_choice,
     check_early_stopping,
@@ -23,15 +29,9 @@ from sievebench.selectors._neural_selector import (
     NeuralSelector,
     ScoredStack,
 )
-from sievebench.selectors._penalized_loss import PenalizedLoss
-from sievebench.selectors._search_space import (
-    HiddenSizes,
-    Integer,
-    LogUniform,
-    SearchSpace,
-)
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._stacked_training import TrainingSettings, train_stack
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import PenalizedLoss
+from sievebench.stack.training import TrainingSettings, train_stack
 
 # Half open where the gating network says nothing.
 _SHIFT = 0.5

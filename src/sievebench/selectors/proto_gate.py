@@ -6,6 +6,12 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from sievebench.search_space import (
+    HiddenSizes,
+    Integer,
+    LogUniform,
+    SearchSpace,
+)
 from sievebench.selectors._checks import (
     check_choice,
     check_early_stopping,
@@ -25,19 +31,13 @@ from sievebench.selectors._prototypes import (
     NeighbourSettings,
     PrototypeNetwork,
 )
-from sievebench.selectors._search_space import (
-    HiddenSizes,
-    Integer,
-    LogUniform,
-    SearchSpace,
-)
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._stacked_training import (
+from sievebench.selectors._task import Task
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.training import (
     StackRows,
     TrainingSettings,
     train_stack,
 )
-from sievebench.selectors._task import Task
 
 # Initial weights of the gating network: gates start out nearly indifferent.
 _INITIAL_STD = 0.015

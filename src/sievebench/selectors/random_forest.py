@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._search_space import Integer, SearchSpace
 from sievebench.selectors._task import Task
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
     check_early_stopping,
     check_network,
@@ -10,16 +11,14 @@ from sievebench.selectors._checks import (
     check_strengths,
 )
 from sievebench.selectors._column_gates import GatedMLP, GatePenalty
-from sievebench.selectors._mlp_selector import MLP_SPACE
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
     ScoredStack,
 )
-from sievebench.selectors._penalized_loss import PenalizedLoss
-from sievebench.selectors._search_space import LogUniform, SearchSpace
-from sievebench.selectors._stacked_mlp import StackedMLP
-from sievebench.selectors._stacked_training import TrainingSettings, train_stack
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import PenalizedLoss
+from sievebench.stack.training import TrainingSettings, train_stack
 
 
 class StochasticGates(NeuralSelector):

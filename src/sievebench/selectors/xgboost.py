@@ -5,16 +5,16 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sievebench.selectors._optional import require
-from sievebench.selectors._row_split import held_out_rows
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._search_space import (
+from sievebench.search_space import (
     Integer,
     LogUniform,
     SearchSpace,
     Uniform,
     ZeroOr,
 )
+from sievebench.selectors._optional import require
+from sievebench.selectors._row_split import held_out_rows
+from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.selectors._task import Task
 
 

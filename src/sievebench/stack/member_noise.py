@@ -1,0 +1,69 @@
+"""Random numbers of a stack: every member draws from a generator of its own.
+
+A member therefore trains the same way whatever other members are in its stack, and
+nothing is drawn from, or written to, torch's global generator.
+"""
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+# Training noise must not repeat the numbers that the initial weights were made from.
+_TRAINING_OFFSET = 1 << 32
+
+
+class MemberNoise:
+    """Draw noise for all members of a stack.
+
+    Parameters
+    ----------
+    seeds : sequence of int
+        One for each member.
+    device : torch.device
+        Where the noise of training is drawn. Initial weights are always drawn on the
+        CPU, so that they are the same everywhere.
+    """
+
+    def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
+        self.device = device
+        self._initial = [torch.Generator().manual_seed(seed) for seed in seeds]
+        self._training = [
+            torch.Generator(device).manual_seed(seed + _TRAINING_OFFSET)
+            for seed in seeds
+        ]
+
+    @property
+    def n_members(self) -> int:
+        """Number of members."""
+        return len(self._initial)
+
+    def initial_uniform(
+        self, shape: tuple[int, ...], bound: float, dtype: torch.dtype
+    ) -> Tensor:
+        """Return initial weights, uniform in ±bound, (members, *shape)."""
+        draws = [torch.rand(shape, generator=source) for source in self._initial]
+        return torch.stack(draws).mul_(2 * bound).sub_(bound).to(self.device, dtype)
+
+    def initial_normal(
+        self, shape: tuple[int, ...], std: float, dtype: torch.dtype
+    ) -> Tensor:
+        """Return initial weights, normal with mean 0, (members, *shape)."""
+        draws = [torch.randn(shape, generator=source) for source in self._initial]
+        return torch.stack(draws).mul_(std).to(self.device, dtype)
+
+    def normal(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """Return standard normal noise, (members, *shape)."""
+        noise = torch.empty((self.n_members, *shape), dtype=dtype, device=self.device)
+        for member, source in zip(noise, self._training, strict=True):
+            member.normal_(generator=source)
+        return noise
+
+    def kept(
+        self, shape: tuple[int, ...], drop_fraction: float, dtype: torch.dtype
+    ) -> Tensor:
+        """Return dropout factors, 0 or 1 / (1 - drop_fraction), (members, *shape)."""
+        factors = torch.empty((self.n_members, *shape), dtype=dtype, device=self.device)
+        for member, source in zip(factors, self._training, strict=True):
+            member.bernoulli_(1.0 - drop_fraction, generator=source)
+        return factors.mul_(1.0 / (1.0 - drop_fraction))

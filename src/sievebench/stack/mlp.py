@@ -1,0 +1,195 @@
+"""Multi-layer perceptrons of a stack: members that train together on the same rows."""
+
+import math
+from itertools import pairwise
+from typing import Literal, Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from sievebench.stack.member_noise import MemberNoise
+
+Activation = Literal["relu", "tanh"]
+
+# As in torch.nn.BatchNorm1d.
+_NORM_MOMENTUM, _NORM_EPSILON = 0.1, 1e-5
+
+
+class StackedNetwork(Protocol):
+    """What the trainer needs of a network.
+
+    Attributes
+    ----------
+    n_members : int
+    trainable : dict of str to Tensor
+        Parameters; the first axis of each is the member.
+    state : dict of str to Tensor
+        Everything a checkpoint keeps: the parameters, and running statistics.
+    numbers_per_row : int
+        Roughly how many numbers the widest layer of all members needs for one row.
+    """
+
+    n_members: int
+    trainable: dict[str, Tensor]
+    state: dict[str, Tensor]
+    numbers_per_row: int
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
+
+
+class StackedMLP:
+    """Networks of Linear, activation and dropout blocks with a linear head.
+
+    Parameters
+    ----------
+    n_columns, n_outputs : int
+    hidden_sizes : tuple of int
+        Width of each hidden layer; empty for a linear model.
+    noise : MemberNoise
+        Initial weights and dropout; its seeds decide the number of members.
+    activation : {"relu", "tanh"}, default="relu"
+    dropout : float, default=0.0
+        Fraction of the hidden units that a training step leaves out.
+    batch_norm : bool, default=False
+        Normalise each hidden layer over the rows of a batch, before the activation.
+    initial_std : float or None, default=None
+        Start from normal weights of this standard deviation, and from zero biases.
+    dtype : torch.dtype, default=torch.float32
+
+    Attributes
+    ----------
+    first_layer : Tensor of shape (members, rows, hidden)
+        What the first product gave in the last forward pass, before its activation.
+
+    Notes
+    -----
+    Shapes: batch (rows, columns), or (members, rows, columns) if every member sees its
+    own values; outputs (members, rows, outputs). With a shared batch the first layer of
+    all members is one product, and nothing of shape (members, rows, columns) is built.
+    By default weights and biases start uniform in ±1/sqrt(fan_in), as in torch.nn.
+    """
+
+    def __init__(
+        self,
+        n_columns: int,
+        n_outputs: int,
+        *,
+        hidden_sizes: tuple[int, ...],
+        noise: MemberNoise,
+        activation: Activation = "relu",
+        dropout: float = 0.0,
+        batch_norm: bool = False,
+        initial_std: float | None = None,
+        dtype: torch.dtype = torch.float32,
+    ) -> None:
+        self.n_members = noise.n_members
+        self.n_layers = len(hidden_sizes) + 1
+        self._noise, self._dtype = noise, dtype
+        self._activation = {"relu": torch.relu, "tanh": torch.tanh}[activation]
+        self._dropout, self._batch_norm = dropout, batch_norm
+        self.first_layer = torch.empty(0)
+        self.trainable: dict[str, Tensor] = {}
+        self._statistics: dict[str, Tensor] = {}
+        sizes = (n_columns, *hidden_sizes, n_outputs)
+        for layer, (fan_in, fan_out) in enumerate(pairwise(sizes)):
+            self._add_linear(layer, fan_in, fan_out, initial_std)
+            if batch_norm and layer < len(hidden_sizes):
+                self._add_batch_norm(layer, fan_out)
+        self.state = {**self.trainable, **self._statistics}
+        self.numbers_per_row = n_columns + self.n_members * max(sizes[1:])
+
+    def _add_linear(
+        self, layer: int, fan_in: int, fan_out: int, initial_std: float | None
+    ) -> None:
+        """Create weight and bias of one layer."""
+        bound = 1.0 / math.sqrt(fan_in)
+        for name, shape in (("weight", (fan_in, fan_out)), ("bias", (1, fan_out))):
+            if initial_std is None:
+                values = self._noise.initial_uniform(shape, bound, self._dtype)
+            else:
+                std = initial_std if name == "weight" else 0.0
+                values = self._noise.initial_normal(shape, std, self._dtype)
+            self.trainable[f"{name}{layer}"] = values.requires_grad_()
+
+    def _add_batch_norm(self, layer: int, width: int) -> None:
+        """Create scale, shift and running statistics of one hidden layer."""
+        shape = (self.n_members, 1, width)
+        ones = torch.ones(shape, dtype=self._dtype, device=self._noise.device)
+        self.trainable[f"norm_scale{layer}"] = ones.clone().requires_grad_()
+        self.trainable[f"norm_shift{layer}"] = torch.zeros_like(ones).requires_grad_()
+        self._statistics[f"running_mean{layer}"] = torch.zeros_like(ones)
+        self._statistics[f"running_variance{layer}"] = ones
+
+    @property
+    def first_weight(self) -> Tensor:
+        """Weights of the first layer, (members, columns, hidden)."""
+        return self.trainable["weight0"]
+
+    def forward(
+        self, batch: Tensor, *, training: bool, column_scale: Tensor | None = None
+    ) -> Tensor:
+        """Return the outputs of all members.
+
+        Parameters
+        ----------
+        batch : Tensor of shape (rows, columns) or (members, rows, columns)
+        training : bool
+            Whether to drop units, and to normalise by the batch's own statistics.
+        column_scale : Tensor of shape (members, columns) or None
+            Factors on the columns, the same for all rows. They are folded into the
+            weights: ``(x * s) W = x (diag(s) W)``.
+
+        Returns
+        -------
+        Tensor of shape (members, rows, outputs)
+        """
+        weight = self.first_weight
+        if column_scale is not None:
+            weight = weight * column_scale.unsqueeze(-1)
+        hidden = _first_product(batch, weight) + self.trainable["bias0"]
+        self.first_layer = hidden
+        for layer in range(1, self.n_layers):
+            if self._batch_norm:
+                hidden = self._normalised(hidden, layer - 1, training)
+            hidden = self._activation(hidden)
+            if training and self._dropout > 0.0:
+                shape = (hidden.shape[1], hidden.shape[2])
+                kept = self._noise.kept(shape, self._dropout, hidden.dtype)
+                hidden = hidden * kept
+            hidden = torch.baddbmm(
+                self.trainable[f"bias{layer}"], hidden, self.trainable[f"weight{layer}"]
+            )
+        return hidden
+
+    def _normalised(self, hidden: Tensor, layer: int, training: bool) -> Tensor:
+        """Return batch-normalised units; in training update the running statistics."""
+        mean = self._statistics[f"running_mean{layer}"]
+        variance = self._statistics[f"running_variance{layer}"]
+        n_rows = hidden.shape[1]
+        if training and n_rows > 1:
+            batch_variance, batch_mean = torch.var_mean(
+                hidden, dim=1, keepdim=True, correction=0
+            )
+            with torch.no_grad():
+                mean.lerp_(batch_mean, _NORM_MOMENTUM)
+                unbiased = batch_variance * (n_rows / (n_rows - 1))
+                variance.lerp_(unbiased, _NORM_MOMENTUM)
+            mean, variance = batch_mean, batch_variance
+        scaled = (hidden - mean) * torch.rsqrt(variance + _NORM_EPSILON)
+        scale = self.trainable[f"norm_scale{layer}"]
+        return scaled * scale + self.trainable[f"norm_shift{layer}"]
+
+
+def _first_product(batch: Tensor, weight: Tensor) -> Tensor:
+    """Return batch @ weight for each member, (members, rows, hidden)."""
+    n_members, n_columns, width = weight.shape
+    if batch.dim() == 3:
+        return torch.bmm(batch, weight)
+    if n_members == 1:
+        return functional.linear(batch, weight[0].T).unsqueeze(0)
+    # One product of the shared batch with the weights of all members side by side.
+    side_by_side = weight.transpose(0, 1).reshape(n_columns, n_members * width)
+    stacked = batch @ side_by_side  # (rows, members * hidden)
+    return stacked.view(-1, n_members, width).transpose(0, 1)

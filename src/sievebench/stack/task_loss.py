@@ -1,0 +1,127 @@
+"""What the networks of a stack are trained and judged by."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+Monitor = Literal["score", "loss"]
+
+
+@dataclass(frozen=True)
+class TaskLoss:
+    """Loss and validation score of one task.
+
+    Attributes
+    ----------
+    kind : {"cross_entropy", "binary", "squared"}
+        Cross-entropy of class codes; of one logit for two classes; squared error of
+        standardised values.
+    n_outputs : int
+    """
+
+    kind: Literal["cross_entropy", "binary", "squared"]
+    n_outputs: int
+
+    @classmethod
+    def for_classes(cls, n_classes: int) -> "TaskLoss":
+        """Return the loss for so many classes."""
+        if n_classes == 2:
+            return cls("binary", 1)
+        return cls("cross_entropy", n_classes)
+
+    @classmethod
+    def for_values(cls) -> "TaskLoss":
+        """Return the loss for one real value."""
+        return cls("squared", 1)
+
+    def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
+        """Return the loss of each member and row.
+
+        Parameters
+        ----------
+        outputs : Tensor of shape (members, rows, outputs)
+        targets : Tensor of shape (rows,)
+            Class codes, or values.
+
+        Returns
+        -------
+        Tensor of shape (members, rows)
+        """
+        shared = targets.expand(outputs.shape[0], -1)  # (members, rows)
+        if self.kind == "cross_entropy":
+            return functional.cross_entropy(
+                outputs.transpose(1, 2), shared, reduction="none"
+            )
+        first = outputs.squeeze(-1)
+        if self.kind == "squared":
+            return torch.square(first - shared)
+        return functional.binary_cross_entropy_with_logits(
+            first, shared.to(first.dtype), reduction="none"
+        )
+
+    def row_marks(self, outputs: Tensor, targets: Tensor, monitor: Monitor) -> Tensor:
+        """Return what `score` needs to know of each row, (members, rows)."""
+        if monitor == "loss" or self.kind == "squared":
+            return self.row_losses(outputs, targets)
+        if self.kind == "binary":
+            return outputs.squeeze(-1)
+        return (outputs.argmax(dim=-1) == targets).to(outputs.dtype)
+
+    def score(self, marks: Tensor, targets: Tensor, monitor: Monitor) -> Tensor:
+        """Return one score a member, larger = better.
+
+        With ``monitor="score"`` accuracy for several classes, area under the ROC curve
+        for two, minus the root mean squared error for values; with ``"loss"`` minus
+        the mean loss.
+
+        Parameters
+        ----------
+        marks : Tensor of shape (members, rows)
+            From `row_marks`.
+        targets : Tensor of shape (rows,)
+        monitor : {"score", "loss"}
+
+        Returns
+        -------
+        Tensor of shape (members,)
+        """
+        if monitor == "loss":
+            return -marks.mean(dim=1)
+        if self.kind == "squared":
+            return -marks.mean(dim=1).sqrt()
+        if self.kind == "binary":
+            return area_under_roc(marks, targets)
+        return marks.mean(dim=1)
+
+
+def area_under_roc(logits: Tensor, targets: Tensor) -> Tensor:
+    """Return the area under the ROC curve of each row of `logits`.
+
+    The share of (positive, negative) pairs in the right order, ties counting one half,
+    from the mean rank of the positives. NaN if only one class is there, or a logit is
+    not finite.
+
+    Parameters
+    ----------
+    logits : Tensor of shape (members, rows)
+    targets : Tensor of shape (rows,)
+        0 or 1.
+
+    Returns
+    -------
+    Tensor of shape (members,)
+    """
+    ordered = logits.sort(dim=1).values
+    below = torch.searchsorted(ordered, logits, side="left")
+    up_to = torch.searchsorted(ordered, logits, side="right")
+    ranks = (below + up_to + 1).double() / 2  # mean rank of ties, from 1
+    is_positive = targets == 1
+    n_positive = is_positive.sum().double()
+    n_negative = is_positive.numel() - n_positive
+    excess = ranks[:, is_positive].sum(dim=1) - n_positive * (n_positive + 1) / 2
+    areas = excess / (n_positive * n_negative)
+    is_finite = logits.isfinite().all(dim=1)
+    return torch.where(is_finite, areas, torch.nan).to(logits.dtype)

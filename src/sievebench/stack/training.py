@@ -1,0 +1,254 @@
+"""Train a stack: mini-batches, schedule, early stopping of each member by itself."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from featuresieve import TrainingDivergedError
+from sievebench.stack.mlp import StackedNetwork
+from sievebench.stack.optimizer import OptimizerName, StackedOptimizer
+
+# Rows are evaluated in blocks; this bounds the numbers of one layer of one block.
+_EVALUATION_NUMBERS = 1 << 23
+
+
+@dataclass(frozen=True)
+class StackRows:
+    """The rows a stack learns from, on the training device.
+
+    Attributes
+    ----------
+    features : Tensor of shape (rows, columns)
+        All rows, stored once, whatever the number of members.
+    targets : Tensor of shape (rows,)
+        Class codes (int64), or standardised values.
+    training : Tensor of int
+        The rows to learn from.
+    validation : Tensor of int
+        The rows that judge a checkpoint; if there are none, the last state is kept.
+    """
+
+    features: Tensor
+    targets: Tensor
+    training: Tensor
+    validation: Tensor
+
+    def batch(self, rows: Tensor) -> tuple[Tensor, Tensor]:
+        """Return features and targets of some rows."""
+        return self.features.index_select(0, rows), self.targets.index_select(0, rows)
+
+
+@dataclass(frozen=True)
+class TrainingSettings:
+    """How a stack is trained; the defaults are those of the benchmark's MLP.
+
+    Attributes
+    ----------
+    optimizer : {"adamw", "adam", "sgd"}
+    learning_rate, weight_decay : float
+    batch_size : int
+        Every epoch visits the rows in a new order; a last, smaller batch is left out.
+    max_epochs : int
+    patience : int
+        A member stops when its best epoch is more than this many epochs ago.
+    warm_up_epochs : int
+        The learning rate rises in equal steps over so many epochs.
+    decay_epochs : tuple of int
+        Epochs, counted from 0, at which the rate is multiplied by `decay_factor`.
+    decay_factor : float
+    clip_norm : float or None
+        Upper bound on the norm of a member's gradient.
+    rows_per_pass : int or None
+        Split a batch into passes of so many rows, for networks that need much memory
+        a row. The gradient is that of the whole batch.
+    """
+
+    optimizer: OptimizerName = "adamw"
+    learning_rate: float = 1e-3
+    weight_decay: float = 2e-4
+    batch_size: int = 512
+    max_epochs: int = 200
+    patience: int = 20
+    warm_up_epochs: int = 5
+    decay_epochs: tuple[int, ...] = (40, 80)
+    decay_factor: float = 0.1
+    clip_norm: float | None = None
+    rows_per_pass: int | None = None
+
+    def rate_of(self, epoch: int) -> float:
+        """Return the learning rate of an epoch, counted from 0."""
+        rise = min(1.0, (epoch + 1) / max(1, self.warm_up_epochs))
+        n_decays = sum(epoch >= start for start in self.decay_epochs)
+        return self.learning_rate * rise * self.decay_factor**n_decays
+
+
+class Objective(Protocol):
+    """What a stack minimises, and what its checkpoints are judged by."""
+
+    def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
+        """Return what each member minimises on a batch, (members,)."""
+
+    def after_step_(self, learning_rate: float) -> None:
+        """Change parameters after a gradient step, for instance by a proximal step."""
+
+    def validation_scores(self, rows: StackRows) -> Tensor:
+        """Return one score a member, larger = better, (members,)."""
+
+
+@dataclass
+class TrainingRecord:
+    """What happened in training.
+
+    Attributes
+    ----------
+    scores : list of Tensor of shape (members,)
+        Validation scores, one entry an epoch.
+    best_epoch : Tensor of shape (members,)
+        The epoch, counted from 0, each member was restored to.
+    best_score : Tensor of shape (members,)
+    n_epochs : int
+    """
+
+    best_epoch: Tensor
+    best_score: Tensor
+    scores: list[Tensor] = field(default_factory=list)
+    n_epochs: int = 0
+
+
+def train_stack(
+    network: StackedNetwork,
+    objective: Objective,
+    rows: StackRows,
+    settings: TrainingSettings,
+    *,
+    order_seed: int,
+) -> TrainingRecord:
+    """Train all members, and leave each in its best state.
+
+    Parameters
+    ----------
+    network : StackedNetwork
+        Changed in place.
+    objective : Objective
+    rows : StackRows
+    settings : TrainingSettings
+    order_seed : int
+        Decides the order of the rows, which all members share.
+
+    Returns
+    -------
+    TrainingRecord
+
+    Raises
+    ------
+    TrainingDivergedError
+        If a member has no epoch with a finite validation score.
+    """
+    optimizer = StackedOptimizer(
+        network.trainable.values(),
+        settings.optimizer,
+        weight_decay=settings.weight_decay,
+        clip_norm=settings.clip_norm,
+    )
+    order = torch.Generator().manual_seed(order_seed)
+    checkpoints = _Checkpoints(network, settings.patience)
+    record = checkpoints.record
+    for epoch in range(settings.max_epochs):
+        rate = settings.rate_of(epoch)
+        for picked in epoch_batches(rows.training, settings.batch_size, order):
+            gradients = _gradients(network, objective, rows, picked, settings)
+            optimizer.step_(gradients, rate)
+            with torch.no_grad():
+                objective.after_step_(rate)
+        record.n_epochs = epoch + 1
+        if len(rows.validation) == 0:
+            continue
+        with torch.no_grad():
+            checkpoints.look_(epoch, objective.validation_scores(rows))
+        if checkpoints.is_stopped.all():
+            break
+    if len(rows.validation) > 0:
+        checkpoints.restore_()
+    return record
+
+
+def epoch_batches(
+    training: Tensor, batch_size: int, order: torch.Generator
+) -> Iterator[Tensor]:
+    """Yield the row numbers of the batches of one epoch."""
+    n_rows = len(training)
+    shuffled = training[torch.randperm(n_rows, generator=order).to(training.device)]
+    if n_rows <= batch_size:
+        yield shuffled
+        return
+    yield from shuffled[: n_rows - n_rows % batch_size].split(batch_size)
+
+
+def _gradients(
+    network: StackedNetwork,
+    objective: Objective,
+    rows: StackRows,
+    picked: Tensor,
+    settings: TrainingSettings,
+) -> list[Tensor]:
+    """Return the gradient of the batch loss, summed over passes."""
+    parameters = list(network.trainable.values())
+    total: list[Tensor] | None = None
+    for part in picked.split(settings.rows_per_pass or len(picked)):
+        # Members share no parameter, so the gradient of the sum is each one's own.
+        loss = objective.losses(*rows.batch(part)).sum()
+        gradients = list(torch.autograd.grad(loss, parameters))
+        if len(part) == len(picked):
+            return gradients
+        share = len(part) / len(picked)
+        total = total or [torch.zeros_like(value) for value in gradients]
+        for value, gradient in zip(total, gradients, strict=True):
+            value.add_(gradient, alpha=share)
+    assert total is not None
+    return total
+
+
+class _Checkpoints:
+    """The best state of each member so far."""
+
+    def __init__(self, network: StackedNetwork, patience: int) -> None:
+        self._state = {name: value.detach() for name, value in network.state.items()}
+        self._best = {name: value.clone() for name, value in self._state.items()}
+        self._patience = patience
+        device = next(iter(self._state.values())).device
+        never = torch.full((network.n_members,), -1, device=device)
+        worst = torch.full((network.n_members,), -torch.inf, device=device)
+        self.record = TrainingRecord(best_epoch=never, best_score=worst)
+        self.is_stopped = torch.zeros_like(never, dtype=torch.bool)
+
+    def look_(self, epoch: int, scores: Tensor) -> None:
+        """Keep the members that are better than ever; stop those that wait too long."""
+        record = self.record
+        record.scores.append(scores)
+        # A stopped member trains on in the stack, but nothing of it is kept.
+        is_better = (scores > record.best_score) & ~self.is_stopped
+        record.best_score = torch.where(is_better, scores, record.best_score)
+        record.best_epoch = torch.where(is_better, epoch, record.best_epoch)
+        chosen = is_better.nonzero().squeeze(-1)
+        for name, value in self._state.items():
+            self._best[name].index_copy_(0, chosen, value.index_select(0, chosen))
+        self.is_stopped |= epoch - record.best_epoch > self._patience
+
+    def restore_(self) -> None:
+        """Put every member back into its best state."""
+        if (self.record.best_epoch < 0).any():
+            raise TrainingDivergedError(
+                "training diverged: no epoch of a network has a finite validation "
+                "score. Lower learning_rate, or look for extreme values in X."
+            )
+        for name, value in self._state.items():
+            value.copy_(self._best[name])
+
+
+def evaluation_blocks(rows: Tensor, numbers_per_row: int) -> tuple[Tensor, ...]:
+    """Split row numbers into blocks that bound the memory of a forward pass."""
+    n_rows = max(1, min(8192, _EVALUATION_NUMBERS // numbers_per_row))
+    return tuple(rows.split(n_rows))
