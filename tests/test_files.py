@@ -378,15 +378,29 @@ def test_selector_fitted_on_cuda_loads_without_it(fitted, tmp_path):
     np.testing.assert_array_equal(again.predict(X), fitted.predict(X))
 
 
-def test_another_process_predicts_the_same(fitted, tmp_path):
-    X, _ = class_table(seed=1)
-    fitted.save(tmp_path / "selector")
-    np.save(tmp_path / "X.npy", X)
+@pytest.mark.gpu
+def test_selector_fitted_on_cuda_answers_in_a_process_without_it(tmp_path):
+    X, y = class_table()
+    estimator = quick(device="cuda").fit(X, y)
+    assert_same(answer_of_another_process(estimator, X, tmp_path), estimator.predict(X))
+
+
+def answer_of_another_process(estimator, X, folder):
+    """Return what a process that sees no GPU predicts with the saved estimator."""
+    estimator.save(folder / "selector")
+    np.save(folder / "X.npy", X)
     code = (
         "import numpy as np, featuresieve\n"
         "selector = featuresieve.load('selector')\n"
-        "np.save('answer.npy', selector.predict_proba(np.load('X.npy')))\n"
+        "np.save('answer.npy', selector.predict(np.load('X.npy')))\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
-    answer = np.load(tmp_path / "answer.npy")
-    np.testing.assert_array_equal(answer, fitted.predict_proba(X))
+    environment = os.environ | {"CUDA_VISIBLE_DEVICES": ""}
+    command = [sys.executable, "-c", code]
+    subprocess.run(command, check=True, cwd=folder, env=environment)
+    return np.load(folder / "answer.npy")
+
+
+def test_another_process_predicts_the_same(tmp_path):
+    estimator = quick(AutoNFSRegressor, n_epochs=2).fit(*value_table())
+    X, _ = value_table(seed=1)
+    assert_same(answer_of_another_process(estimator, X, tmp_path), estimator.predict(X))

@@ -15,6 +15,7 @@ def load(path: str | os.PathLike[str]) -> AutoNFSClassifier | AutoNFSRegressor:
     Parameters
     ----------
     path : str or path-like
+        A file of this or an earlier version of the library.
 
     Returns
     -------

@@ -114,6 +114,7 @@ class Persistence:
         Parameters
         ----------
         path : str or path-like
+            A file of this or an earlier version of the library.
 
         Returns
         -------
