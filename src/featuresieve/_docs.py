@@ -88,9 +88,10 @@ max_time : float or None, default=None
 checkpoint : str, path-like or None, default=None
     A file that `fit` keeps up to date while it trains, and deletes when it is done.
     A later fit of the same data with the same arguments goes on from the file that a
-    killed or interrupted one left, and ends with the same answer, bit for bit, on the
-    same kind of device. With random_state=None the file also decides the seed. What
-    was spent before counts for `max_time`, which may be another one. A file of
+    killed or interrupted one left, and ends with the same answer: on the CPU bit for
+    bit, on another device as nearly as two fits agree there. It must be the same kind
+    of device. With random_state=None the file also decides the seed. The time spent
+    before counts for `max_time`, which may be changed, as may `verbose`. A file of
     another fit, or a damaged one, is a `CheckpointError`.
 verbose : bool or int, default=0
     Above 0, progress goes to standard error: stage, steps, time spent and time left.

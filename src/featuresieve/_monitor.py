@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Protocol
 
 from featuresieve._checkpoint import Checkpoint
+from featuresieve._exceptions import TrainingDivergedError
 from featuresieve._interrupts import HeldInterrupts
 from featuresieve._resumable import Resumable
 
@@ -82,6 +83,10 @@ class StageMonitor:
                     stack.enter_context(self._interrupts)
                 yield
             is_done = True
+        except TrainingDivergedError:  # it would diverge again
+            if self._checkpoint is not None:
+                self._checkpoint.remove()
+            raise
         finally:
             for observer in self._observers:
                 observer.end_stage(is_done)

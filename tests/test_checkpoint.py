@@ -1,0 +1,476 @@
+"""A fit that was killed or interrupted goes on, to the answer it would have had."""
+
+import json
+import os
+import pickle
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from torch import nn
+
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    CheckpointError,
+    CheckpointWarning,
+    FeatureSieveError,
+    TrainingDivergedError,
+    _checkpoint,
+)
+from featuresieve._checkpoint import Checkpoint
+from featuresieve._course import Stopwatch
+from interrupted_fits import (
+    answers,
+    assert_same_answers,
+    fit_until,
+    write_at_every_step,
+)
+from made_tables import class_table, value_table
+
+TESTS = Path(__file__).parent
+# Quality does not matter here, and a few epochs may leave the answer in doubt.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::featuresieve.{name}")
+    for name in ("SelectionCollapseWarning", "UninformativeTargetWarning")
+]
+
+
+def own_network(n_columns, n_outputs):
+    """Return a network with buffers and with noise of its own."""
+    return nn.Sequential(
+        nn.Linear(n_columns, 8),
+        nn.BatchNorm1d(8),
+        nn.ReLU(),
+        nn.Dropout(0.2),
+        nn.Linear(8, n_outputs),
+    )
+
+
+def classifier(path, **arguments):
+    settings = {"n_epochs": 4, "random_state": 3, "checkpoint": path}
+    return AutoNFSClassifier(**(settings | arguments))
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "fit.checkpoint"
+
+
+@pytest.fixture
+def left_behind(path):
+    """Return the checkpoint of a fit that ended in its first stage."""
+    assert fit_until(classifier(path), *class_table(), n_writes=5)
+    return path
+
+
+X_CLASS, Y_CLASS = class_table()
+X_VALUE, Y_VALUE = value_table()
+# Arguments, X, y; the fits of all take more steps than the tests let them.
+CASES = {
+    "search": (AutoNFSClassifier(), X_CLASS, Y_CLASS),
+    "regression": (AutoNFSRegressor(), X_VALUE, Y_VALUE),
+    "given balance": (AutoNFSClassifier(balance=0.1), X_CLASS, Y_CLASS),
+    "given size": (AutoNFSClassifier(n_features_to_select=2), X_CLASS, Y_CLASS),
+    "own network": (
+        AutoNFSClassifier(balance=0.1, n_members=2, task_network=own_network),
+        X_CLASS,
+        Y_CLASS,
+    ),
+    "sparse": (
+        AutoNFSClassifier(balance=0.1),
+        sparse.csr_array(X_CLASS * (np.abs(X_CLASS) > 0.5)),
+        Y_CLASS,
+    ),
+    "groups": (AutoNFSClassifier(groups=[[0, 1], [4, 5]]), X_CLASS, Y_CLASS),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_resumed_fit_ends_with_the_answer_of_an_uninterrupted_one(name, path):
+    unfitted, X, y = CASES[name]
+    selector = clone(unfitted).set_params(n_epochs=4, random_state=3)
+    expected = answers(clone(selector).fit(X, y), X)
+    selector.set_params(checkpoint=path)
+    n_ended = 0
+    # Ended after 11 writings again and again: in every stage, at ever other steps.
+    while fit_until(selector, X, y, n_writes=11):
+        n_ended += 1
+        assert path.exists()
+    assert n_ended >= 3
+    assert_same_answers(answers(selector, X), expected)
+
+
+@pytest.mark.gpu
+def test_fit_resumed_on_cuda_ends_with_the_same_support(path):
+    X, y = class_table()
+    expected = classifier(None, device="cuda").fit(X, y)
+    selector = classifier(path, device="cuda")
+    while fit_until(selector, X, y, n_writes=11):
+        assert path.exists()
+    np.testing.assert_array_equal(selector.support_, expected.support_)
+    # What two fits with the same seed agree to there.
+    np.testing.assert_allclose(selector.logits_, expected.logits_, atol=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="kills forked processes")
+@pytest.mark.parametrize("seed", range(3))
+def test_killed_fits_end_with_the_answer_of_an_uninterrupted_one(seed, tmp_path):
+    command = [sys.executable, str(TESTS / "interrupted_fits.py"), str(tmp_path)]
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [*command, str(seed)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+        env=environment,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "4 killed, the same answer" in done.stdout
+
+
+def test_checkpoint_changes_nothing_about_a_fit_that_is_not_ended(path):
+    X, y = class_table()
+    expected = answers(classifier(None).fit(X, y), X)
+    with write_at_every_step():
+        found = answers(classifier(path).fit(X, y), X)
+    assert_same_answers(found, expected)
+
+
+def test_finished_fit_leaves_no_file(path):
+    # As a process that was killed while it wrote would leave.
+    path.with_name(f".{path.name}.abc.part").write_bytes(b"half")
+    classifier(path).fit(*class_table())
+    assert list(path.parent.iterdir()) == []
+
+
+def test_diverged_fit_leaves_no_file(path):
+    # It would diverge again, and stand in the way of a fit with another rate.
+    selector = classifier(path, task_learning_rate=1e30)
+    with pytest.raises(TrainingDivergedError, match="Lower task_learning_rate"):
+        selector.fit(*class_table())
+    assert not path.exists()
+
+
+@pytest.fixture
+def python_handles_interrupts():
+    # Workers of pytest-xdist ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+class InterruptingFile(Checkpoint):
+    """Sends the signal of Ctrl-C when it is asked for the third time."""
+
+    n_asked = 0
+
+    def is_due(self):
+        self.n_asked += 1
+        if self.n_asked == 3:
+            signal.raise_signal(signal.SIGINT)
+        return False
+
+
+@pytest.mark.usefixtures("python_handles_interrupts")
+def test_interrupt_leaves_an_unfitted_estimator_and_a_usable_file(path, monkeypatch):
+    X, y = class_table()
+    expected = answers(classifier(None).fit(X, y), X)
+    selector = classifier(path)
+    before = dict(vars(selector))
+    with monkeypatch.context() as patch:
+        patch.setattr("featuresieve._long_work.Checkpoint", InterruptingFile)
+        with pytest.raises(KeyboardInterrupt):
+            selector.fit(X, y)
+    assert vars(selector) == before
+    with pytest.raises(NotFittedError):
+        selector.predict(X)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    # The signal came after step 3 and was raised after step 4, with a last writing.
+    steps = steps_in(path)
+    assert steps == [4]
+    assert_same_answers(answers(selector.fit(X, y), X), expected)
+
+
+def steps_in(path):
+    """Return how many steps of each stage a checkpoint knows of."""
+    _, arrays = _checkpoint.unpack(path)
+    names = sorted(name for name in arrays if name.endswith("trainer.step"))
+    return [int(arrays[name][0]) for name in names]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
+def test_interrupted_program_ends_with_keyboard_interrupt(path):
+    program = (
+        "from featuresieve import AutoNFSClassifier\n"
+        "from made_tables import class_table\n"
+        f"AutoNFSClassifier(n_epochs=10**6, checkpoint={str(path)!r})"
+        ".fit(*class_table())\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"},
+    ) as process:
+        give_up = time.monotonic() + 120
+        while not path.exists() and time.monotonic() < give_up:
+            time.sleep(0.05)
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGINT
+    assert errors.rstrip().endswith("KeyboardInterrupt")
+    assert steps_in(path)[0] > 0
+
+
+def test_program_that_handles_the_signal_itself_is_left_alone(path, monkeypatch):
+    seen = []
+    before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
+    try:
+        monkeypatch.setattr("featuresieve._long_work.Checkpoint", InterruptingFile)
+        classifier(path).fit(*class_table())
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert seen == [1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "statement"),
+    [
+        ({"n_members": 5}, "n_members is 4 there and 5 here"),
+        ({"hidden_sizes": (8,)}, "hidden_sizes is [32, 32] there and [8] here"),
+        ({"balance": 0.5}, "balance is 'auto' there and 0.5 here"),
+        ({"task_network": own_network}, "task_network is None there and 'test_check"),
+        ({"scaling": "standard"}, "the data, or their weights, groups or encoding"),
+        ({"groups": [[0, 1]]}, "the data, or their weights, groups or encoding"),
+        ({"random_state": 4}, "a fit with another random_state"),
+    ],
+)
+def test_checkpoint_of_other_arguments_is_refused_by_name(
+    left_behind, arguments, statement
+):
+    with pytest.raises(CheckpointError, match=re.escape(statement)) as caught:
+        classifier(left_behind, **arguments).fit(*class_table())
+    assert str(left_behind) in str(caught.value)
+    assert "Delete the file" in str(caught.value)
+
+
+@pytest.mark.parametrize("part", ["a cell", "a label", "a row", "weights"])
+def test_checkpoint_of_other_data_is_refused(left_behind, part):
+    X, y = class_table()
+    weights = np.arange(1, len(y) + 1) if part == "weights" else None
+    if part == "a cell":
+        X[7, 3] += 9.0
+    elif part == "a label":
+        y[7] = not y[7]
+    elif part == "a row":
+        X, y = X[1:], y[1:]
+    with pytest.raises(CheckpointError, match="the data"):
+        classifier(left_behind).fit(X, y, sample_weight=weights)
+
+
+def test_checkpoint_of_a_classifier_is_refused_by_a_regressor(left_behind):
+    X, y = class_table()
+    selector = AutoNFSRegressor(n_epochs=4, random_state=3, checkpoint=left_behind)
+    with pytest.raises(CheckpointError, match="the data"):
+        selector.fit(X, y.astype(float))
+
+
+def test_arguments_that_do_not_touch_the_answer_may_change(left_behind, capsys):
+    X, y = class_table()
+    expected = answers(classifier(None).fit(X, y), X)
+    selector = classifier(os.fspath(left_behind), verbose=1, max_time=1e6, device="cpu")
+    assert_same_answers(answers(selector.fit(X, y), X), expected)
+    assert "predictor (3 of 3)" in capsys.readouterr().err
+
+
+def test_shuffled_columns_resume_to_the_shuffled_answer(left_behind):
+    # The search depends on content alone, so this is the same fit.
+    X, y = class_table()
+    expected = classifier(None).fit(X, y).logits_
+    order = np.random.default_rng(0).permutation(X.shape[1])
+    found = classifier(left_behind).fit(X[:, order], y).logits_
+    np.testing.assert_array_equal(found, expected[order])
+
+
+def test_open_random_state_is_decided_by_the_file(path):
+    X, y = class_table()
+    selector = classifier(path, random_state=None)
+    assert fit_until(selector, X, y, n_writes=5)
+    copy = shutil.copy(path, path.with_name("copy"))
+    first = answers(selector.fit(X, y), X)
+    second = answers(selector.set_params(checkpoint=copy).fit(X, y), X)
+    assert_same_answers(second, first)
+
+
+def truncated(data):
+    return data[: len(data) // 2]
+
+
+def damaged(data):
+    place = len(data) - 200
+    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+
+
+class Hostile:
+    """Writes a file when it is unpickled."""
+
+    def __reduce__(self):
+        return Path.touch, (Path("was_here"),)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        truncated,
+        damaged,
+        lambda _: b"",
+        lambda _: b"\0" * 64,
+        lambda _: (2**62).to_bytes(8, "little") + b"{}",
+        lambda data: data + b"more",
+        lambda data: data.replace(b"checkpoint", b"chequepint"),
+        lambda _: pickle.dumps(Hostile()),
+    ],
+)
+def test_spoilt_file_is_refused_and_not_run(left_behind, spoil, monkeypatch):
+    monkeypatch.chdir(left_behind.parent)
+    left_behind.write_bytes(spoil(left_behind.read_bytes()))
+    with pytest.raises(CheckpointError, match="cannot be used") as caught:
+        classifier(left_behind).fit(*class_table())
+    assert isinstance(caught.value, FeatureSieveError)
+    assert [file.name for file in left_behind.parent.iterdir()] == [left_behind.name]
+
+
+def changed(path, edit):
+    """Write a checkpoint anew, well sealed, after an edit of its arrays."""
+    header, arrays = _checkpoint.unpack(path)
+    edit(arrays)
+    path.write_bytes(_checkpoint.pack(header, arrays))
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda arrays: arrays.pop("0.trainer.step"),
+        lambda arrays: arrays.update({"0.trainer.step": np.array([10**9])}),
+        lambda arrays: arrays.update({"0.trainer.step": np.array([-1])}),
+        lambda arrays: arrays.update({"0.trainer.step": np.array([1.0])}),
+        lambda arrays: arrays.update({"0.trainer.running.float32": np.zeros(3)}),
+        lambda arrays: arrays.pop("0.trainer.running.float32"),
+        lambda arrays: arrays.update(
+            {"0.trainer.running.noise.generator": np.zeros(3, dtype=np.uint8)}
+        ),
+        lambda arrays: arrays.update({"0.trainer.history.step": np.zeros((2, 2))}),
+    ],
+)
+def test_sealed_file_with_a_state_that_does_not_fit_is_refused(left_behind, edit):
+    changed(left_behind, edit)
+    with pytest.raises(CheckpointError, match="cannot be used: in stage 0"):
+        classifier(left_behind).fit(*class_table())
+
+
+def test_saved_estimator_is_no_checkpoint(path):
+    selector = classifier(None).fit(*class_table())
+    selector.save(path)
+    with pytest.raises(CheckpointError, match="cannot be used"):
+        classifier(path).fit(*class_table())
+
+
+def test_checkpoint_holds_no_pickle_and_a_readable_header(left_behind):
+    data = left_behind.read_bytes()
+    n_header = int.from_bytes(data[:8], "little")
+    outer = json.loads(data[8 : 8 + n_header])
+    header = json.loads(outer["__metadata__"]["featuresieve"])
+    assert header["kind"] == "checkpoint"
+    assert header["fingerprint"]["n_epochs"] == 4
+
+
+def test_path_that_cannot_be_written_is_reported_before_training(path, monkeypatch):
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(_checkpoint, "write_atomically", full)
+    with pytest.raises(CheckpointError, match="No space left on device"):
+        classifier(path).fit(*class_table())
+
+
+def test_disk_that_fills_up_later_is_a_warning(path, monkeypatch):
+    X, y = class_table()
+    expected = answers(classifier(None).fit(X, y), X)
+    write, count = _checkpoint.write_atomically, 0
+
+    def fills_up(*arguments):
+        nonlocal count
+        count += 1
+        if count > 3:
+            raise OSError("No space left on device")
+        write(*arguments)
+
+    monkeypatch.setattr(_checkpoint, "write_atomically", fills_up)
+    selector = classifier(path)
+    with write_at_every_step(), pytest.warns(CheckpointWarning) as caught:
+        selector.fit(X, y)
+    assert len(caught) == 1
+    assert_same_answers(answers(selector, X), expected)
+
+
+def test_files_are_written_rarely_by_default(path, monkeypatch):
+    written = []
+    monkeypatch.setattr(
+        _checkpoint, "write_atomically", lambda *_: written.append(time.monotonic())
+    )
+    started = time.monotonic()
+    classifier(path).fit(*class_table())
+    seconds = time.monotonic() - started
+    assert 1 <= len(written) <= 1 + seconds / _checkpoint.INTERVAL_SECONDS
+
+
+def test_time_spent_before_counts(left_behind):
+    header, _ = _checkpoint.unpack(left_behind)
+    assert header["spent_seconds"] > 0
+    checkpoint = Checkpoint(
+        left_behind,
+        header["fingerprint"],
+        seed=header["seed"],
+        is_seed_free=False,
+        started=1000.0,
+    )
+    assert checkpoint.started == 1000.0 - header["spent_seconds"]
+
+
+def test_stopwatch_of_a_resumed_run_measures_its_own_steps():
+    stopwatch = Stopwatch(time.monotonic() - 1.0, first_step=10)
+    asked = {n: stopwatch.affordable_steps(n, lambda: None) for n in range(11, 50)}
+    assert {n: told for n, told in asked.items() if told is not None} == {34: 34}
+
+
+def test_stopwatch_leaves_a_run_alone_that_was_measured_before():
+    stopwatch = Stopwatch(time.monotonic() - 1.0, first_step=24)
+    asked = [stopwatch.affordable_steps(n, lambda: None) for n in range(25, 80)]
+    assert set(asked) == {None}
+
+
+def test_network_whose_state_is_no_tensor_is_refused_with_a_checkpoint(path):
+    class Counting(nn.Linear):
+        def get_extra_state(self):
+            return {"calls": 1}
+
+        def set_extra_state(self, state):
+            """Accept it."""
+
+    selector = classifier(path, balance=0.1, task_network=Counting)
+    with pytest.raises(TypeError, match="state_dict holds tensors only, got dict"):
+        selector.fit(*class_table())

@@ -1,0 +1,155 @@
+"""Progress is told on request, on standard error, and nothing is printed otherwise."""
+
+import io
+import re
+import sys
+
+import pytest
+
+from featuresieve import AutoNFSClassifier, TrainingDivergedError, _progress
+from featuresieve._progress import Progress, as_clock
+from made_tables import class_table
+
+# Quality does not matter here, and a few epochs may leave the answer in doubt.
+pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+
+LINE = r"featuresieve: (\w+) \((\d) of (\d)\), step (\d+) of (\d+), \d+ s"
+
+
+class Terminal(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self):
+        return True
+
+
+def fit(**arguments):
+    settings = {"n_epochs": 4, "random_state": 3}
+    return AutoNFSClassifier(**(settings | arguments)).fit(*class_table())
+
+
+def open_terminal(monkeypatch):
+    """Make standard error a terminal whose line changes after every step.
+
+    Not a fixture: pytest puts its own stream in place after those.
+    """
+    monkeypatch.setattr(_progress, "TERMINAL_SECONDS", 0.0)
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    return stream
+
+
+@pytest.mark.parametrize("verbose", [0, False])
+def test_nothing_is_printed_unless_asked_for(verbose, capfd):
+    fit(verbose=verbose)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("verbose", [1, True, 10])
+def test_a_stage_ends_with_a_line_on_standard_error(verbose, capfd):
+    fit(verbose=verbose)
+    out, err = capfd.readouterr()
+    assert out == ""
+    found = [re.match(LINE, line).groups() for line in err.splitlines()]
+    assert [row[:3] for row in found] == [
+        ("gates", "1", "3"),
+        ("refit", "2", "3"),
+        ("predictor", "3", "3"),
+    ]
+    assert all(done == planned for *_, done, planned in found)
+
+
+@pytest.mark.parametrize("arguments", [{"balance": 0.1}, {"n_features_to_select": 2}])
+def test_a_fit_without_candidates_has_two_stages(arguments, capfd):
+    fit(verbose=1, **arguments)
+    lines = capfd.readouterr().err.splitlines()
+    assert [re.match(LINE, line)[1] for line in lines] == ["gates", "predictor"]
+    assert "(2 of 2)" in lines[1]
+
+
+def test_long_stages_write_lines_in_between(capfd, monkeypatch):
+    monkeypatch.setattr(_progress, "LINE_SECONDS", 0.0)
+    fit(verbose=1)
+    lines = capfd.readouterr().err.splitlines()
+    gates = [re.match(LINE, line) for line in lines if "gates" in line]
+    n_steps = int(gates[0][5])
+    expected = [*range(1, n_steps + 1), n_steps]  # and once more at the end
+    assert [int(found[4]) for found in gates] == expected
+
+
+def test_a_terminal_shows_one_line_that_changes(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    fit(verbose=1)
+    text = terminal.getvalue()
+    assert text.startswith("\rfeaturesieve: gates")
+    assert text.count("\n") == 1
+    assert text.endswith("\n")
+    assert text.count("\r") > 20
+
+
+def test_a_shorter_line_leaves_nothing_of_a_longer_one(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    fit(verbose=1)
+    states = terminal.getvalue().rstrip("\n").split("\r")[1:]
+    shown = [state.rstrip() for state in states]
+    assert len(states) > 20
+    for before, state in zip(shown, states[1:], strict=False):
+        assert len(state) >= len(before)
+
+
+def test_an_error_ends_the_line_on_a_terminal(monkeypatch):
+    terminal = open_terminal(monkeypatch)
+    with pytest.raises(TrainingDivergedError):
+        fit(verbose=1, task_learning_rate=1e30)
+    assert terminal.getvalue().endswith("\n")
+
+
+def test_a_program_without_standard_error_can_fit(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", None)
+    assert fit(verbose=1).n_features_selected_ >= 1
+
+
+def told_after(steps, seconds, monkeypatch, *, stage="gates", n_steps=100):
+    """Return the line after some steps at a constant speed, with a clock of our own."""
+    clock = [0.0]
+    monkeypatch.setattr(_progress.time, "monotonic", lambda: clock[0])
+    stream = open_terminal(monkeypatch)
+    progress = Progress(["gates", "refit", "predictor"], started=0.0)
+    progress.begin_stage(stage, 0, n_steps, lambda: None)
+    for step in range(1, steps + 1):
+        clock[0] = seconds * step / steps
+        progress.after_step(step, n_steps)
+    return stream.getvalue().rpartition("\r")[2]
+
+
+def test_the_time_left_counts_this_stage_and_those_to_come(monkeypatch):
+    # 20 s for a quarter: 60 s left of the gates, which are 80 % of a usual fit, and
+    # 20 s for the rest.
+    line = told_after(25, 20.0, monkeypatch)
+    assert line == (
+        "featuresieve: gates (1 of 3), step 25 of 100, 20 s, about 1 min 20 s left"
+    )
+
+
+def test_the_time_left_of_the_last_stage_is_its_own(monkeypatch):
+    line = told_after(50, 5.0, monkeypatch, stage="predictor")
+    assert line.endswith("step 50 of 100, 5 s, about 5 s left")
+
+
+def test_nothing_is_said_of_the_time_left_after_the_first_steps(monkeypatch):
+    assert "left" not in told_after(3, 20.0, monkeypatch)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0 s"),
+        (59.4, "59 s"),
+        (59.6, "1 min 0 s"),
+        (200, "3 min 20 s"),
+        (7500, "2 h 5 min"),
+        (360000, "100 h 0 min"),
+    ],
+)
+def test_times_are_written_to_be_read(seconds, text):
+    assert as_clock(seconds) == text
