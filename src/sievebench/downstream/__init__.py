@@ -1,0 +1,77 @@
+"""Stage 4: a predictor is trained on the kept columns and scored.
+
+One file a predictor, each with `evaluate` and the space a tuner may search.
+`PREDICTORS` holds them by the short names of records and tables.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sievebench.data import Split
+from sievebench.downstream import forest, mlp, xgboost
+from sievebench.downstream._evaluation import Evaluate, Evaluation
+from sievebench.search_space import SearchSpace
+
+__all__ = ["PREDICTORS", "Evaluation", "Predictor", "evaluate"]
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """One way to predict from the kept columns.
+
+    Attributes
+    ----------
+    evaluate : callable
+        Split, settings, seeds, device → one `Evaluation` a seed.
+    space : mapping from setting to distribution
+        What a tuner may draw.
+    """
+
+    evaluate: Evaluate
+    space: SearchSpace
+
+
+PREDICTORS: dict[str, Predictor] = {
+    "mlp": Predictor(mlp.evaluate, mlp.SPACE),
+    "forest": Predictor(forest.evaluate, forest.SPACE),
+    "xgboost": Predictor(xgboost.evaluate, xgboost.SPACE),
+}
+
+
+def evaluate(
+    name: str,
+    split: Split,
+    seeds: Sequence[int],
+    *,
+    settings: Mapping[str, Any] | None = None,
+    device: str = "auto",
+) -> list[Evaluation]:
+    """Train a predictor on the train part, once a seed, and score it on the test part.
+
+    Parameters
+    ----------
+    name : {"mlp", "forest", "xgboost"}
+    split : Split
+        Scaled, the kept columns only.
+    seeds : sequence of int
+    settings : mapping or None, default=None
+        What differs from the predictor's defaults.
+    device : str, default="auto"
+
+    Returns
+    -------
+    list of Evaluation
+        One a seed, in their order.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not allowed.
+    """
+    if name not in PREDICTORS:
+        allowed = ", ".join(PREDICTORS)
+        raise ValueError(f"downstream must be one of {allowed}, got {name!r}.")
+    if not split.is_scaled:
+        raise ValueError("the split must be scaled first: split.scaled().")
+    return PREDICTORS[name].evaluate(split, settings or {}, seeds, device)

@@ -1,0 +1,71 @@
+"""Scores of predictions, larger = better, for all members of a stack at once."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from sievebench.data import Metric
+from sievebench.stack.task_loss import area_under_roc
+
+
+def score(metric: Metric, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return one score a member.
+
+    Parameters
+    ----------
+    metric : {"accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"}
+    outputs : Tensor of shape (members, rows, outputs)
+        One value a row for regression; for two classes one number that is positive for
+        the second; else one number a class, the largest of which is the prediction.
+    targets : Tensor of shape (rows,)
+        Class codes, or values.
+
+    Returns
+    -------
+    Tensor of shape (members,)
+        float64; NaN if an output is not a number.
+    """
+    scores = _METRICS[metric](outputs, targets).double()
+    is_finite = outputs.isfinite().flatten(1).all(dim=1)
+    return torch.where(is_finite, scores, torch.nan)
+
+
+def _predicted(outputs: Tensor) -> Tensor:
+    """Return class codes, (members, rows)."""
+    if outputs.shape[-1] == 1:
+        return (outputs.squeeze(-1) > 0).long()
+    return outputs.argmax(dim=-1)
+
+
+def _accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return the share of rows whose class is found."""
+    return (_predicted(outputs) == targets).double().mean(dim=1)
+
+
+def _balanced_accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return the mean over the classes of the share that is found."""
+    is_right = (_predicted(outputs) == targets).double()
+    shares = [
+        is_right[:, targets == code].mean(dim=1) for code in targets.unique().tolist()
+    ]
+    return torch.stack(shares).mean(dim=0)
+
+
+def _roc_auc(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return the area under the ROC curve of the one output."""
+    return area_under_roc(outputs.squeeze(-1).double(), targets)
+
+
+def _negative_rmse(outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return minus the root mean squared error."""
+    errors = outputs.squeeze(-1).double() - targets.double()
+    return -errors.square().mean(dim=1).sqrt()
+
+
+_METRICS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+    "roc_auc": _roc_auc,
+    "negative_rmse": _negative_rmse,
+}

@@ -1,0 +1,150 @@
+"""The benchmark's downstream MLP, all seeds trained as one stack."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from sievebench.data import Metric, Split
+from sievebench.downstream._evaluation import Evaluation, check_settings
+from sievebench.downstream._metrics import score
+from sievebench.search_space import MLP_SPACE, SearchSpace
+from sievebench.stack.device import resolve_device
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.penalized_loss import stack_outputs
+from sievebench.stack.task_loss import TaskLoss
+from sievebench.stack.torch_settings import own_torch_settings
+from sievebench.stack.training import StackRows, TrainingSettings, train_stack
+
+SPACE: SearchSpace = MLP_SPACE
+
+# All seeds see the rows in one order, which therefore depends on no seed.
+_ORDER_SEED = 0
+
+
+@dataclass(frozen=True)
+class MLPSettings:
+    """The MLP and its training; the defaults are the benchmark's before tuning.
+
+    Attributes
+    ----------
+    hidden_sizes : tuple of int
+        Blocks of Linear, ReLU and dropout; a linear head follows.
+    dropout, learning_rate, weight_decay : float
+    batch_size, max_epochs, patience : int
+        As in `TrainingSettings`; so is the schedule.
+    """
+
+    hidden_sizes: tuple[int, ...] = (100, 100)
+    dropout: float = 0.1
+    learning_rate: float = 1e-3
+    weight_decay: float = 2e-4
+    batch_size: int = 512
+    max_epochs: int = 200
+    patience: int = 20
+
+
+class _MetricObjective:
+    """Mean task loss; checkpoints are judged by the metric of the data set."""
+
+    def __init__(self, network: StackedMLP, loss: TaskLoss, metric: Metric) -> None:
+        self._network, self._loss, self._metric = network, loss, metric
+
+    def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
+        """Return what each member minimises on a batch, (members,)."""
+        outputs = self._network.forward(batch, training=True)
+        return self._loss.row_losses(outputs, targets).mean(dim=1)
+
+    def after_step_(self, learning_rate: float) -> None:
+        """Change nothing."""
+
+    def validation_scores(self, rows: StackRows) -> Tensor:
+        """Return one score a member, larger = better, (members,)."""
+        return self.scores(rows, rows.validation).float()
+
+    def scores(self, rows: StackRows, picked: Tensor) -> Tensor:
+        """Return the metric on some rows, (members,)."""
+        outputs = stack_outputs(self._network, rows.features, picked)
+        return score(self._metric, outputs, rows.targets[picked])
+
+
+def evaluate(
+    split: Split, settings: Mapping[str, Any], seeds: Sequence[int], device: str
+) -> list[Evaluation]:
+    """Train one MLP a seed, stop each by itself, and score it.
+
+    Parameters
+    ----------
+    split : Split
+        Scaled.
+    settings : mapping
+        Fields of `MLPSettings` that differ from the defaults.
+    seeds : sequence of int
+    device : str
+        "auto", "cpu" or "cuda".
+
+    Returns
+    -------
+    list of Evaluation
+        One a seed.
+    """
+    check_settings("mlp", settings, [field.name for field in fields(MLPSettings)])
+    chosen = MLPSettings(**settings)
+    place = resolve_device(device)
+    started = time.perf_counter()
+    with own_torch_settings():
+        rows, test = _rows(split, place)
+        loss = _task_loss(split)
+        network = StackedMLP(
+            int(rows.features.shape[1]),
+            loss.n_outputs,
+            hidden_sizes=tuple(chosen.hidden_sizes),
+            noise=MemberNoise(seeds, place),
+            dropout=chosen.dropout,
+        )
+        objective = _MetricObjective(network, loss, split.metric)
+        training = TrainingSettings(
+            learning_rate=chosen.learning_rate,
+            weight_decay=chosen.weight_decay,
+            batch_size=chosen.batch_size,
+            max_epochs=chosen.max_epochs,
+            patience=chosen.patience,
+        )
+        train_stack(network, objective, rows, training, order_seed=_ORDER_SEED)
+        validation_scores = objective.scores(rows, rows.validation).tolist()
+        test_scores = objective.scores(rows, test).tolist()
+    seconds = (time.perf_counter() - started) / len(seeds)
+    return [
+        Evaluation(seed, test_score, validation_score, seconds)
+        for seed, test_score, validation_score in zip(
+            seeds, test_scores, validation_scores, strict=True
+        )
+    ]
+
+
+def _task_loss(split: Split) -> TaskLoss:
+    """Return the loss of the task."""
+    if split.task == "regression":
+        return TaskLoss.for_values()
+    return TaskLoss.for_classes(split.n_classes)
+
+
+def _rows(split: Split, device: torch.device) -> tuple[StackRows, Tensor]:
+    """Return all rows on the device, one part after the other, and the test rows."""
+    kind = np.float32 if split.task == "regression" else np.int64
+    features = np.concatenate([part.X for part in split.parts]).astype(np.float32)
+    targets = np.concatenate([part.y for part in split.parts]).astype(kind)
+    ends = np.cumsum([len(part.y) for part in split.parts])
+    places = torch.arange(int(ends[2]), device=device)
+    rows = StackRows(
+        features=torch.from_numpy(features).to(device),
+        targets=torch.from_numpy(targets).to(device),
+        training=places[: ends[0]],
+        validation=places[ends[0] : ends[1]],
+    )
+    return rows, places[ends[1] :]
