@@ -66,7 +66,7 @@ def _run(words: list[str]) -> int:
 
 def _failed(message: str, status: int, words: list[str]) -> int:
     """Say in one line why nothing came of it."""
-    if "--verbose" in words and status != 130:
+    if "--verbose" in words and status == 1:
         traceback.print_exc()
     start = "\r\033[K" if sys.stderr.isatty() else ""  # over a line of progress
     kind = "" if status == 130 else "error: "

@@ -26,6 +26,8 @@ class Problem:
     target : TargetColumn
     weights : array of shape (n_rows,) or None
     class_weight : dict, "balanced" or None
+    wishes : dict
+        What the user knows of the columns, as arguments of an estimator.
     notes : tuple of str
         What the user should know, one sentence each.
     n_rows_left_out : int
@@ -36,6 +38,7 @@ class Problem:
     target: TargetColumn
     weights: npt.NDArray[np.float64] | None
     class_weight: Any
+    wishes: dict[str, Any]
     notes: tuple[str, ...]
     n_rows_left_out: int
 
@@ -91,9 +94,25 @@ def prepare(file: TableFile, options: SelectOptions) -> Problem:
         target,
         weights,
         _class_weight(options, target),
+        _wishes(options, names),
         tuple(notes),
         n_left_out,
     )
+
+
+def _wishes(options: SelectOptions, names: list[str]) -> dict[str, Any]:
+    """Return what the user knows of the columns, by their names."""
+    costs = {
+        name: price
+        for wanted, price in options.cost.items()
+        for name in find_columns("--cost", [wanted], names)
+    }
+    groups = [find_columns("--group", members, names) for members in options.group]
+    return {
+        "always_keep": find_columns("--keep", options.keep, names) or None,
+        "groups": groups or None,
+        "feature_costs": costs or None,
+    }
 
 
 def _is_known(column: Any) -> Any:

@@ -19,6 +19,7 @@ from sklearn.ensemble import (
 )
 from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
+from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve._command._target import TargetColumn, Task
 
@@ -154,20 +155,17 @@ def score(
     used = pa.table(
         {name: column.take(np.r_[train, test]) for name, column in _named(table)}
     )
+    own = _weights_of(known, class_weight, None if weights is None else weights[train])
     matrix, is_category = _matrix(used)
     # Trees of scikit-learn refuse a column in which nothing is known.
     matrix[:, np.isnan(matrix[: len(train)]).all(axis=0)] = 0.0
     judged: list[float] = []
     for places in (np.arange(table.num_columns), np.asarray(kept)):
-        predictor = _predictor(target, is_category[places], class_weight, seed)
+        predictor = _predictor(target, is_category[places], seed)
         narrow = matrix[:, places]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            predictor.fit(
-                narrow[: len(train)],
-                known,
-                sample_weight=None if weights is None else weights[train],
-            )
+            predictor.fit(narrow[: len(train)], known, sample_weight=own)
             guesses = predictor.predict(narrow[len(train) :])
             judged += _judged(target, test, guesses, weights, seed)
     metric = "balanced accuracy" if target.task == "classification" else "R²"
@@ -184,6 +182,16 @@ def _fewer(rows: IndexArray, n_columns: int, seed: int) -> IndexArray:
         return rows
     chosen = np.random.default_rng(seed).choice(len(rows), most, replace=False)
     return rows[np.sort(chosen)]
+
+
+def _weights_of(
+    labels: npt.NDArray[Any], class_weight: Any, weights: FloatArray | None
+) -> FloatArray | None:
+    """Return what the rows weigh, by themselves and by their class."""
+    if class_weight is None:
+        return weights
+    by_class = np.asarray(compute_sample_weight(class_weight, labels))
+    return by_class if weights is None else weights * by_class
 
 
 def _named(table: pa.Table) -> Iterable[tuple[str, Any]]:
@@ -223,10 +231,7 @@ def _numbers(column: Any) -> FloatArray:
 
 
 def _predictor(
-    target: TargetColumn,
-    is_category: npt.NDArray[np.bool_],
-    class_weight: Any,
-    seed: int,
+    target: TargetColumn, is_category: npt.NDArray[np.bool_], seed: int
 ) -> Any:
     """Return an untrained predictor that does not take long."""
     settings: dict[str, Any] = {
@@ -239,9 +244,7 @@ def _predictor(
     n_classes = len(np.unique(target.values))
     n_trees = 1 if n_classes == 2 else n_classes
     n_iterations = max(10, min(_MOST_ITERATIONS, _MOST_TREES // n_trees))
-    return HistGradientBoostingClassifier(
-        max_iter=n_iterations, class_weight=class_weight, **settings
-    )
+    return HistGradientBoostingClassifier(max_iter=n_iterations, **settings)
 
 
 def _judged(

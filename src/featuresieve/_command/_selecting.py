@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 import featuresieve
-from featuresieve._command._naming import find_columns
 from featuresieve._command._problem import Problem
 from featuresieve._command._scoring import Score, score, split_rows
 from featuresieve._command_options import SelectOptions
@@ -121,32 +120,22 @@ def select(
 
 def _selector(problem: Problem, options: SelectOptions) -> Any:
     """Return the estimator that the options ask for."""
-    names = problem.features.column_names
-    costs = {}
-    for wanted, price in options.cost.items():
-        for name in find_columns("--cost", [wanted], names):
-            costs[name] = price
-    groups = [find_columns("--group", members, names) for members in options.group]
     kinds = {
         "classification": featuresieve.AutoNFSClassifier,
         "regression": featuresieve.AutoNFSRegressor,
     }
-    selector = kinds[problem.target.task](
+    return kinds[problem.target.task](
         balance=options.balance,
         n_features_to_select=options.n_features,
         max_features=options.max_features,
-        groups=groups or None,
-        always_keep=find_columns("--keep", options.keep, names) or None,
-        feature_costs=costs or None,
+        **problem.wishes,
         class_weight=problem.class_weight,
         n_epochs=options.epochs,
         max_time=options.max_time,
         device=options.device,
+        verbose=not options.quiet,
         random_state=options.seed,
     )
-    if "verbose" in selector.get_params() and not options.quiet:
-        selector.set_params(verbose=1)
-    return selector
 
 
 def _in_words_of_options(error: BaseException) -> str:

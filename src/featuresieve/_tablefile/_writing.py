@@ -1,10 +1,11 @@
 """Writing files whole or not at all, and the reduced table."""
 
+import io
 import os
 import stat
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, cast
@@ -79,27 +80,41 @@ class Drafts:
         self._renamings.append((draft, path))
         return draft
 
-    def open(self, name: str) -> IO[bytes]:
-        """Open a file to be written; the caller closes it.
+    @contextmanager
+    def open(self, name: str) -> Iterator[IO[bytes]]:
+        """Give a file to write into.
 
         Parameters
         ----------
         name : str
             The path it will have, or "-".
 
-        Returns
-        -------
+        Yields
+        ------
         binary file
         """
         if name == "-":
             sys.stdout.flush()
-            return os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-        path = self.path(name)
-        file = path.open("wb")
-        final = Path(name).expanduser()
-        if final.is_file() and path != final:  # a file that is replaced keeps its mode
-            path.chmod(stat.S_IMODE(final.stat().st_mode))
-        return file
+            yield cast("IO[bytes]", _StandardOutput())
+            sys.stdout.flush()
+            return
+        path, final = self.path(name), Path(name).expanduser()
+        with path.open("wb") as file:
+            if final.is_file():  # a file that is replaced keeps its mode
+                path.chmod(stat.S_IMODE(final.stat().st_mode))
+            yield file
+
+
+class _StandardOutput(io.RawIOBase):
+    """Standard output for writers that close what they have written to."""
+
+    def writable(self) -> bool:
+        """Tell that this can be written to."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Write bytes."""
+        return sys.stdout.buffer.write(data)
 
 
 def check_output(option: str, name: str, endings: Sequence[str] = ()) -> None:
@@ -200,9 +215,7 @@ def write_table(table: pa.Table, name: str, drafts: Drafts) -> None:
         Where it is prepared.
     """
     kind, compression = _kind_of("--out", name)
-    with ExitStack() as stack:
-        raw = stack.enter_context(drafts.open(name))
-        out = stack.enter_context(packed(raw, compression, _member(name)))
+    with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
         if kind == "parquet":
             parquet.write_table(table, out)
         elif kind == "feather":

@@ -1,0 +1,254 @@
+"""What the command does when something is wrong, or when it is stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import featuresieve
+from featuresieve.cli import main
+from made_files import plain_columns, plain_text
+
+COMMAND = [sys.executable, "-m", "featuresieve"]
+QUICK = ("--balance", "price", "--epochs", "3")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """Run each test in a folder of its own that holds plain.csv."""
+    monkeypatch.chdir(tmp_path)
+    Path("plain.csv").write_text(plain_text())
+    return tmp_path
+
+
+def files():
+    return sorted(path.name for path in Path().iterdir())
+
+
+def refused(capsys, *words):
+    """Run a command that must be refused in one line, and return the line."""
+    assert main(words) == 2
+    captured = capsys.readouterr()
+    (line,) = captured.err.splitlines()
+    assert line.startswith("featuresieve: error: ")
+    assert captured.out == ""
+    return line
+
+
+PLAIN = ("select", "plain.csv", "--target", "label")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "required: COMMAND"),
+        (("selct",), "invalid choice: 'selct'"),
+        (("select",), "required: FILE"),
+        (("select", "plain.csv"), "--target is required"),
+        (("select", "none.csv", "--target", "y"), "there is no file none.csv"),
+        (("select", ".", "--target", "y"), "is a folder"),
+        (("select", "plain.csv", "--target", "lable"), "did you mean 'label'?"),
+        (("select", "plain.csv", "--target", "LABEL"), "did you mean 'label'?"),
+        (("select", "plain.csv", "--target", "xyz"), "there are 'a', 'b', 'c', 'd'"),
+        ((*PLAIN, "--frobnicate"), "unrecognized arguments: --frobnicate"),
+        ((*PLAIN, "--balance", "-1"), "--balance: must be auto, price or a number"),
+        ((*PLAIN, "--max-features", "0"), "--max-features: must be a whole number"),
+        ((*PLAIN, "--seed", "x"), "--seed: must be a whole number"),
+        ((*PLAIN, "--max-time", "0"), "--max-time: must be a number of seconds"),
+        ((*PLAIN, "--test", "0.9"), "--test: must be a number from 0 to 0.5"),
+        ((*PLAIN, "--task", "ranking"), "--task: invalid choice: 'ranking'"),
+        ((*PLAIN, "--cost", "a"), "--cost: must be NAME=NUMBER"),
+        ((*PLAIN, "--cost", "q=1"), "--cost: there is no column 'q'"),
+        ((*PLAIN, "--keep", "e"), "--keep: there is no column 'e'"),
+        ((*PLAIN, "--drop", "label"), "--drop: there is no column 'label'"),
+        ((*PLAIN, "--drop", "*"), "there is no column left"),
+        ((*PLAIN, "--weight", "w"), "--weight: there is no column 'w'"),
+        ((*PLAIN, "--class-weight", "maybe=2"), "has no class 'maybe'"),
+        ((*PLAIN, "--task", "regression"), "'label' holds text such as 'no'"),
+        ((*PLAIN, "--delimiter", "ab"), "--delimiter: must be one character"),
+        ((*PLAIN, "--encoding", "klingon"), "there is no encoding 'klingon'"),
+        ((*PLAIN, "--out", "no/out.csv"), "--out: there is no folder 'no'"),
+        ((*PLAIN, "--out", "out.xls"), "--out: out.xls must end in .csv"),
+        ((*PLAIN, "--out", "plain.csv"), "plain.csv is read, and must not be written"),
+        ((*PLAIN, "--plot", "p.gif"), "--plot: p.gif must end in .png, .svg or .pdf"),
+        ((*PLAIN, "--out", "-", "--json", "-"), "cannot both be standard output"),
+        ((*PLAIN, "--out", "x.csv", "--json", "x.csv"), "name the same file"),
+        ((*PLAIN, "--quiet", "--verbose"), "exclude each other"),
+        ((*PLAIN, "--config", "none.toml"), "none.toml: No such file"),
+        (("apply", "none.sieve", "plain.csv"), "there is no file none.sieve"),
+        (("apply", "plain.csv", "plain.csv"), "plain.csv cannot be loaded"),
+    ],
+)
+def test_wrong_words_are_refused_in_one_line(capsys, words, message):
+    assert message in refused(capsys, *words)
+    assert files() == ["plain.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--n-features", "9"), "--n-features must be"),
+        (
+            ("--keep", "a", "b", "--max-features", "1"),
+            "--max-features must be at least",
+        ),
+        (("--group", "a", "b", "--group", "b", "c"), "--group must be disjoint"),
+        (("--device", "abacus"), "--device must be"),
+    ],
+)
+def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, message):
+    assert main([*PLAIN, "--quiet", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("targte = 'label'", "no option 'targte'; did you mean 'target'?"),
+        ("file = 'x.csv'", "no option 'file'"),
+        ("target = [", "is not TOML"),
+        ("target = 'label'\nseed = -1", "--seed: must be a whole number"),
+        ("target = 'label'\nkeep = 3", "keep must be a list of names"),
+        ("target = 'label'\ncost = ['a']", "cost must be a table of numbers"),
+        ("target = 'label'\nquiet = 'yes'", "quiet must be true or false"),
+        ("target = 'label'\ngroup = 'a'", "group must be a list of lists"),
+        ("target = true", "target must be a text or a number"),
+    ],
+)
+def test_wrong_configuration_is_refused(capsys, text, message):
+    Path("c.toml").write_text(text)
+    assert message in refused(capsys, "select", "plain.csv", "--config", "c.toml")
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([None] * 60, "is missing in every row"),
+        (["x"] * 60, "is 'x' in every row"),
+        ([f"name {row}" for row in range(60)], "60 different values in 60 rows"),
+        (pa.array([0] * 60, pa.date32()), "holds date32"),
+    ],
+)
+def test_columns_that_are_no_target_are_refused(capsys, values, message):
+    parquet.write_table(pa.table({"x": range(60), "y": values}), "t.parquet")
+    assert message in refused(capsys, "select", "t.parquet", "--target", "y")
+
+
+def test_repeated_target_is_refused(capsys):
+    Path("t.csv").write_text("y,y,x\n1,2,3\n")
+    line = refused(capsys, "select", "t.csv", "--target", "y")
+    assert "has 2 columns named 'y'" in line
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.parquet", "picture.png", "s.sieve"])
+def test_error_while_writing_leaves_nothing(monkeypatch, capsys, name):
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("featuresieve._command._report.json_text", fail)
+    option = {"png": "--plot", "sieve": "--save"}.get(name.split(".")[1], "--out")
+    words = [*PLAIN, *QUICK, option, name, "--json", "x.json"]
+    assert main(words) == 2
+    assert "No space left" in capsys.readouterr().err
+    assert files() == ["plain.csv"]
+
+
+def test_interrupt_while_writing_leaves_the_old_file(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    Path("out.csv").write_text("before")
+    monkeypatch.setattr("featuresieve._command._report.json_text", interrupt)
+    assert main([*PLAIN, *QUICK, "--out", "out.csv", "--json", "x.json"]) == 130
+    assert files() == ["out.csv", "plain.csv"]
+    assert Path("out.csv").read_text() == "before"
+
+
+def test_failed_run_has_status_one(monkeypatch, capsys):
+    def diverge(*_):
+        raise featuresieve.TrainingDivergedError("the loss is not finite.")
+
+    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", diverge)
+    assert main([*PLAIN, "--quiet", "--json", "x.json"]) == 1
+    assert capsys.readouterr().err == "featuresieve: error: the loss is not finite.\n"
+    assert files() == ["plain.csv"]
+
+
+def test_missing_package_is_named_with_what_installs_it(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    line = refused(capsys, *PLAIN, "--plot", "p.png")
+    assert line.endswith("this needs matplotlib: pip install 'featuresieve[plot]'")
+
+
+def test_missing_pyarrow_is_named_with_what_installs_it():
+    code = (
+        "import sys; sys.modules['pyarrow'] = None; from featuresieve.cli import main;"
+        "sys.exit(main(['select', 'plain.csv', '--target', 'label']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == (
+        "featuresieve: error: this needs pyarrow: pip install 'featuresieve[cli]'\n"
+    )
+
+
+def test_help_is_quick_because_no_large_library_is_imported():
+    code = (
+        "import sys; from featuresieve.cli import main; main(['select', '--help']);"
+        "large = {'torch', 'sklearn', 'pandas', 'numpy', 'scipy', 'pyarrow'};"
+        "sys.exit(bool(large & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_module_runs_as_a_command():
+    done = subprocess.run([*COMMAND, "--version"], capture_output=True, text=True)
+    assert (done.returncode, done.stdout.strip()) == (0, featuresieve.__version__)
+
+
+def test_broken_pipe_is_quiet():
+    parquet.write_table(pa.table(plain_columns(20_000)), "t.parquet")
+    words = [
+        "select",
+        "t.parquet",
+        "--target",
+        "label",
+        *QUICK,
+        "--quiet",
+        "--out",
+        "-",
+    ]
+    with subprocess.Popen(
+        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        assert process.stdout.readline() != b""
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 141
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for a child")
+def test_interrupt_ends_with_one_line_and_no_files():
+    Path("large.csv").write_text(plain_text(20_000))
+    words = ["select", "large.csv", "--target", "label", "--out", "out.csv"]
+    with subprocess.Popen(
+        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        while not process.stdout.readline().startswith("classes"):
+            pass
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        error = process.stderr.read()
+        assert process.wait() == 130
+    assert error.splitlines()[-1] == "featuresieve: interrupted"
+    assert "Traceback" not in error
+    assert files() == ["large.csv", "plain.csv"]
