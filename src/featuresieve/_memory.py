@@ -22,12 +22,11 @@ def memory_advice(device: torch.device) -> Iterator[None]:
             raise
         # The frames below hold the tensors that fill the device.
         traceback.clear_frames(error.__traceback__)
-        advice = "batch_size, n_members (2 at the least) or hidden_sizes"
         elsewhere = "" if device.type == "cpu" else ', or train with device="cpu"'
         first = str(error).partition("\n")[0][:200]
         raise OutOfDeviceMemoryError(
-            f"the device {str(device)!r} has no memory left ({first}). Choose a "
-            f"smaller {advice}{elsewhere}."
+            f"the device {str(device)!r} has no memory left. Choose a smaller "
+            f"batch_size, n_members or hidden_sizes{elsewhere}. It said: {first}"
         ) from error
 
 
