@@ -27,6 +27,13 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.fixture
+def strange_files():
+    """Write a file without a header, and one with spaces between its cells."""
+    Path("bare.csv").write_text("1,2.5\n3,4.5\n")
+    Path("spaces.txt").write_text("x y\n1 2\n")
+
+
 def files():
     return sorted(path.name for path in Path().iterdir())
 
@@ -81,13 +88,16 @@ PLAIN = ("select", "plain.csv", "--target", "label")
         ((*PLAIN, "--out", "x.csv", "--json", "x.csv"), "name the same file"),
         ((*PLAIN, "--quiet", "--verbose"), "exclude each other"),
         ((*PLAIN, "--config", "none.toml"), "none.toml: No such file"),
+        (("select", "bare.csv", "--target", "y"), "seems to be data"),
+        (("select", "spaces.txt", "--target", "y"), "name it with --delimiter"),
         (("apply", "none.sieve", "plain.csv"), "there is no file none.sieve"),
         (("apply", "plain.csv", "plain.csv"), "plain.csv cannot be loaded"),
     ],
 )
+@pytest.mark.usefixtures("strange_files")
 def test_wrong_words_are_refused_in_one_line(capsys, words, message):
     assert message in refused(capsys, *words)
-    assert files() == ["plain.csv"]
+    assert files() == ["bare.csv", "plain.csv", "spaces.txt"]
 
 
 @pytest.mark.parametrize(

@@ -102,6 +102,12 @@ def test_codes_with_leading_zeros_stay_text(put):
     assert columns_of(path) == {"zip": ["01234", "98765"], "n": [10, 0]}
 
 
+def test_numbers_too_long_for_an_integer_stay_text_unless_they_are_floats(put):
+    first, second = "1" * 25, "1" * 24 + "2"
+    path = put(f"id,size\n{first},1e30\n{second},2.5e31\n")
+    assert columns_of(path) == {"id": [first, second], "size": [1e30, 2.5e31]}
+
+
 def test_kinds_of_columns_are_told_apart(put):
     path = put(
         "day,at,is,ago,number,text\n"

@@ -41,6 +41,8 @@ def apply(options: ApplyOptions) -> list[str]:
     TableFileError
         If a file or a column is not there, or does not fit.
     """
+    if options.out == "-" and options.predict == "-":
+        raise TableFileError("--out and --predict cannot both be standard output.")
     for option, name in (("--out", options.out), ("--predict", options.predict)):
         if name is not None:
             check_table_output(option, name)

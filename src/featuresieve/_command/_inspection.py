@@ -43,8 +43,8 @@ def column_notes(table: pa.Table) -> list[str]:
         word = "looks" if len(identifying) == 1 else "look"
         hint = " ".join(quote(name) for name in identifying[:8])
         notes.append(
-            f"{listed(identifying)} {word} like identifiers, which say nothing about "
-            f"other rows; to leave them out: --drop {hint}"
+            f"{listed(identifying)} {word} like a number or name of each row, which "
+            f"says nothing about other rows; to leave out: --drop {hint}"
         )
     return notes
 

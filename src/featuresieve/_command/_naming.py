@@ -36,7 +36,29 @@ def find_column(option: str, name: str, file: TableFile) -> str:
         )
     if name in names:
         return name
-    raise no_column(option, name, names)
+    error = no_column(option, name, names)
+    hint = _hint(file)
+    raise TableFileError(f"{error} {hint}") if hint else error
+
+
+def _hint(file: TableFile) -> str:
+    """Return why a file may have other columns than expected, or nothing."""
+    if file.dialect is None:
+        return ""
+    if len(file.headings) == 1:
+        return "If cells are separated by another character, name it with --delimiter."
+    if all(_is_number(heading) for heading in file.headings if heading):
+        return "The first line must name the columns, and seems to be data."
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
 
 
 def find_columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[str]:

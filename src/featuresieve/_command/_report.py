@@ -113,7 +113,7 @@ def _path(selector: Any) -> list[str]:
 
 def _number(value: float) -> str:
     """Return a score with three decimals, or a dash."""
-    return "–" if math.isnan(value) else f"{value:.3f}"
+    return "–" if math.isnan(value) else f"{round(value, 3) + 0.0:.3f}"
 
 
 def _short(name: str) -> str:

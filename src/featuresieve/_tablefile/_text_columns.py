@@ -121,7 +121,7 @@ def _as_numbers(
     n_cells = len(column) - column.null_count
     is_sure = meaning == "number"
     is_few = n_numbers < _MIXED_SHARE * n_cells
-    if not is_sure and (is_few or _any_leading_zero(column)):
+    if not is_sure and (is_few or _any_code(column)):
         return None
     if n_numbers == n_cells:
         return _parsed(column, decimal), []
@@ -151,9 +151,11 @@ def _number_pattern(decimal: str) -> str:
     return rf"^[$€£]?\s?{number}\s?[%$€£]?$"
 
 
-def _any_leading_zero(column: Any) -> bool:
-    """Tell whether the numbers are codes that begin with a zero."""
-    return bool(pc.any(pc.match_substring_regex(column, r"^[+-]?0\d+$")).as_py())
+def _any_code(column: Any) -> bool:
+    """Tell whether the numbers are codes: with a leading zero, or very long."""
+    return bool(
+        pc.any(pc.match_substring_regex(column, r"^[+-]?(0\d+|\d{20,})$")).as_py()
+    )
 
 
 def _parsed(column: Any, decimal: str) -> Any:

@@ -69,8 +69,8 @@ def _restore_texts(
 ) -> None:
     """Read again, as text, what lost something by being read as something else.
 
-    Whole numbers with leading zeros are codes, and a minus is no missing value where
-    there is a plus.
+    Whole numbers with leading zeros are codes, and so are those of 20 digits and more;
+    a minus is no missing value where there is a plus.
     """
     text = [name for name in columns if meanings.get(name) == "text"]
     if text:
@@ -86,6 +86,12 @@ def _restore_texts(
         for name in whole:
             if _any(pc.match_substring_regex(texts.column(name), r"^\s*[+-]?0\d")):
                 columns[name] = texts.column(name)
+    long = [name for name, column in columns.items() if _is_beyond_integers(column)]
+    if long:
+        texts = reader.read(long, as_text=True)
+        for name in long:
+            if not _any(pc.match_substring_regex(texts.column(name), r"[^\d\s]")):
+                columns[name] = texts.column(name)
     signs = [
         name
         for name, column in columns.items()
@@ -97,6 +103,13 @@ def _restore_texts(
         marks = [mark for mark in MISSING_MARKS if mark != "-"]
         texts = reader.read(signs, as_text=True, marks=marks)
         columns.update({name: texts.column(name) for name in signs})
+
+
+def _is_beyond_integers(column: Any) -> bool:
+    """Tell whether all numbers are larger than any integer of 64 bits."""
+    if column.type != pa.float64() or column.null_count == len(column):
+        return False
+    return bool(pc.min(pc.abs(column)).as_py() >= 2.0**63)
 
 
 def _any(condition: Any) -> bool:
