@@ -78,7 +78,10 @@ def apply(options: ApplyOptions) -> list[str]:
             ]
             write_columns(file, places, out, drafts)
             lines.append(f"kept {len(kept)} of {len(names)} columns")
-    return lines
+    written = (
+        name for name in (options.out, options.predict) if name not in (None, "-")
+    )
+    return [*lines, *(f"wrote {name}" for name in written)]
 
 
 def _loaded(path: str) -> Any:
