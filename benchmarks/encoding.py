@@ -1,19 +1,30 @@
 """Processor time and memory of reading and encoding tables, on one thread.
 
-Run with ``OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 python benchmarks/encoding.py``.
+Run with ``OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 python benchmarks/encoding.py``, or
+with ``--out FOLDER`` to write elsewhere than to ``benchmarks/results``.
 """
 
+import argparse
 import time
 import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
+import stamp
+import torch
 
+from featuresieve import AutoNFSClassifier
 from featuresieve._columns import ColumnScaler
 from featuresieve._encoding import TableEncoder
+from featuresieve._preparation import prepare
+from featuresieve._row_weights import row_weights
 from featuresieve._table import read_table
+from featuresieve._targets import class_target
+from featuresieve._wishes import wishes_from
 
 N_ROWS = 100_000
 
@@ -67,7 +78,8 @@ def peak_mebibytes(function: Any) -> float:
     return peak / 2**20
 
 
-def main() -> None:
+def encodings() -> Iterator[dict[str, Any]]:
+    """Time the encoding of mixed frames of several libraries, and of plain arrays."""
     frame = mixed_frame()
     objects = frame.astype({c: object for c in frame if c.startswith("category")})
     frames = {
@@ -76,18 +88,66 @@ def main() -> None:
         "polars": pl.from_pandas(frame),
         "pyarrow": pl.from_pandas(frame).to_arrow(),
     }
-    print(f"{N_ROWS:,} x 100 mixed columns, read + fit + transform")
     for name, X in frames.items():
-        print(f"  {name:25s} {seconds(lambda X=X: encode(X)):6.2f} s")
-    X = np.random.default_rng(0).standard_normal((N_ROWS, 100), dtype=np.float32)
-    print(f"{N_ROWS:,} x 100 float32 array")
-    print(f"  table layer               {seconds(lambda: encode(X)):6.2f} s")
-    print(f"  ColumnScaler alone        {seconds(lambda: scale(X)):6.2f} s")
-    X = np.random.default_rng(0).standard_normal((1_000_000, 50), dtype=np.float32)
-    print("1,000,000 x 50 float32 array (191 MiB)")
-    print(f"  table layer               {seconds(lambda: encode(X), 1):6.2f} s")
-    print(f"  ColumnScaler alone        {seconds(lambda: scale(X), 1):6.2f} s")
-    print(f"  peak of the table layer   {peak_mebibytes(lambda: encode(X)):6.0f} MiB")
+        what = f"{N_ROWS:,} x 100 mixed, {name}: read and encode"
+        yield {"what": what, "seconds": seconds(lambda X=X: encode(X))}
+    for shape in ((N_ROWS, 100), (1_000_000, 50)):
+        X = np.random.default_rng(0).standard_normal(shape, dtype=np.float32)
+        what = f"{shape[0]:,} x {shape[1]} float32"
+        yield {
+            "what": f"{what}: read and encode",
+            "seconds": seconds(lambda X=X: encode(X), 2),
+            "output_mebibytes": X.nbytes / 2**20,
+            "peak_mebibytes": peak_mebibytes(lambda X=X: encode(X)),
+        }
+        yield {
+            "what": f"{what}: scaling alone",
+            "seconds": seconds(lambda X=X: scale(X), 2),
+        }
+
+
+def share_of_a_fit() -> Iterator[dict[str, Any]]:
+    """Time a default fit of the mixed frame, and what comes before the search."""
+    frame = mixed_frame()
+    y = frame["number 0"] + frame["boolean 0"] + (frame["category 0"] == "level 3") > 1
+
+    def fit() -> None:
+        AutoNFSClassifier(random_state=0, device="cpu").fit(frame, y)
+
+    def prepare_alone() -> None:
+        table, n_rows = read_table(frame), len(frame)
+        free = dict.fromkeys(["groups", "always_keep", "never_keep", "feature_costs"])
+        prepare(
+            table,
+            class_target(y, n_rows),
+            row_weights(None, None, None, n_rows),
+            wishes_from(free, table.names, table.n_features),
+            scaling="normal_scores",
+            max_categories=32,
+        )
+
+    whole = seconds(fit, 1)
+    for what, part in (
+        ("whole fit", whole),
+        ("reading, encoding and ordering", seconds(prepare_alone)),
+        ("reading and encoding", seconds(lambda: encode(frame))),
+    ):
+        what = f"{N_ROWS:,} x 100 mixed, default fit on the CPU: {what}"
+        yield {"what": what, "seconds": part, "share_of_fit": part / whole}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
+    arguments = parser.parse_args()
+    torch.set_num_threads(1)
+    circumstances, records = stamp.stamp(), []
+    for record in (*share_of_a_fit(), *encodings()):
+        rounded = {k: round(v, 3) if k != "what" else v for k, v in record.items()}
+        print(rounded, flush=True)
+        records.append(rounded)
+    content = {"stamp": circumstances, "records": records}
+    stamp.write("table_layer", content, arguments.out)
 
 
 if __name__ == "__main__":
