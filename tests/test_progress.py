@@ -97,6 +97,11 @@ def test_a_shorter_line_leaves_nothing_of_a_longer_one(monkeypatch):
         assert len(state) >= len(before)
 
 
+def test_a_narrow_terminal_gets_a_line_that_fits(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert len(told_after(25, 20.0, monkeypatch)) == 39
+
+
 def test_an_error_ends_the_line_on_a_terminal(monkeypatch):
     terminal = open_terminal(monkeypatch)
     with pytest.raises(TrainingDivergedError):
@@ -123,6 +128,7 @@ def told_after(steps, seconds, monkeypatch, *, stage="gates", n_steps=100):
 
 
 def test_the_time_left_counts_this_stage_and_those_to_come(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     # 20 s for a quarter: 60 s left of the gates, which are 80 % of a usual fit, and
     # 20 s for the rest.
     line = told_after(25, 20.0, monkeypatch)
@@ -132,6 +138,7 @@ def test_the_time_left_counts_this_stage_and_those_to_come(monkeypatch):
 
 
 def test_the_time_left_of_the_last_stage_is_its_own(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     line = told_after(50, 5.0, monkeypatch, stage="predictor")
     assert line.endswith("step 50 of 100, 5 s, about 5 s left")
 

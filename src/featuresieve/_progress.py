@@ -1,5 +1,6 @@
 """Progress of a fit as text: one line that changes on a terminal, a few elsewhere."""
 
+import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -69,6 +70,7 @@ class Progress:
         if left is not None and left >= 1:
             line += f", about {as_clock(left)} left"
         if self._is_terminal:
+            line = line[: shutil.get_terminal_size().columns - 1]  # a wrapped one stays
             self._put(f"\r{line.ljust(self._width)}")
             self._width = len(line)
         else:
