@@ -109,3 +109,22 @@ def test_regression_predicts_numbers():
     found = parquet.read_table("p.parquet")
     assert found.column_names == ["prediction"]
     assert found.schema.types == [pa.float64()]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--out", "plain.csv"), "plain.csv is read, and must not be written"),
+        (("--out", "plain.sieve"), "--out: plain.sieve must end in"),
+        (("--out", "-", "--predict", "-"), "must be two files"),
+        (("--out", "o.csv", "--also", "lable"), "did you mean 'label'?"),
+    ],
+)
+def test_wrong_words_are_refused_and_nothing_is_written(capsys, words, message):
+    assert main(["apply", "plain.sieve", "plain.csv", *words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+    assert sorted(path.name for path in Path().iterdir()) == [
+        "plain.csv",
+        "plain.sieve",
+    ]

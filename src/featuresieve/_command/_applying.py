@@ -1,5 +1,6 @@
 """`featuresieve apply`: the kept columns of another file, and predictions for it."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -41,11 +42,7 @@ def apply(options: ApplyOptions) -> list[str]:
     TableFileError
         If a file or a column is not there, or does not fit.
     """
-    if options.out == "-" and options.predict == "-":
-        raise TableFileError("--out and --predict cannot both be standard output.")
-    for option, name in (("--out", options.out), ("--predict", options.predict)):
-        if name is not None:
-            check_table_output(option, name)
+    _check_outputs(options)
     selector = _loaded(options.saved)
     names = [str(name) for name in selector.feature_names_in_]
     kept = [names[place] for place in np.flatnonzero(selector.support_)]
@@ -66,22 +63,30 @@ def apply(options: ApplyOptions) -> list[str]:
         if options.predict is not None:
             predictions = _predictions(selector, file, names, kept)
             write_table(predictions, options.predict, drafts)
-        out = options.out
-        if out is None and options.predict is None:
-            out = "-"
+        out = "-" if options.out is options.predict is None else options.out
         if out is not None:
-            also = find_columns("--also", options.also, present)
-            places = [
-                place
-                for place, name in enumerate(present)
-                if name in kept or name in also
-            ]
+            wanted = {*kept, *find_columns("--also", options.also, present)}
+            places = [place for place, name in enumerate(present) if name in wanted]
             write_columns(file, places, out, drafts)
             lines.append(f"kept {len(kept)} of {len(names)} columns")
     written = (
         name for name in (options.out, options.predict) if name not in (None, "-")
     )
     return [*lines, *(f"wrote {name}" for name in written)]
+
+
+def _check_outputs(options: ApplyOptions) -> None:
+    """Refuse files that cannot be written before anything is computed."""
+    outputs = [name for name in (options.out, options.predict) if name is not None]
+    if len({os.path.realpath(name) for name in outputs}) < len(outputs):
+        raise TableFileError("--out and --predict must be two files.")
+    for option, name in (("--out", options.out), ("--predict", options.predict)):
+        if name is None:
+            continue
+        check_table_output(option, name)
+        inputs = {os.path.realpath(options.saved), os.path.realpath(options.file)}
+        if name != "-" and os.path.realpath(name) in inputs:
+            raise TableFileError(f"{option}: {name} is read, and must not be written.")
 
 
 def _loaded(path: str) -> Any:

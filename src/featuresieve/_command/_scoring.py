@@ -5,7 +5,7 @@ columns would look better than they are.
 """
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -146,33 +146,37 @@ def score(
     if len(test) == 0:
         return None
     train = _fewer(train, table.num_columns, seed)
-    known = target.values[train]
+    own = None
     if weights is not None:
         train = train[weights[train] > 0]
-        known = target.values[train]
+        own = weights[train]
+    known = target.values[train]
     if target.task == "classification" and len(np.unique(known)) < 2:
         return None
-    used = pa.table(
-        {name: column.take(np.r_[train, test]) for name, column in _named(table)}
-    )
-    own = _weights_of(known, class_weight, None if weights is None else weights[train])
-    matrix, is_category = _matrix(used)
+    matrix, is_category = _matrix(table, np.r_[train, test])
     # Trees of scikit-learn refuse a column in which nothing is known.
     matrix[:, np.isnan(matrix[: len(train)]).all(axis=0)] = 0.0
-    judged: list[float] = []
+    own = _weights_of(known, class_weight, own)
+    judged = []
     for places in (np.arange(table.num_columns), np.asarray(kept)):
         predictor = _predictor(target, is_category[places], seed)
-        narrow = matrix[:, places]
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            predictor.fit(narrow[: len(train)], known, sample_weight=own)
-            guesses = predictor.predict(narrow[len(train) :])
-            judged += _judged(target, test, guesses, weights, seed)
+        guesses = _guesses(predictor, matrix[:, places], known, own)
+        judged.append(_judged(target, test, guesses, weights, seed))
     metric = "balanced accuracy" if target.task == "classification" else "R²"
-    with_all, all_error, with_kept, kept_error = judged
-    return Score(
-        *(metric, with_all, all_error, with_kept, kept_error), len(train), len(test)
-    )
+    return Score(metric, *judged[0], *judged[1], len(train), len(test))
+
+
+def _guesses(
+    predictor: Any,
+    matrix: npt.NDArray[np.float32],
+    known: npt.NDArray[Any],
+    weights: FloatArray | None,
+) -> npt.NDArray[Any]:
+    """Train on the first rows, whose target is known, and predict the others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predictor.fit(matrix[: len(known)], known, sample_weight=weights)
+        return np.asarray(predictor.predict(matrix[len(known) :]))
 
 
 def _fewer(rows: IndexArray, n_columns: int, seed: int) -> IndexArray:
@@ -194,16 +198,14 @@ def _weights_of(
     return by_class if weights is None else weights * by_class
 
 
-def _named(table: pa.Table) -> Iterable[tuple[str, Any]]:
-    """Return the columns with their names."""
-    return zip(table.column_names, table.columns, strict=True)
-
-
-def _matrix(table: pa.Table) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
-    """Return the columns as numbers, NaN where missing, and which are categories."""
-    matrix = np.empty((table.num_rows, table.num_columns), dtype=np.float32)
+def _matrix(
+    table: pa.Table, rows: IndexArray
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+    """Return some rows as numbers, NaN where missing, and which are categories."""
+    matrix = np.empty((len(rows), table.num_columns), dtype=np.float32)
     is_category = np.zeros(table.num_columns, dtype=bool)
     for place, column in enumerate(table.columns):
+        column = column.take(rows)
         kind = column.type
         if pa.types.is_dictionary(kind):
             column = column.cast(kind.value_type)
@@ -258,12 +260,24 @@ def _judged(
     truth = target.values[test]
     own = np.ones(len(test)) if weights is None else weights[test]
     rng = np.random.default_rng(seed)
-    values = [_metric(target.task, truth, guesses, own)]
+    with warnings.catch_warnings():  # a class that was drawn out
+        warnings.simplefilter("ignore")
+        return _resampled(target.task, truth, guesses, own, rng)
+
+
+def _resampled(
+    task: Task,
+    truth: npt.NDArray[Any],
+    guesses: npt.NDArray[Any],
+    weights: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Return the score of the rows, and its spread over draws of as many."""
+    values = []
     for _ in range(_N_RESAMPLES):
-        drawn = rng.integers(len(test), size=len(test))
-        value = _metric(target.task, truth[drawn], guesses[drawn], own[drawn])
-        values.append(value)
-    return values[0], float(np.nanstd(values[1:]))
+        drawn = rng.integers(len(truth), size=len(truth))
+        values.append(_metric(task, truth[drawn], guesses[drawn], weights[drawn]))
+    return _metric(task, truth, guesses, weights), float(np.nanstd(values))
 
 
 def _metric(
