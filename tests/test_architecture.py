@@ -112,12 +112,13 @@ LABORATORY_MAY_IMPORT = {
     "compare": {"task", "labels", "selectors"},
     "downstream": {"search_space", "stack", "data"},
     "store": {"run_spec", "environment"},
+    "tuning": {"search_space"},
     "analysis": {"labels"},
     "report": {"store", "analysis", "labels"},
-    "pipeline": STAGES | {"run_spec"},
+    "pipeline": STAGES | {"run_spec", "tuning"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment"},
     "cli": STAGES
-    | {"labels", "compare", "runner", "experiment", "analysis", "report"}
+    | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
     | {"featuresieve"},
     "__main__": {"cli"},
 }

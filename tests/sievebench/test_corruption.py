@@ -31,7 +31,7 @@ def literal_columns(X, scenario, p):
 
 
 @pytest.mark.parametrize("fraction", [0.25, 0.5, 0.75, 0.9])
-@pytest.mark.parametrize("scenario", ["random", "corrupted", "second-order"])
+@pytest.mark.parametrize("scenario", ["random", "corrupted", "second_order"])
 def test_legacy_columns_are_those_of_the_protocol(scenario, fraction):
     dataset = made_dataset()
     dataset.X[3, 2] = np.nan
@@ -49,7 +49,7 @@ def test_added_columns_are_marked_and_named():
     assert found.n_columns == 12
 
 
-@pytest.mark.parametrize("scenario", ["corrupted", "second-order"])
+@pytest.mark.parametrize("scenario", ["corrupted", "second_order"])
 def test_smaller_share_begins_with_the_same_sources(scenario):
     dataset = made_dataset()
     dataset.X[:] = np.arange(1, 7)  # constant columns: no spread, so no noise
@@ -58,7 +58,7 @@ def test_smaller_share_begins_with_the_same_sources(scenario):
     np.testing.assert_array_equal(many[:, : few.shape[1]], few)
 
 
-@pytest.mark.parametrize("scenario", ["random", "corrupted", "second-order"])
+@pytest.mark.parametrize("scenario", ["random", "corrupted", "second_order"])
 def test_own_stream_begins_with_the_same_columns(scenario):
     few = corruption.apply(made_dataset(), scenario, 0.5, seed=7).X
     many = corruption.apply(made_dataset(), scenario, 0.9, seed=7).X

@@ -47,7 +47,7 @@ def apply(
     ----------
     dataset : Dataset
         Raw and not yet split: the benchmark adds columns before anything else.
-    scenario : {"none", "random", "corrupted", "second-order"}
+    scenario : {"none", "random", "corrupted", "second_order"}
     noise_fraction : float, default=0.5
         Share of added columns among all, from 0 to 0.9.
     seed : int or None, default=None

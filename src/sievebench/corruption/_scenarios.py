@@ -42,5 +42,5 @@ SCENARIOS: dict[str, Callable[[Matrix, int, Stream], Matrix]] = {
     "none": add_nothing,
     "random": add_random,
     "corrupted": add_corrupted,
-    "second-order": add_second_order,
+    "second_order": add_second_order,
 }

@@ -4,7 +4,9 @@
 `sievebench.labels` has the names the paper prints.
 """
 
+from sievebench.selectors._registry import SELECTORS
 from sievebench.selectors._scored_selector import ScoredSelector
+from sievebench.selectors._selecting import Selection, select
 from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
 from sievebench.selectors.attention_map import AttentionMap
 from sievebench.selectors.autonfs import AutoNFS
@@ -25,29 +27,6 @@ from sievebench.selectors.stochastic_gates import StochasticGates
 from sievebench.selectors.univariate import Univariate
 from sievebench.selectors.xgboost import XGBoost
 
-SELECTORS: dict[str, type[ScoredSelector]] = {
-    "none": NoSelection,
-    "univariate": Univariate,
-    "lasso": Lasso,
-    "1l-lasso": FirstLayerLasso,
-    "agl": AdaptiveGroupLasso,
-    "lassonet": LassoNet,
-    "attention": AttentionMap,
-    "forest": RandomForest,
-    "xgboost": XGBoost,
-    "deep-lasso": DeepLasso,
-    "stg": StochasticGates,
-    "protogate": ProtoGate,
-    "lspin": LSPIN,
-    "autonfs": AutoNFS,
-    # Not in the paper, expected by users of the field.
-    "boruta": Boruta,
-    "mrmr": MRMR,
-    "mutual-info": MutualInformation,
-    "svc-rfe": LinearSVCElimination,
-    "permutation": PermutationImportance,
-}
-
 __all__ = [
     "LSPIN",
     "MRMR",
@@ -67,7 +46,9 @@ __all__ = [
     "ProtoGate",
     "RandomForest",
     "ScoredSelector",
+    "Selection",
     "StochasticGates",
     "Univariate",
     "XGBoost",
+    "select",
 ]

@@ -1,0 +1,208 @@
+"""``sievebench run``: the cells of an experiment file."""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sievebench.run_spec import RunSpec
+    from sievebench.store import Store
+
+_EXAMPLES = """\
+examples:
+  sievebench run experiments/smoke.toml
+  sievebench run experiments/quick.toml --workers 4 --datasets eye gesture
+  sievebench run experiments/quick.toml --retry failed timeout
+
+Every cell leaves one record in OUT/NAME/records. Cells that have one are not run again:
+start the command anew after a kill, and it goes on. The exit status is 0 if all cells
+are done or skipped, 1 if some failed or took too long, 2 for a file that does not fit,
+130 after Ctrl-C.
+"""
+
+
+def add_run_parser(commands: Any) -> None:
+    """Add `sievebench run` to the commands.
+
+    Parameters
+    ----------
+    commands : argparse's collection of sub-parsers
+    """
+    run = commands.add_parser(
+        "run",
+        help="run an experiment of the benchmark",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.set_defaults(run=run_experiment)
+    add = run.add_argument
+    add("experiment", type=Path, metavar="FILE", help="an experiment file (TOML)")
+    add("--out", type=Path, default=Path("runs"), help="folder for records (runs)")
+    add("--workers", type=int, default=os.cpu_count(), help="processes (all cores)")
+    add("--device", default="auto", help="auto (default), cpu or cuda")
+    add("--datasets", nargs="+", metavar="NAME", help="only these")
+    add("--scenarios", nargs="+", metavar="NAME", help="only these")
+    add("--selectors", nargs="+", metavar="NAME", help="only these")
+    add(
+        "--retry",
+        nargs="+",
+        default=[],
+        choices=("failed", "timeout", "skipped"),
+        help="run cells again that ended so",
+    )
+    add("--csv", type=Path, metavar="FILE", help="write the table of all runs")
+    add("--list", action="store_true", help="print the cells, run nothing")
+    add("--quiet", action="store_true", help="no progress")
+
+
+def run_experiment(options: argparse.Namespace) -> int:
+    """Run an experiment and return the exit status.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+
+    Returns
+    -------
+    int
+    """
+    from sievebench.experiment import ExperimentError, read_experiment
+    from sievebench.runner import run_cells
+    from sievebench.store import Store
+
+    try:
+        experiment = read_experiment(options.experiment)
+        cells = _chosen(experiment.cells(options.device), options)
+    except ExperimentError as error:
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return 2
+    store = Store(options.out / experiment.name)
+    if options.list:
+        for spec in cells:
+            print(spec.key)
+        return 0
+    shown = _Progress(cells, store, options)
+    try:
+        endings = run_cells(
+            cells,
+            store,
+            n_workers=options.workers,
+            time_limit_seconds=experiment.budget.time_limit_seconds,
+            retry=options.retry,
+            progress=shown,
+        )
+    except KeyboardInterrupt:
+        shown.close()
+        print(
+            "sievebench: stopped; what is finished is kept, the same command goes on.",
+            file=sys.stderr,
+        )
+        return 130
+    shown.close()
+    _summarise(endings, store, options)
+    return 1 if endings["failed"] or endings["timeout"] else 0
+
+
+def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpec"]:
+    """Return the cells the user asked for."""
+    from sievebench.experiment import ExperimentError
+
+    for field, names in (
+        ("dataset", options.datasets),
+        ("scenario", options.scenarios),
+        ("selector", options.selectors),
+    ):
+        if names is None:
+            continue
+        known = {getattr(spec, field) for spec in cells}
+        for name in names:
+            if name not in known:
+                allowed = ", ".join(sorted(known))
+                raise ExperimentError(
+                    f"the experiment has no {field} {name!r}; it has {allowed}."
+                )
+        cells = [spec for spec in cells if getattr(spec, field) in names]
+    return cells
+
+
+def _summarise(
+    endings: Counter[str], store: "Store", options: argparse.Namespace
+) -> None:
+    """Print how the cells ended, and write the table."""
+    from sievebench.store import collect
+
+    counts = ", ".join(f"{count} {status}" for status, count in endings.items())
+    print(f"{sum(endings.values())} cells: {counts}. Records: {store.folder}")
+    if options.csv is not None:
+        table = collect(store.records())
+        table.to_csv(options.csv, index=False)
+        print(f"wrote {options.csv}", file=sys.stderr)
+
+
+class _Progress:
+    """How far the cells are, on standard error, with an estimate of what is left."""
+
+    def __init__(
+        self, cells: list["RunSpec"], store: "Store", options: argparse.Namespace
+    ) -> None:
+        retried = set(options.retry)
+        records = {spec.key: store.read(spec) for spec in cells}
+        self.left = {
+            spec.key: spec
+            for spec in cells
+            if (record := records[spec.key]) is None or record.status in retried
+        }
+        self.n_cells, self.n_workers = len(cells), options.workers
+        self.is_quiet = options.quiet
+        self.finished: list[tuple[RunSpec, float]] = []
+        self.started = time.monotonic()
+        n_there = len(cells) - len(self.left)
+        if n_there and not self.is_quiet:
+            print(f"{n_there} of {len(cells)} cells are there", file=sys.stderr)
+
+    def __call__(self, spec: "RunSpec", what: str, seconds: float) -> None:
+        """Show that a cell started or ended."""
+        if what != "started":
+            self.left.pop(spec.key, None)
+            self.finished.append((spec, seconds))
+        if self.is_quiet:
+            return
+        is_terminal = sys.stderr.isatty()
+        if what == "started" and not is_terminal:
+            return
+        n_done = self.n_cells - len(self.left)
+        cell = f"{spec.dataset} {spec.scenario} {spec.selector} {spec.downstream}"
+        line = f"[{n_done}/{self.n_cells}] {self._times()}  {cell} {what}"
+        if what != "started":
+            line += f" after {seconds:.1f} s"
+        # Endings other than "done" stay on the screen.
+        end = "" if is_terminal and what in ("started", "done") else "\n"
+        start = "\r\033[K" if is_terminal else ""
+        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+
+    def _times(self) -> str:
+        """Return the time so far, and what is left if that can be told."""
+        from sievebench.runner import remaining_seconds
+
+        spent = _clock(time.monotonic() - self.started)
+        left = list(self.left.values())
+        remaining = remaining_seconds(self.finished, left, self.n_workers)
+        return spent if remaining is None else f"{spent}, {_clock(remaining)} left"
+
+    def close(self) -> None:
+        """Clear the line."""
+        if not self.is_quiet and sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    """Return hours, minutes and seconds as far as they matter."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"

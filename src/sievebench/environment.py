@@ -1,0 +1,74 @@
+"""Where a number comes from: commit, versions, machine."""
+
+import os
+import platform
+import subprocess
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = (
+    *("featuresieve", "torch", "numpy", "scikit-learn", "scipy", "pandas"),
+    *("optuna", "boruta", "lassonet", "scikit-lego", "xgboost", "xgboost-cpu"),
+)
+
+
+@cache
+def describe_environment() -> dict[str, Any]:
+    """Return commit, versions and device of this process.
+
+    Returns
+    -------
+    dict
+        `commit` ends in "+changes" if tracked files differ from it, and is empty where
+        there is no repository; `device` is the GPU if torch sees one.
+    """
+    import torch  # slow to import, and not needed to read records
+
+    has_cuda = torch.cuda.is_available()
+    return {
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "versions": _versions(),
+        "device": torch.cuda.get_device_name() if has_cuda else "cpu",
+        "processor": platform.machine(),
+        "n_cpus": os.cpu_count(),
+        "system": platform.system(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions of what is installed."""
+    versions = {}
+    for package in _PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions
+
+
+def _commit() -> str:
+    """Return the commit of the code, or nothing."""
+    folder = Path(__file__).parent
+    head = _git(folder, "rev-parse", "--short=12", "HEAD")
+    if not head:
+        return ""
+    changes = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", ".")
+    return f"{head}+changes" if changes else head
+
+
+def _git(folder: Path, *words: str) -> str:
+    """Return what git says, nothing if it cannot."""
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(folder), *words],
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout.strip()

@@ -1,0 +1,200 @@
+"""An experiment file: which cells to run, and with which budget."""
+
+import difflib
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from sievebench.run_spec import RunSpec
+
+
+class ExperimentError(ValueError):
+    """An experiment file does not say what it should."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """How much work a cell is worth.
+
+    Attributes
+    ----------
+    n_trials : int
+        Of tuning.
+    n_seeds : int
+        Runs with the best settings.
+    time_limit_seconds : float
+        Of a cell.
+    """
+
+    n_trials: int
+    n_seeds: int
+    time_limit_seconds: float
+
+
+PROFILES = {
+    "smoke": Profile(n_trials=2, n_seeds=1, time_limit_seconds=60.0),
+    "quick": Profile(n_trials=15, n_seeds=3, time_limit_seconds=3600.0),
+    # 50 trials as in the paper; seeds as in the benchmark it extends.
+    "paper": Profile(n_trials=50, n_seeds=10, time_limit_seconds=48 * 3600.0),
+}
+
+
+@dataclass(frozen=True)
+class SelectorRow:
+    """One row of the experiment's tables.
+
+    Attributes
+    ----------
+    name : str
+        Short name, a variant after a colon.
+    settings : mapping
+    is_tuned : bool
+        Whether the selector is tuned together with the predictor.
+    keep : str or int
+        As in `RunSpec`.
+    """
+
+    name: str
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    is_tuned: bool = True
+    keep: Any = "default"
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """The contents of an experiment file.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, and of the folder of its records.
+    profile : {"smoke", "quick", "paper"}
+    datasets, scenarios, downstream : tuple of str
+    selectors : tuple of SelectorRow
+    about : str
+        What it is for, one sentence.
+    purpose : str
+        The `experiment` of its runs.
+    noise_fraction : float
+    stream : {"legacy", "own"}
+    downstream_settings : mapping
+    n_trials, n_seeds, time_limit_seconds : number or None
+        What differs from the profile.
+    """
+
+    name: str
+    profile: str
+    datasets: tuple[str, ...]
+    scenarios: tuple[str, ...]
+    selectors: tuple[SelectorRow, ...]
+    downstream: tuple[str, ...] = ("mlp",)
+    about: str = ""
+    purpose: str = "benchmark"
+    noise_fraction: float = 0.5
+    stream: Any = "legacy"
+    downstream_settings: Mapping[str, Any] = field(default_factory=dict)
+    n_trials: int | None = None
+    n_seeds: int | None = None
+    time_limit_seconds: float | None = None
+
+    @property
+    def budget(self) -> Profile:
+        """The profile, with what the file changes."""
+        profile = PROFILES[self.profile]
+        own = {item.name: getattr(self, item.name) for item in fields(Profile)}
+        given = {name: value for name, value in own.items() if value is not None}
+        return Profile(**{**vars(profile), **given})
+
+    def cells(self, device: str = "auto") -> list[RunSpec]:
+        """Return every cell, those of one table together.
+
+        Parameters
+        ----------
+        device : str, default="auto"
+
+        Returns
+        -------
+        list of RunSpec
+        """
+        budget = self.budget
+        return [
+            RunSpec(
+                dataset=dataset,
+                scenario=scenario,
+                selector=row.name,
+                downstream=downstream,
+                seeds=tuple(range(budget.n_seeds)),
+                noise_fraction=self.noise_fraction,
+                stream=self.stream,
+                keep=row.keep,
+                selector_settings=row.settings,
+                downstream_settings=self.downstream_settings,
+                n_trials=budget.n_trials,
+                tunes_selector=row.is_tuned,
+                experiment=self.purpose,
+                device=device,
+            )
+            for dataset in self.datasets
+            for scenario in self.scenarios
+            for row in self.selectors
+            for downstream in self.downstream
+        ]
+
+
+def read_experiment(path: Path) -> Experiment:
+    """Read an experiment file.
+
+    Parameters
+    ----------
+    path : Path
+        TOML; its name without the suffix is the experiment's.
+
+    Returns
+    -------
+    Experiment
+
+    Raises
+    ------
+    ExperimentError
+        If a key is unknown or missing, or a value is not allowed.
+    """
+    try:
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise ExperimentError(f"{path} is no TOML: {error}.") from error
+    _check_keys(path, values, Experiment)
+    rows = [_selector_row(path, row) for row in values.get("selectors", [])]
+    values["selectors"] = tuple(rows)
+    for name in ("datasets", "scenarios", "downstream"):
+        if name in values:
+            values[name] = tuple(values[name])
+    try:
+        experiment = Experiment(**{**values, "name": path.stem})
+    except TypeError as error:
+        raise ExperimentError(f"{path}: {error}.") from error
+    if experiment.profile not in PROFILES:
+        allowed = ", ".join(PROFILES)
+        raise ExperimentError(
+            f"{path}: profile must be one of {allowed}, got {experiment.profile!r}."
+        )
+    return experiment
+
+
+def _selector_row(path: Path, row: Any) -> SelectorRow:
+    """Return a row given as a name or as a table."""
+    if isinstance(row, str):
+        return SelectorRow(row)
+    _check_keys(path, row, SelectorRow)
+    return SelectorRow(**row)
+
+
+def _check_keys(path: Path, values: Mapping[str, Any], kind: type[Any]) -> None:
+    """Refuse keys that mean nothing, and name the nearest."""
+    known = [item.name for item in fields(kind)]
+    for key in values:
+        if key not in known or (key == "name" and kind is Experiment):
+            near = difflib.get_close_matches(key, known, cutoff=0.5)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise ExperimentError(f"{path}: unknown key {key!r}{hint}")

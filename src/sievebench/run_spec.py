@@ -1,0 +1,149 @@
+"""What one cell of an experiment is, and which seeds follow from that."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, Literal
+
+Stage = Literal["corruption", "split", "selector", "downstream", "tuning"]
+Keep = Literal["default", "original", "own", "all"] | int
+Stream = Literal["legacy", "own"]
+
+# What the randomness of a stage may depend on. All selectors thus see one table and
+# one order of predictors' seeds, and a new selector changes no other number.
+DEPENDS_ON: dict[Stage, tuple[str, ...]] = {
+    "corruption": ("dataset", "scenario"),
+    "split": (),
+    "selector": ("dataset", "scenario", "noise_fraction", "selector"),
+    "downstream": ("dataset", "scenario", "noise_fraction", "downstream"),
+    "tuning": ("dataset", "scenario", "noise_fraction", "selector", "downstream"),
+}
+# The benchmark's data seed is always 0.
+_SPLIT_SEED = 0
+_READABLE = ("experiment", "dataset", "scenario", "selector", "downstream")
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """One cell: a table, a scenario, a selector and a predictor, for some seeds.
+
+    Attributes
+    ----------
+    dataset, scenario, downstream : str
+    selector : str
+        Short name, a variant after a colon.
+    seeds : tuple of int
+        One run each, once the settings are tuned.
+    noise_fraction : float
+        Share of added columns among all.
+    stream : {"legacy", "own"}
+        The benchmark's own added columns, or those of a seed derived by name.
+    keep : {"default", "original", "own", "all"} or int
+        Columns to keep: as many as before the scenario, the selector's own choice, all
+        of them, or a count. "default" is "all" for no selection, "own" for AutoNFS and
+        "original" for the others.
+    selector_settings, downstream_settings : mapping
+        What differs from the defaults; what is tuned comes on top.
+    n_trials : int
+        Of tuning; 0 tunes nothing.
+    tunes_selector : bool
+        Whether the selector is tuned together with the predictor.
+    experiment : str
+        What the runs are for: "benchmark", "matched", …
+    device : str
+        "auto", "cpu" or "cuda".
+    """
+
+    dataset: str
+    scenario: str
+    selector: str
+    downstream: str = "mlp"
+    seeds: tuple[int, ...] = (0,)
+    noise_fraction: float = 0.5
+    stream: Stream = "legacy"
+    keep: Keep = "default"
+    selector_settings: Mapping[str, Any] = field(default_factory=dict)
+    downstream_settings: Mapping[str, Any] = field(default_factory=dict)
+    n_trials: int = 0
+    tunes_selector: bool = True
+    experiment: str = "benchmark"
+    device: str = "auto"
+
+    def __post_init__(self) -> None:
+        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
+            raise ValueError(f"seeds must be distinct numbers, got {self.seeds!r}.")
+        if self.n_trials < 0:
+            raise ValueError(f"n_trials must be an int >= 0, got {self.n_trials!r}.")
+        if self.stream not in ("legacy", "own"):
+            raise ValueError(f"stream must be 'legacy' or 'own', got {self.stream!r}.")
+        is_count = isinstance(self.keep, int) and self.keep >= 1
+        if self.keep not in ("default", "original", "own", "all") and not is_count:
+            raise ValueError(
+                "keep must be 'default', 'original', 'own', 'all' or an int >= 1, "
+                f"got {self.keep!r}."
+            )
+
+    @property
+    def selector_name(self) -> str:
+        """Short name of the selector, without the variant."""
+        return self.selector.partition(":")[0]
+
+    def seed(self, stage: Stage, repetition: int = 0) -> int | None:
+        """Return the seed of a stage.
+
+        Parameters
+        ----------
+        stage : {"corruption", "split", "selector", "downstream", "tuning"}
+        repetition : int, default=0
+            The seed of the run, where the stage is repeated.
+
+        Returns
+        -------
+        int or None
+            Below 2**31; None for the benchmark's own added columns.
+        """
+        if stage == "corruption" and self.stream == "legacy":
+            return None
+        if stage == "split":
+            return _SPLIT_SEED
+        values = [getattr(self, name) for name in DEPENDS_ON[stage]]
+        text = json.dumps([stage, *values, repetition])
+        digest = hashlib.sha256(text.encode()).digest()
+        return int.from_bytes(digest[:4]) % 2**31
+
+    @property
+    def key(self) -> str:
+        """Name of the record: readable fields, and a hash of all that decides it.
+
+        The device is left out: a cell is the same cell on any machine.
+        """
+        values = self.as_dict()
+        del values["device"]
+        text = json.dumps(values, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:10]
+        words = [str(values[name]).replace(":", "+") for name in _READABLE]
+        return "--".join([*words, digest])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON has them."""
+        values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "RunSpec":
+        """Return the spec that `as_dict` was called on.
+
+        Parameters
+        ----------
+        values : mapping
+
+        Returns
+        -------
+        RunSpec
+        """
+        known = {item.name for item in fields(cls)}
+        unknown = sorted(set(values) - known)
+        if unknown:
+            raise ValueError(f"a run has no field {unknown[0]!r}.")
+        return cls(**{**values, "seeds": tuple(values["seeds"])})

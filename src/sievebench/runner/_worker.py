@@ -1,0 +1,50 @@
+"""The process that runs cells, one after the other, until its parent is done."""
+
+import os
+import signal
+import threading
+import warnings
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+from threadpoolctl import threadpool_limits
+
+from sievebench.pipeline import run_one
+from sievebench.store import Store
+
+
+def work(pipe: Connection, folder: Path) -> None:
+    """Take specs from the pipe, write their records, and say how each ended.
+
+    Parameters
+    ----------
+    pipe : Connection
+        To the parent: it sends specs, and None when there is nothing left.
+    folder : Path
+        Of the store.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    _end_with_parent()
+    warnings.simplefilter("ignore")
+    store = Store(folder)
+    pipe.send("ready")
+    # The networks are small: processes use the cores, threads would only wait.
+    with threadpool_limits(1):
+        while (spec := pipe.recv()) is not None:
+            record = run_one(spec, journal=store.journal_of(spec))
+            store.write(record)
+            pipe.send(record.status)
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent ends, however that happens."""
+    parent = parent_process()
+    if parent is None:
+        return
+
+    def watch() -> None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,21 @@
+"""Stage 5: one self-describing record a cell, and the table of all of them."""
+
+from sievebench.store._folder import Store
+from sievebench.store._record import (
+    STATUSES,
+    DatasetFacts,
+    RunRecord,
+    RunResult,
+    Status,
+)
+from sievebench.store._table import collect
+
+__all__ = [
+    "STATUSES",
+    "DatasetFacts",
+    "RunRecord",
+    "RunResult",
+    "Status",
+    "Store",
+    "collect",
+]

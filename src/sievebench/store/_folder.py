@@ -1,0 +1,62 @@
+"""A folder of records: written whole or not at all, read back in any order."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from sievebench.run_spec import RunSpec
+from sievebench.store._record import RunRecord
+
+
+class Store:
+    """Records of one experiment, one file a cell.
+
+    Parameters
+    ----------
+    folder : Path
+        Made when the first record is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path_of(self, spec: RunSpec) -> Path:
+        """Return where the record of a cell lies, or will lie."""
+        return self.folder / "records" / f"{spec.key}.json"
+
+    def journal_of(self, spec: RunSpec) -> Path:
+        """Return where the trials of a cell's tuning lie, or will lie."""
+        return self.folder / "trials" / f"{spec.key}.log"
+
+    def write(self, record: RunRecord) -> Path:
+        """Write a record under another name, then rename it.
+
+        Whoever is killed in between leaves the old record, or none.
+        """
+        path = self.path_of(record.spec)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part = path.with_name(f"{path.name}.part-{os.getpid()}")
+        with part.open("w", encoding="utf-8") as stream:
+            stream.write(record.to_json())
+            stream.flush()
+            os.fsync(stream.fileno())
+        part.replace(path)
+        return path
+
+    def read(self, spec: RunSpec) -> RunRecord | None:
+        """Return the record of a cell, None if there is none."""
+        path = self.path_of(spec)
+        return _read(path) if path.is_file() else None
+
+    def records(self) -> Iterator[RunRecord]:
+        """Yield all records, by name."""
+        for path in sorted((self.folder / "records").glob("*.json")):
+            yield _read(path)
+
+
+def _read(path: Path) -> RunRecord:
+    """Return a record, or say which file is none."""
+    try:
+        return RunRecord.from_json(path.read_text(encoding="utf-8"))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} is no record: {error}") from error

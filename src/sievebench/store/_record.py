@@ -1,0 +1,149 @@
+"""The record of one cell: everything its numbers depend on, and the numbers."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from sievebench.environment import describe_environment
+from sievebench.run_spec import RunSpec
+
+Status = Literal["done", "failed", "timeout", "skipped"]
+STATUSES: tuple[Status, ...] = ("done", "failed", "timeout", "skipped")
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """One run of a cell.
+
+    Attributes
+    ----------
+    seed : int
+    score : float
+        On the test part, larger = better.
+    validation_score : float
+    kept : tuple of int
+        The columns the selector kept.
+    n_added_kept : int
+        How many of them the scenario had added.
+    selector_seconds, downstream_seconds : float
+    """
+
+    seed: int
+    score: float
+    validation_score: float
+    kept: tuple[int, ...]
+    n_added_kept: int
+    selector_seconds: float
+    downstream_seconds: float
+
+
+@dataclass(frozen=True)
+class DatasetFacts:
+    """What a record says of its table.
+
+    Attributes
+    ----------
+    n_rows, n_original, n_features : int
+        Rows at hand; columns before the scenario and after it.
+    metric : str
+    is_sample : bool
+    checksum : str
+    """
+
+    n_rows: int
+    n_original: int
+    n_features: int
+    metric: str
+    is_sample: bool
+    checksum: str
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """How a cell ended.
+
+    Attributes
+    ----------
+    spec : RunSpec
+    status : {"done", "failed", "timeout", "skipped"}
+    reason : str
+        Why it is not done.
+    details : str
+        The traceback of a failure.
+    facts : DatasetFacts or None
+        None if the table could not be loaded.
+    runs : tuple of RunResult
+        One a seed, if it is done.
+    tuning : mapping
+        Best settings, their validation score, seconds; empty if nothing was tuned.
+    seconds : float
+        Of the whole cell.
+    finished : str
+        When, in UTC.
+    environment : mapping
+    """
+
+    spec: RunSpec
+    status: Status
+    reason: str = ""
+    details: str = ""
+    facts: DatasetFacts | None = None
+    runs: tuple[RunResult, ...] = ()
+    tuning: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    finished: str = field(
+        default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds")
+    )
+    environment: Mapping[str, Any] = field(default_factory=describe_environment)
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise ValueError(f"status must be one of {STATUSES}, got {self.status!r}.")
+        if self.status == "done" and {run.seed for run in self.runs} != {
+            *self.spec.seeds
+        }:
+            raise ValueError("a record that is done needs one run for each seed.")
+        if self.status != "done" and not self.reason:
+            raise ValueError(f"a record that is {self.status} needs a reason.")
+
+    def to_json(self) -> str:
+        """Return the record as text, one value a line where that helps reading."""
+        values = {
+            "version": VERSION,
+            "key": self.spec.key,
+            **asdict(self),
+            "spec": self.spec.as_dict(),
+        }
+        return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str) -> "RunRecord":
+        """Return the record that `to_json` wrote.
+
+        Parameters
+        ----------
+        text : str
+
+        Returns
+        -------
+        RunRecord
+
+        Raises
+        ------
+        ValueError
+            If the text is not a record of this version.
+        """
+        values = json.loads(text)
+        if not isinstance(values, dict) or values.get("version") != VERSION:
+            raise ValueError(f"not a record of version {VERSION}.")
+        del values["version"], values["key"]
+        values["spec"] = RunSpec.from_dict(values["spec"])
+        values["facts"] = values["facts"] and DatasetFacts(**values["facts"])
+        values["runs"] = tuple(
+            RunResult(**{**run, "kept": tuple(run["kept"])}) for run in values["runs"]
+        )
+        return cls(**values)

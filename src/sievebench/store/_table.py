@@ -1,0 +1,68 @@
+"""Records as one flat table: a row a run, as `sievebench.analysis` expects it."""
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from sievebench.store._record import RunRecord
+
+if TYPE_CHECKING:  # pandas: only when a table is made
+    import pandas as pd
+
+
+def collect(records: Iterable[RunRecord]) -> "pd.DataFrame":
+    """Return one row a run; a cell that is not done has one for each seed all the same.
+
+    Parameters
+    ----------
+    records : iterable of RunRecord
+
+    Returns
+    -------
+    DataFrame
+    """
+    import pandas as pd
+
+    return pd.DataFrame([row for record in records for row in _rows(record)])
+
+
+def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one record."""
+    results = {run.seed: run for run in record.runs}
+    for seed in record.spec.seeds:
+        run = results.get(seed)
+        yield {
+            **_of_cell(record),
+            "seed": seed,
+            "score": run.score if run else math.nan,
+            "validation_score": run.validation_score if run else math.nan,
+            "n_kept": len(run.kept) if run else math.nan,
+            "n_added_kept": run.n_added_kept if run else math.nan,
+            "seconds": run.selector_seconds if run else math.nan,
+            "downstream_seconds": run.downstream_seconds if run else math.nan,
+        }
+
+
+def _of_cell(record: RunRecord) -> dict[str, Any]:
+    """Return what all runs of a cell share."""
+    spec, facts, environment = record.spec, record.facts, record.environment
+    return {
+        "experiment": spec.experiment,
+        "dataset": spec.dataset,
+        "scenario": spec.scenario,
+        "selector": spec.selector,
+        "downstream": spec.downstream,
+        "status": record.status,
+        "reason": record.reason,
+        "metric": facts.metric if facts else "",
+        "is_sample": facts.is_sample if facts else False,
+        "n_rows": facts.n_rows if facts else math.nan,
+        "n_original": facts.n_original if facts else math.nan,
+        "n_features": facts.n_features if facts else math.nan,
+        "n_trials": spec.n_trials,
+        "cell_seconds": record.seconds,
+        "finished": record.finished,
+        "commit": environment.get("commit", ""),
+        "device": environment.get("device", ""),
+        "key": spec.key,
+    }
