@@ -42,11 +42,18 @@ DATASET_LABELS = {
 SCENARIO_LABELS = {
     "random": "Random",
     "corrupted": "Corrupted",
-    "second-order": "Second-order",
+    "second_order": "Second-order",
     "none": "Uncorrupted",
 }
 
 DOWNSTREAM_LABELS = {"mlp": "MLP", "forest": "RF", "xgboost": "XGBoost"}
+
+METRIC_LABELS = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "roc_auc": "ROC-AUC",
+    "negative_rmse": "-RMSE of the standardised target",
+}
 
 
 def selector_label(name: str) -> str:

@@ -15,7 +15,7 @@ from sievebench.analysis import (
 )
 from sievebench.report.paper import paper_ranks, paper_scores, printed_scores
 
-SCENARIOS = ("random", "corrupted", "second-order")
+SCENARIOS = ("random", "corrupted", "second_order")
 
 # Table 6 of Demšar (2006): ranks of C4.5, C4.5+m, C4.5+cf, C4.5+m+cf on 14 tables.
 DEMSAR = pd.DataFrame(
@@ -46,7 +46,7 @@ def test_ranks_of_the_paper_are_42():
 
 @pytest.mark.parametrize(
     ("scenario", "stg", "protogate"),
-    [("random", 12.7, 8.2), ("corrupted", 11.1, 11.6), ("second-order", 7.6, 9.9)],
+    [("random", 12.7, 8.2), ("corrupted", 11.1, 11.6), ("second_order", 7.6, 9.9)],
 )
 def test_ranks_would_differ_if_missing_scores_were_skipped(scenario, stg, protogate):
     ranks = rank_scores(paper_scores(scenario)).where(paper_scores(scenario).notna())
@@ -77,6 +77,14 @@ def test_complete_cases_are_tables_or_selectors():
     scores = frame([[0.8, 0.2], [np.nan, 0.3], [0.1, 0.1]])
     assert list(complete_datasets(scores).columns) == [1]
     assert list(complete_selectors(scores).index) == ["a", "c"]
+
+
+def test_complete_cases_leave_out_a_selector_without_any_score():
+    scores = frame([[0.8, 0.2], [np.nan, np.nan], [0.1, 0.3]])
+    assert complete_datasets(scores).shape == (2, 2)
+    ranks = mean_ranks(scores)
+    assert ranks["rank_complete"].to_list()[::2] == [1.5, 1.5]
+    assert np.isnan(ranks["rank_complete"]["b"])
 
 
 def test_best_counts_ties_and_no_missing_score():

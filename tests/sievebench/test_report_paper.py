@@ -19,13 +19,13 @@ from sievebench.report.paper import (
     printed_scores,
 )
 
-SCENARIOS = ("random", "corrupted", "second-order")
+SCENARIOS = ("random", "corrupted", "second_order")
 SOURCE_NAMES = {label: name for name, label in SELECTOR_LABELS.items()}
 SOURCE_NAMES |= {"LSpin": "lspin"}
 
 
 @pytest.mark.parametrize(
-    ("scenario", "n_marks"), [("random", 0), ("corrupted", 8), ("second-order", 10)]
+    ("scenario", "n_marks"), [("random", 0), ("corrupted", 8), ("second_order", 10)]
 )
 def test_scores_are_14_selectors_by_11_tables(scenario, n_marks):
     printed = printed_scores(scenario).drop(columns="rank")

@@ -4,6 +4,7 @@ J. Demšar, Statistical comparisons of classifiers over multiple data sets, Jour
 Machine Learning Research 7 (2006).
 """
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,7 @@ def friedman_test(ranks: pd.DataFrame, is_tie_corrected: bool = True) -> pd.Data
     )
 
 
+@cache  # the quantile takes a while
 def critical_difference(
     n_selectors: int, n_datasets: int, significance: float = 0.05
 ) -> float:

@@ -47,6 +47,8 @@ def as_printed(scores: pd.DataFrame, n_decimals: int = 3) -> pd.DataFrame:
 def complete_datasets(scores: pd.DataFrame) -> pd.DataFrame:
     """Return the tables on which every selector has a score.
 
+    A selector without any score is left out: it would leave no table.
+
     Parameters
     ----------
     scores : DataFrame of shape (n_selectors, n_datasets)
@@ -56,7 +58,7 @@ def complete_datasets(scores: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame of shape (n_selectors, n_complete)
     """
-    return scores.dropna(axis="columns")
+    return scores.dropna(axis="index", how="all").dropna(axis="columns")
 
 
 def complete_selectors(scores: pd.DataFrame) -> pd.DataFrame:

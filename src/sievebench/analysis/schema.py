@@ -100,7 +100,7 @@ def check_runs(table: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         The columns of `COLUMNS` in their order: text as str, numbers as float, flags
-        as bool.
+        as bool. Rows are sorted by what makes them a run.
 
     Raises
     ------
@@ -125,7 +125,8 @@ def check_runs(table: pd.DataFrame) -> pd.DataFrame:
     if len(twice):
         run = ", ".join(f"{name}={twice.iloc[0][name]}" for name in KEY[:6])
         raise RunTableError(f"a run is in the table twice: {run}.")
-    return checked
+    # Sums of floats depend on their order: it must not be that of the file.
+    return checked.sort_values(KEY, ignore_index=True)
 
 
 def _cells(table: pd.DataFrame, column: Column) -> Any:

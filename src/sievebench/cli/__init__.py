@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from sievebench.cli._compare import add_compare_parser
 from sievebench.cli._data import add_data_parser
+from sievebench.cli._report import add_paper_parser, add_report_parser
 from sievebench.cli._run import add_run_parser
 
 __all__ = ["main"]
@@ -43,5 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     add_compare_parser(commands)
     add_data_parser(commands)
+    add_report_parser(commands)
+    add_paper_parser(commands)
     add_run_parser(commands)
     return parser

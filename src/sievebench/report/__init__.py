@@ -1,1 +1,23 @@
 """Stage 7: tables, figures, one page, and the paper's numbers beside ours."""
+
+from sievebench.report.against_paper import agreement, compare_scores
+from sievebench.report.material import Material, gather, read_runs
+from sievebench.report.paper_tables import PAPER_TABLES
+from sievebench.report.tables import Table, csv, latex, markdown
+from sievebench.report.writing import WRITERS, all_tables, write_report
+
+__all__ = [
+    "PAPER_TABLES",
+    "WRITERS",
+    "Material",
+    "Table",
+    "agreement",
+    "all_tables",
+    "compare_scores",
+    "csv",
+    "gather",
+    "latex",
+    "markdown",
+    "read_runs",
+    "write_report",
+]

@@ -30,7 +30,7 @@ def printed_scores(scenario: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    scenario : {"random", "corrupted", "second-order"}
+    scenario : {"random", "corrupted", "second_order"}
         Which table.
 
     Returns
@@ -48,7 +48,7 @@ def paper_scores(scenario: str) -> pd.DataFrame:
 
     Parameters
     ----------
-    scenario : {"random", "corrupted", "second-order"}
+    scenario : {"random", "corrupted", "second_order"}
         Which table.
 
     Returns

@@ -1,0 +1,141 @@
+"""``sievebench report`` and ``sievebench paper``: tables and figures."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sievebench.report import Table
+
+_FORMATS = ("markdown", "latex", "csv")
+_PAPER_TABLES = ("ranks", "scores", "counts", "datasets", "cohorts", "statements")
+_REPORT_EXAMPLES = """\
+examples:
+  sievebench report runs.parquet --out report     every table and figure, and a page
+  sievebench report runs.parquet --list           which tables these runs give
+  sievebench report runs.parquet --table ranks --format latex
+
+RUNS is one row a run; docs/report.md lists its columns. The exit status is 0, or 2 for
+arguments or files that do not fit.
+"""
+_PAPER_EXAMPLES = """\
+examples:
+  sievebench paper ranks                          printed, and as they follow from the
+                                                  printed scores
+  sievebench paper cohorts --format csv
+"""
+
+
+def add_report_parser(commands: Any) -> None:
+    """Add `sievebench report` to the commands.
+
+    Parameters
+    ----------
+    commands : argparse's collection of sub-parsers
+    """
+    report = commands.add_parser(
+        "report",
+        help="tables and figures from the records of runs",
+        description="Make tables, figures and one page from the records of runs, with "
+        "the paper's numbers beside ours.",
+        epilog=_REPORT_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    report.set_defaults(run=run_report)
+    add = report.add_argument
+    add("runs", metavar="RUNS", type=Path, help="a CSV or Parquet file of runs")
+    what = report.add_mutually_exclusive_group(required=True)
+    what.add_argument("--out", type=Path, metavar="DIR", help="write all of it there")
+    what.add_argument("--table", metavar="NAME", help="print one table")
+    what.add_argument("--list", action="store_true", help="print the names of tables")
+    add("--format", choices=_FORMATS, default="markdown", help="of --table")
+    add("--downstream", metavar="NAME", help="whose scores (default: mlp)")
+    add("--no-figures", action="store_true", help="tables and page only")
+
+
+def add_paper_parser(commands: Any) -> None:
+    """Add `sievebench paper` to the commands.
+
+    Parameters
+    ----------
+    commands : argparse's collection of sub-parsers
+    """
+    paper = commands.add_parser(
+        "paper",
+        help="print what the paper printed",
+        description="Print the paper's numbers, with notes on what they are.",
+        epilog=_PAPER_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    paper.set_defaults(run=run_paper)
+    paper.add_argument("table", choices=_PAPER_TABLES)
+    paper.add_argument("--format", choices=_FORMATS, default="markdown")
+
+
+def run_report(options: argparse.Namespace) -> int:
+    """Write the report, or print one table, and return the exit status.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+
+    Returns
+    -------
+    int
+        0; 2 if the runs or the name of a table do not fit.
+    """
+    # Lazily: --help need not wait for pandas and scipy.
+    from sievebench.report import all_tables, gather, read_runs, write_report
+
+    try:
+        material = gather(read_runs(options.runs), options.downstream)
+    except ValueError as error:
+        return _error(str(error))
+    if options.out is not None:
+        paths = write_report(material, options.out, not options.no_figures)
+        print(f"wrote {len(paths)} files; open {paths[0]}")
+        return 0
+    tables = {
+        table.name: table for _, section in all_tables(material) for table in section
+    }
+    if options.list:
+        width = max(map(len, tables), default=0)
+        for name, table in tables.items():
+            print(f"{name:<{width}}  {table.title}")
+        return 0
+    if options.table not in tables:
+        return _error(f"no table {options.table!r}, but {', '.join(tables)}.")
+    _print([tables[options.table]], options.format)
+    return 0
+
+
+def run_paper(options: argparse.Namespace) -> int:
+    """Print numbers of the paper and return the exit status.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+
+    Returns
+    -------
+    int
+        0.
+    """
+    from sievebench.report import PAPER_TABLES
+
+    _print(PAPER_TABLES[options.table](), options.format)
+    return 0
+
+
+def _print(tables: list["Table"], form: str) -> None:
+    """Print tables, an empty line between them."""
+    from sievebench.report import WRITERS
+
+    print("\n".join(WRITERS[form](table) for table in tables), end="")
+
+
+def _error(message: str) -> int:
+    """Print what is wrong and return the exit status."""
+    print(f"sievebench: error: {message}", file=sys.stderr)
+    return 2

@@ -1,0 +1,174 @@
+"""What all figures share: colours, type, and files that are the same every time."""
+
+import io
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, without the yellow, which is lost on white.
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+PINK, SKY, AMBER, BLACK = "#CC79A7", "#56B4E9", "#E69F00", "#000000"
+PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, AMBER, BLACK)
+INK, PALE_INK, FAINT = "#262626", "#6E6E6E", "#D9D9D9"
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_PNG_DPI = 160
+_STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "font.family": "sans-serif",
+    "axes.titlesize": 10,
+    "axes.titleweight": "normal",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": PALE_INK,
+    "axes.labelcolor": INK,
+    "text.color": INK,
+    "xtick.color": PALE_INK,
+    "ytick.color": PALE_INK,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "legend.frameon": False,
+    "svg.fonttype": "none",  # text stays text: it can be found and read out
+}
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """One figure of the report.
+
+    Attributes
+    ----------
+    name : str
+        Of its files.
+    title : str
+        What it shows, one line.
+    caption : str
+        How to read it.
+    figure : matplotlib.figure.Figure
+        Drawn, not on a screen.
+    """
+
+    name: str
+    title: str
+    caption: str
+    figure: "Figure"
+
+
+@contextmanager
+def house_style(**settings: Any) -> Iterator[None]:
+    """Draw and write with the type and colours of the report.
+
+    Parameters
+    ----------
+    **settings
+        Further settings of matplotlib, dots in their names written as __.
+
+    Yields
+    ------
+    None
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+    """
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise ImportError(
+            "the figures need matplotlib, which the extra 'plot' installs: "
+            "pip install 'featuresieve[lab,plot]'"
+        ) from error
+    more: dict[Any, Any] = {
+        name.replace("__", "."): value for name, value in settings.items()
+    }
+    with mpl.rc_context({**_STYLE, **more}):
+        yield
+
+
+def new_figure(
+    width: float, height: float, n_rows: int = 1, n_columns: int = 1, **options: Any
+) -> tuple["Figure", list["Axes"]]:
+    """Return a figure and its axes, row by row.
+
+    Parameters
+    ----------
+    width, height : float
+        Inches.
+    n_rows, n_columns : int, default=1
+        How the axes lie.
+    **options
+        For `Figure.subplots`.
+
+    Returns
+    -------
+    Figure, list of Axes
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
+    return figure, list(axes.flat)
+
+
+def svg_text(drawing: Drawing) -> str:
+    """Return a figure as SVG, the same text for the same figure.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        What to write.
+
+    Returns
+    -------
+    str
+    """
+    buffer = io.StringIO()
+    # Names inside depend on the salt: fixed, and one a figure, so that several can
+    # stand on one page.
+    with house_style(svg__hashsalt=drawing.name):
+        drawing.figure.savefig(
+            buffer, format="svg", metadata={"Date": None, "Creator": None}
+        )
+    text = buffer.getvalue()
+    text = re.sub(r'(?<=<g id=")(?=[a-zA-Z0-9_.]+_\d+")', f"{drawing.name}-", text)
+    return "\n".join(line.rstrip() for line in text.splitlines()) + "\n"
+
+
+def png_bytes(drawing: Drawing) -> bytes:
+    """Return a figure as PNG.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        What to write.
+
+    Returns
+    -------
+    bytes
+    """
+    buffer = io.BytesIO()
+    with house_style():
+        drawing.figure.savefig(
+            buffer, format="png", dpi=_PNG_DPI, metadata={"Software": None}
+        )
+    return buffer.getvalue()
+
+
+def hide_unused(axes: list["Axes"], n_used: int) -> None:
+    """Remove the axes that nothing was drawn on.
+
+    Parameters
+    ----------
+    axes : list of Axes
+        All of them.
+    n_used : int
+        How many of them, from the first, stay.
+    """
+    for ax in axes[n_used:]:
+        ax.set_axis_off()

@@ -1,0 +1,152 @@
+"""The critical-difference diagram of Demšar (2006)."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from sievebench.analysis import (
+    complete_datasets,
+    complete_selectors,
+    critical_difference,
+    groups_alike,
+    rank_scores,
+)
+from sievebench.labels import SCENARIO_LABELS, selector_label
+from sievebench.report.figures.canvas import (
+    BLUE,
+    INK,
+    ORANGE,
+    PALE_INK,
+    Drawing,
+    new_figure,
+)
+from sievebench.report.material import Material
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 7.6
+_LINE = 0.24  # inches between two names
+_BAR = 0.11  # and between two bars
+
+
+def critical_difference_drawings(material: Material) -> list[Drawing]:
+    """Return one diagram a scenario."""
+    return [
+        drawing
+        for scenario in material.scenarios
+        if (drawing := _drawing(material.wide(scenario), scenario)) is not None
+    ]
+
+
+def _drawing(scores: pd.DataFrame, scenario: str) -> Drawing | None:
+    """Return the diagram over the complete cases that keep more scores."""
+    by_dataset, by_selector = complete_datasets(scores), complete_selectors(scores)
+    complete = by_dataset if by_dataset.size >= by_selector.size else by_selector
+    if min(complete.shape) < 2:
+        return None
+    left_out = [selector_label(s) for s in scores.index if s not in complete.index]
+    missing = f" Left out for want of a score: {', '.join(left_out)}."
+    n_selectors, n_datasets = complete.shape
+    return Drawing(
+        name=f"critical-difference-{scenario}",
+        title=f"{SCENARIO_LABELS[scenario]} columns added: mean ranks",
+        caption=f"Mean rank of {n_selectors} selectors on {n_datasets} tables, 1 is "
+        "best. Bars join selectors that Nemenyi's test cannot tell apart at 0.05."
+        + (missing if left_out else ""),
+        figure=rank_diagram(rank_scores(complete)),
+    )
+
+
+def rank_diagram(ranks: pd.DataFrame) -> "Figure":
+    """Draw mean ranks on a line, names at both sides, bars over those alike.
+
+    Parameters
+    ----------
+    ranks : DataFrame of shape (n_selectors, n_datasets)
+        Without gaps.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    means = ranks.mean(axis=1).sort_values(kind="stable")
+    difference = critical_difference(*ranks.shape)
+    groups = groups_alike(means, difference)
+    n_left = (len(means) + 1) // 2
+    height = 0.75 + _BAR * len(groups) + _LINE * n_left + 0.2
+    figure, (ax,) = new_figure(_WIDTH, height)
+    ax.set_axis_off()
+    # Down the page in inches, along it in ranks.
+    low, high = 1.0, float(len(means))
+    # Names of nine points are at most 0.08 inches a letter; the lines need some more.
+    longest = max(len(selector_label(str(name))) for name in means.index)
+    names = 0.08 * (longest + 8)
+    margin = (high - low) * names / (_WIDTH - 2 * names)
+    ax.set_xlim(low - margin, high + margin)
+    ax.set_ylim(height - 0.1, 0)
+    _scale(ax, low, high, difference)
+    first_bar = 0.75
+    for place, group in enumerate(groups):
+        y = first_bar + _BAR * place
+        ends = means[group[0]] - 0.06, means[group[-1]] + 0.06
+        ax.plot(ends, (y, y), color=INK, linewidth=3, solid_capstyle="round")
+    top = first_bar + _BAR * len(groups) + 0.1
+    _names(ax, means[:n_left], top, low - 0.06 * (high - low), "right")
+    _names(ax, means[n_left:][::-1], top, high + 0.06 * (high - low), "left")
+    return figure
+
+
+def _scale(ax: "Axes", low: float, high: float, difference: float) -> None:
+    """Draw the line of ranks, and the critical difference above it."""
+    line = 0.6
+    ax.plot((low, high), (line, line), color=PALE_INK, linewidth=1)
+    for rank in np.arange(low, high + 0.5):
+        ax.plot((rank, rank), (line - 0.06, line), color=PALE_INK, linewidth=1)
+        ax.text(rank, line - 0.09, f"{rank:.0f}", ha="center", va="bottom", fontsize=8)
+    end = low + difference
+    ax.plot((low, end), (0.22, 0.22), color=ORANGE, linewidth=2)
+    for x in (low, end):
+        ax.plot((x, x), (0.17, 0.27), color=ORANGE, linewidth=2)
+    _beside(ax, end, 0.22, f"critical difference {difference:.2f}", "left", ORANGE)
+
+
+def _beside(
+    ax: "Axes", x: float, y: float, text: str, side: str, colour: str, **style: Any
+) -> None:
+    """Write text a little beside a point; spaces at its ends would be lost in SVG."""
+    ax.annotate(
+        *(text, (x, y)),
+        xytext=(6 if side == "left" else -6, 0),
+        textcoords="offset points",
+        ha=side,
+        va="center",
+        color=colour,
+        annotation_clip=False,
+        **style,
+    )
+
+
+def _names(
+    ax: "Axes", means: Sequence[float], top: float, edge: float, side: str
+) -> None:
+    """Write names and ranks beside the line, each with a line to its rank."""
+    for place, (selector, rank) in enumerate(pd.Series(means).items()):
+        y = top + _LINE * (place + 0.5)
+        is_own = str(selector).startswith("autonfs")
+        colour = BLUE if is_own else INK
+        ax.plot(
+            (rank, rank, edge),
+            (0.6, y, y),
+            color=BLUE if is_own else PALE_INK,
+            linewidth=1.6 if is_own else 0.8,
+            zorder=3 if is_own else 1,
+        )
+        label = selector_label(str(selector))
+        # An en space: ordinary ones in a row are drawn as one.
+        pair = (label, f"{rank:.1f}") if side == "right" else (f"{rank:.1f}", label)
+        weight = "bold" if is_own else "normal"
+        _beside(ax, edge, y, "\u2002".join(pair), side, colour, weight=weight)

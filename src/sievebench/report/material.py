@@ -1,0 +1,139 @@
+"""What all tables and figures are made from."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from sievebench.analysis import check_runs, ordered, score_table, summarize_cells
+from sievebench.labels import (
+    DATASET_LABELS,
+    DOWNSTREAM_LABELS,
+    SCENARIO_LABELS,
+    SELECTOR_LABELS,
+)
+
+PAPER_SCENARIOS = ("random", "corrupted", "second_order")
+
+
+@dataclass(frozen=True)
+class Material:
+    """Checked runs, and what is asked of them again and again.
+
+    Attributes
+    ----------
+    runs : DataFrame
+        As `check_runs` returns it.
+    cells : DataFrame
+        The benchmark, as `summarize_cells` returns it.
+    downstream : str
+        Whose scores are reported.
+    """
+
+    runs: pd.DataFrame
+    cells: pd.DataFrame
+    downstream: str
+
+    @property
+    def scenarios(self) -> list[str]:
+        """The scenarios of the benchmark, in the order of the paper."""
+        return ordered(self._scored["scenario"], SCENARIO_LABELS)
+
+    @property
+    def datasets(self) -> list[str]:
+        """The tables of the benchmark, in the order of the paper."""
+        return ordered(self._scored["dataset"], DATASET_LABELS)
+
+    @property
+    def selectors(self) -> list[str]:
+        """The selectors of the benchmark, in the order of the paper."""
+        return ordered(self._scored["selector"], SELECTOR_LABELS)
+
+    @property
+    def own_selectors(self) -> list[str]:
+        """The variants of AutoNFS among them."""
+        return [s for s in self.selectors if s.partition(":")[0] == "autonfs"]
+
+    @property
+    def _scored(self) -> pd.DataFrame:
+        """The cells of the downstream."""
+        return self.cells[self.cells["downstream"] == self.downstream]
+
+    def wide(self, scenario: str, value: str = "score_mean") -> pd.DataFrame:
+        """Return one number of each cell of a scenario, selectors × tables."""
+        return score_table(self.cells, scenario, self.downstream, value)
+
+    def dataset_label(self, name: str) -> str:
+        """Return the name of a table to print; a sample says that it is one."""
+        label = DATASET_LABELS.get(name, name)
+        samples = set(self.runs.loc[self.runs["is_sample"], "dataset"])
+        return f"{label} (sample)" if name in samples else label
+
+
+def gather(runs: pd.DataFrame, downstream: str | None = None) -> Material:
+    """Check a table of runs and choose the downstream.
+
+    Parameters
+    ----------
+    runs : DataFrame
+        One row a run, as `sievebench.analysis.schema` says.
+    downstream : str or None, default=None
+        Whose scores are reported; None takes mlp if there is one, else the first.
+
+    Returns
+    -------
+    Material
+
+    Raises
+    ------
+    ValueError
+        If there is no run of that downstream.
+    """
+    checked = check_runs(runs)
+    cells = summarize_cells(checked)
+    present = ordered(cells["downstream"], DOWNSTREAM_LABELS)
+    if downstream is None:
+        downstream = present[0] if present else "mlp"
+    elif downstream not in present:
+        raise ValueError(f"downstream must be one of {present}, got {downstream!r}.")
+    return Material(checked, cells, downstream)
+
+
+def read_runs(path: Path) -> pd.DataFrame:
+    """Read a table of runs.
+
+    Parameters
+    ----------
+    path : Path
+        A CSV or Parquet file.
+
+    Returns
+    -------
+    DataFrame
+
+    Raises
+    ------
+    ValueError
+        If the file is neither.
+    """
+    if path.suffix == ".parquet":
+        return pd.read_parquet(path)
+    if path.suffix == ".csv":
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    raise ValueError(f"{path.name} must be a .csv or .parquet file.")
+
+
+def scenario_labels(names: Iterable[str]) -> list[str]:
+    """Return the names of scenarios to print.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Short names.
+
+    Returns
+    -------
+    list of str
+    """
+    return [SCENARIO_LABELS.get(name, name) for name in names]

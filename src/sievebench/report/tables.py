@@ -1,0 +1,245 @@
+"""A printed table, and how it is written as Markdown, LaTeX and CSV."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+MISSING = "missing"
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "±": r"$\pm$",
+    "λ": r"$\lambda$",
+    "χ²": r"$\chi^2$",
+    "×": r"$\times$",
+    "–": "--",
+}
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of the report.
+
+    Attributes
+    ----------
+    name : str
+        Of its files.
+    title : str
+        One line.
+    data : DataFrame
+        The numbers in full, for CSV.
+    header : tuple of str
+        Of the printed columns; the first ones are text.
+    rows : tuple of tuple of str
+        Printed cells.
+    notes : tuple of str
+        Sentences below the table.
+    bold : frozenset of (int, int)
+        Row and column of the cells that stand out.
+    n_text_columns : int
+        How many columns are text, from the left.
+    is_sortable : bool
+        Whether a reader may sort the rows.
+    """
+
+    name: str
+    title: str
+    data: pd.DataFrame
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+    bold: frozenset[tuple[int, int]] = frozenset()
+    n_text_columns: int = 1
+    is_sortable: bool = True
+
+    def __post_init__(self) -> None:
+        widths = {len(row) for row in self.rows} - {len(self.header)}
+        if widths:
+            raise ValueError(f"rows of {self.name} must be as long as its header.")
+
+
+def markdown(table: Table) -> str:
+    """Return a table as Markdown.
+
+    Parameters
+    ----------
+    table : Table
+        What to write.
+
+    Returns
+    -------
+    str
+    """
+    header = [_markdown_cell(cell) for cell in table.header]
+    rows = [
+        [_markdown_cell(cell, (i, j) in table.bold) for j, cell in enumerate(row)]
+        for i, row in enumerate(table.rows)
+    ]
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    widths = [max(width, 3) for width in widths]
+    is_text = [place < table.n_text_columns for place in range(len(header))]
+    rule = [
+        ":" + "-" * (width - 1) if text else "-" * (width - 1) + ":"
+        for width, text in zip(widths, is_text, strict=True)
+    ]
+    lines = [_markdown_line(header, widths, is_text), f"| {' | '.join(rule)} |"]
+    lines += [_markdown_line(row, widths, is_text) for row in rows]
+    notes = [f"- {note}" for note in table.notes]
+    parts = [f"## {table.title}", "\n".join(lines), "\n".join(notes)]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def latex(table: Table) -> str:
+    r"""Return a table as LaTeX, for the package booktabs.
+
+    Parameters
+    ----------
+    table : Table
+        What to write; its notes become comments.
+
+    Returns
+    -------
+    str
+    """
+    n_numbers = len(table.header) - table.n_text_columns
+    lines = [
+        *(f"% {note}" for note in table.notes),
+        r"\begin{tabular}{" + "l" * table.n_text_columns + "r" * n_numbers + "}",
+        r"\toprule",
+        " & ".join(map(_latex_text, table.header)) + r" \\",
+        r"\midrule",
+    ]
+    for i, row in enumerate(table.rows):
+        cells = [
+            rf"\textbf{{{_latex_text(cell)}}}"
+            if (i, j) in table.bold
+            else _latex_text(cell)
+            for j, cell in enumerate(row)
+        ]
+        lines.append(" & ".join(cells) + r" \\")
+    lines += [r"\bottomrule", r"\end{tabular}"]
+    return f"% {table.title}\n" + "\n".join(lines) + "\n"
+
+
+def csv(table: Table) -> str:
+    """Return the numbers of a table as CSV, six digits each; an empty cell is missing.
+
+    Parameters
+    ----------
+    table : Table
+        What to write.
+
+    Returns
+    -------
+    str
+    """
+    text: str = table.data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+    return text
+
+
+def number(value: Any, n_decimals: int) -> str:
+    """Return a number with so many decimals, or that it is missing.
+
+    Parameters
+    ----------
+    value : float
+        May be NaN.
+    n_decimals : int
+        Decimals.
+
+    Returns
+    -------
+    str
+    """
+    if value is None or np.isnan(value):
+        return MISSING
+    text = f"{value:.{n_decimals}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
+
+
+def signed(value: Any, n_decimals: int) -> str:
+    """Return a difference with its sign, or that it is missing.
+
+    Parameters
+    ----------
+    value : float
+        May be NaN.
+    n_decimals : int
+        Decimals.
+
+    Returns
+    -------
+    str
+    """
+    text = number(value, n_decimals)
+    is_positive = text != MISSING and float(text) > 0
+    return f"+{text}" if is_positive else text
+
+
+def with_deviation(mean: Any, deviation: Any, n_decimals: int) -> str:
+    """Return "mean ± deviation", the mean alone if there is no deviation.
+
+    Parameters
+    ----------
+    mean, deviation : float
+        May be NaN.
+    n_decimals : int
+        Decimals of both.
+
+    Returns
+    -------
+    str
+    """
+    text = number(mean, n_decimals)
+    if text == MISSING or np.isnan(deviation):
+        return text
+    return f"{text} ± {number(deviation, n_decimals)}"
+
+
+def best_rows(values: Iterable[float], n_decimals: int) -> list[int]:
+    """Return where the printed value is largest; nothing if there is none.
+
+    Parameters
+    ----------
+    values : iterable of float
+        May contain NaN.
+    n_decimals : int
+        Decimals printed.
+
+    Returns
+    -------
+    list of int
+    """
+    printed = [float(f"{value:.{n_decimals}f}") for value in values]
+    known = [value for value in printed if not np.isnan(value)]
+    return [i for i, value in enumerate(printed) if known and value == max(known)]
+
+
+def _markdown_cell(text: str, is_bold: bool = False) -> str:
+    """Return text that does not end its cell."""
+    text = text.replace("|", r"\|")
+    return f"**{text}**" if is_bold else text
+
+
+def _markdown_line(
+    cells: Sequence[str], widths: Sequence[int], is_text: Sequence[bool]
+) -> str:
+    """Return one line, text to the left and numbers to the right."""
+    padded = [
+        cell.ljust(width) if text else cell.rjust(width)
+        for cell, width, text in zip(cells, widths, is_text, strict=True)
+    ]
+    return f"| {' | '.join(padded)} |"
+
+
+def _latex_text(text: str) -> str:
+    """Return text with every sign that means something to LaTeX escaped."""
+    pattern = "|".join(map(re.escape, _LATEX))
+    escaped = re.sub(pattern, lambda match: _LATEX[match.group()], text)
+    return re.sub(r"(?<![\w.])([-+])(?=[\d.])", r"$\1$", escaped)

@@ -1,0 +1,119 @@
+"""The whole report: which tables and figures there are, and their files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from sievebench.report.against_paper import comparison_tables
+from sievebench.report.material import Material
+from sievebench.report.score_tables import (
+    count_tables,
+    friedman_tables,
+    missing_tables,
+    overview_tables,
+    rank_tables,
+    score_tables,
+)
+from sievebench.report.study_tables import (
+    balance_tables,
+    cohort_tables,
+    matched_tables,
+    misselection_tables,
+    power_tables,
+    scaling_tables,
+)
+from sievebench.report.tables import Table, csv, latex, markdown
+
+# Heading of the page -> tables and figures below it. Each function returns nothing if
+# there is nothing to show.
+SECTIONS: dict[str, tuple[tuple[Callable[[Material], list[Table]], ...], str]] = {
+    "Overview": ((overview_tables,), "critical-difference"),
+    "Ranks": ((rank_tables, friedman_tables), ""),
+    "Scores": ((score_tables,), "score-and-columns"),
+    "Columns kept": ((count_tables, misselection_tables), "counts"),
+    "At equal numbers of columns": ((matched_tables,), ""),
+    "Predictive power": ((power_tables,), ""),
+    "Time": ((scaling_tables,), "scaling"),
+    "Balance": ((balance_tables,), "balance"),
+    "Cohorts": ((cohort_tables,), ""),
+    "Beside the paper": ((comparison_tables,), ""),
+    "Missing": ((missing_tables,), ""),
+}
+WRITERS: dict[str, Callable[[Table], str]] = {
+    "markdown": markdown,
+    "latex": latex,
+    "csv": csv,
+}
+_SUFFIXES = {"markdown": "md", "latex": "tex", "csv": "csv"}
+
+
+def all_tables(material: Material) -> list[tuple[str, list[Table]]]:
+    """Return every table, by section.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of (str, list of Table)
+    """
+    return [
+        (heading, [table for make in makers for table in make(material)])
+        for heading, (makers, _) in SECTIONS.items()
+    ]
+
+
+def write_report(
+    material: Material, folder: Path, has_figures: bool = True
+) -> list[Path]:
+    """Write tables, figures, one Markdown file with all tables, and the page.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+    folder : Path
+        Made if need be; files of the same names are replaced.
+    has_figures : bool, default=True
+        Whether to draw; the figures need matplotlib.
+
+    Returns
+    -------
+    list of Path
+        The files, the page first.
+    """
+    # Lazily: tables need no matplotlib.
+    from sievebench.report.figures import draw, png_bytes, svg_text
+    from sievebench.report.page import facts, html_page
+
+    sections = all_tables(material)
+    tables = [table for _, section in sections for table in section]
+    files: dict[str, str | bytes] = {}
+    for table in tables:
+        for name, write in WRITERS.items():
+            files[f"tables/{table.name}.{_SUFFIXES[name]}"] = write(table)
+    drawings = {
+        heading: draw(figures, material) if figures and has_figures else []
+        for heading, (_, figures) in SECTIONS.items()
+    }
+    images: dict[str, str] = {}
+    for drawing in (d for section in drawings.values() for d in section):
+        images[drawing.name] = svg_text(drawing)
+        files[f"figures/{drawing.name}.svg"] = images[drawing.name]
+        files[f"figures/{drawing.name}.png"] = png_bytes(drawing)
+    parts = ["# Results\n", *(f"{fact}\n" for fact in facts(material))]
+    files = {
+        "index.html": html_page(material, sections, drawings, images),
+        "report.md": "\n".join([*parts, *(markdown(table) for table in tables)]),
+        **files,
+    }
+    return [_write(folder / name, content) for name, content in files.items()]
+
+
+def _write(path: Path, content: str | bytes) -> Path:
+    """Write a file and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    data = content.encode() if isinstance(content, str) else content
+    path.write_bytes(data)
+    return path

@@ -1,0 +1,291 @@
+import io
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from made_runs import benchmark, run, table, whole_study
+
+from sievebench.analysis import RunTableError
+from sievebench.report import (
+    PAPER_TABLES,
+    Table,
+    agreement,
+    all_tables,
+    compare_scores,
+    csv,
+    gather,
+    latex,
+    markdown,
+    read_runs,
+)
+from sievebench.report.paper import paper_scores
+from sievebench.report.tables import best_rows, number, signed, with_deviation
+
+SMALL = Table(
+    name="small",
+    title="A small one",
+    data=pd.DataFrame({"selector": ["a", "b"], "score": [1 / 3, np.nan]}),
+    header=("selector", "score_%"),
+    rows=(("a|b", "-0.333 ± 0.001"), ("AutoNFS", "missing")),
+    notes=("One note.",),
+    bold=frozenset({(0, 1)}),
+)
+
+
+@pytest.fixture(scope="module")
+def material():
+    return gather(whole_study())
+
+
+@pytest.fixture(scope="module")
+def tables(material):
+    return {t.name: t for _, section in all_tables(material) for t in section}
+
+
+def rows_of(tables, name):
+    """Return the printed rows of a table by their first cells."""
+    found = tables[name]
+    n = found.n_text_columns
+    return {row[:n] if n > 1 else row[0]: row[n:] for row in found.rows}
+
+
+def test_markdown_escapes_bars_and_marks_the_best():
+    lines = markdown(SMALL).splitlines()
+    assert lines[0] == "## A small one"
+    assert lines[2] == "| selector |            score_% |"
+    assert lines[3] == "| :------- | -----------------: |"
+    assert lines[4] == r"| a\|b     | **-0.333 ± 0.001** |"
+    assert lines[5] == "| AutoNFS  |            missing |"
+    assert lines[7] == "- One note."
+
+
+def test_latex_escapes_and_marks_the_best():
+    text = latex(SMALL)
+    assert r"selector & score\_\% \\" in text
+    assert r"a|b & \textbf{$-$0.333 $\pm$ 0.001} \\" in text
+    assert text.startswith("% A small one\n% One note.\n\\begin{tabular}{lr}\n")
+    assert text.endswith("\\bottomrule\n\\end{tabular}\n")
+
+
+def test_csv_leaves_a_missing_cell_empty():
+    assert csv(SMALL) == "selector,score\na,0.333333\nb,\n"
+
+
+def test_table_refuses_a_row_of_another_length():
+    with pytest.raises(ValueError, match="as long as its header"):
+        Table("x", "x", pd.DataFrame(), ("a", "b"), (("1",),))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (number(np.nan, 2), "missing"),
+        (number(-0.0004, 3), "0.000"),
+        (signed(0.0316, 2), "+0.03"),
+        (signed(-0.0316, 2), "-0.03"),
+        (signed(0.0, 2), "0.00"),
+        (with_deviation(0.5, np.nan, 2), "0.50"),
+        (with_deviation(np.nan, 0.1, 2), "missing"),
+        (with_deviation(0.5, 0.1, 2), "0.50 ± 0.10"),
+    ],
+)
+def test_numbers_are_printed_so(text, expected):
+    assert text == expected
+
+
+def test_best_are_those_that_print_as_the_largest():
+    assert best_rows([0.5004, 0.5001, np.nan, 0.1], 3) == [0, 1]
+    assert best_rows([np.nan], 3) == []
+
+
+def test_every_section_has_a_table(material):
+    empty = [heading for heading, section in all_tables(material) if not section]
+    assert empty == []
+
+
+def test_nothing_to_report_gives_no_table():
+    nothing = whole_study().iloc[:0]
+    assert [t for _, section in all_tables(gather(nothing)) for t in section] == []
+
+
+def test_scores_print_mean_and_deviation_and_the_gap(tables):
+    rows = rows_of(tables, "scores-random")
+    header = tables["scores-random"].header
+    assert header == ("selector", "CH", "EY", "JA (sample)", "rank")
+    # Seeds 0 and 1 differ by 0.001: deviation 0.0007.
+    assert rows["AutoNFS, auto"][:2] == ("-0.440 ± 0.001", "0.611 ± 0.001")
+    assert rows["ProtoGate"][0] == "missing"
+
+
+def test_scores_say_which_metric_is_whose(tables):
+    note = tables["scores-random"].notes[0]
+    assert "accuracy (EY, JA (sample))" in note
+    assert "-RMSE of the standardised target (CH)" in note
+
+
+def test_best_scores_are_bold(tables):
+    found = tables["scores-random"]
+    place = [row[0] for row in found.rows].index("AutoNFS, auto")
+    assert found.bold == {(place, column) for column in range(1, 5)}
+
+
+def test_ranks_stand_beside_those_of_the_paper(tables):
+    row = rows_of(tables, "ranks")["ProtoGate"]
+    # Of five: last on california, where it is missing, and third of the others.
+    ours = (5 + 3 + 3) / 3
+    assert row[0] == f"{ours:.1f}"
+    assert row[1] == "3.0"
+    assert row[3] == "10.3"
+
+
+def test_ranks_of_variants_are_without_sisters(tables):
+    # Second of four on california, where ProtoGate is missing, then third twice.
+    assert rows_of(tables, "ranks-variants")["AutoNFS, published"][0] == "2.67"
+
+
+def test_counts_stand_beside_those_of_the_paper(tables):
+    row = rows_of(tables, "counts")["EY"]
+    assert row[:4] == ("10", "5.0 ± 0.0", "5.0 ± 0.0", "8")
+
+
+def test_misselection_is_printed_with_what_the_paper_says(tables):
+    rows = rows_of(tables, "misselection")
+    assert "No FS" not in rows
+    assert rows["Lasso"][:2] == ("0.300", "")
+    assert rows["AutoNFS, auto"][4:6] == ("0.000", "0.17")
+
+
+def test_matched_counts_wins(tables):
+    rows = rows_of(tables, "matched-autonfs-auto")
+    assert rows["Random", "Lasso"][:4] == ("3", "0", "0", "+0.020")
+
+
+def test_power_is_in_percentage_points(tables):
+    # Losses of 0, 1, 2, 3 and 4 points.
+    row = rows_of(tables, "power")["Random", "AutoNFS, auto", "MLP", "retrained"]
+    assert row[:2] == ("2.000", "0.313")
+
+
+def test_scaling_prints_the_exponent(tables):
+    rows = rows_of(tables, "scaling")
+    assert rows["Univariate"][0] == "1.000 ± 0.000"
+    assert rows["AutoNFS, auto"][2] == "0.08"
+
+
+def test_balance_counts_empty_selections(tables):
+    last = tables["balance"].rows[-1]
+    assert (last[3], last[-1]) == ("10", "2 of 2")
+
+
+def test_cohorts_stand_beside_those_of_the_paper(tables):
+    row = rows_of(tables, "cohorts-autonfs-auto")["QinN_2014"]
+    assert row[:4] == ("70.0", "74.6", "72.0", "81.5")
+    assert row[-2:] == ("90", "94")
+    assert "better, equal, worse on 2, 0, 0" in tables["cohorts-autonfs-auto"].notes[0]
+
+
+def test_missing_cells_say_why(tables):
+    rows = tables["missing"].rows
+    why = "skipped: classification only"
+    assert rows[0] == ("Random", "CH", "ProtoGate", "mlp", why, "0 of 2")
+
+
+def test_comparison_has_every_cell_of_the_paper_and_ours(material):
+    comparison = compare_scores(material)
+    # 13 selectors of the paper and two variants, 11 tables, three scenarios.
+    assert len(comparison) == 15 * 11 * 3
+    theirs = paper_scores("random").loc["autonfs", "eye"]
+    cell = comparison[
+        (comparison["scenario"] == "random")
+        & (comparison["dataset"] == "eye")
+        & (comparison["selector"] == "autonfs:auto")
+    ].iloc[0]
+    assert cell["theirs"] == theirs
+    assert cell["difference"] == pytest.approx(0.6105 - theirs)
+
+
+def test_comparison_marks_samples_and_gaps(material):
+    comparison = compare_scores(material)
+    assert set(comparison.loc[comparison["is_sample"], "dataset"]) == {"jannis"}
+    not_run = comparison[comparison["why_missing"] == "not run"]
+    assert not_run["ours"].isna().all()
+    gap = comparison[comparison["why_missing"] == "classification only"]
+    assert set(gap["dataset"]) == {"california"}
+
+
+def test_comparison_with_the_paper_itself_has_no_difference():
+    runs = []
+    for scenario in ("random", "corrupted", "second_order"):
+        scores = paper_scores(scenario).astype(object)
+        scores = scores.where(scores.notna(), None)
+        rows = {s: scores.loc[s].to_dict() for s in scores.index}
+        runs += benchmark(rows, scenario)
+    material = gather(table(*runs))
+    comparison = compare_scores(material)
+    assert len(comparison) == 14 * 11 * 3
+    assert comparison["difference"].abs().max() == 0
+    assert comparison["difference"].isna().sum() == 18
+    tables = {t.name: t for _, section in all_tables(material) for t in section}
+    ranks = rows_of(tables, "ranks")
+    assert all(row[0::4] == row[3::4] for row in ranks.values())
+    assert all(row[2::4] == row[3::4] for row in ranks.values())
+
+
+def test_agreement_leaves_samples_out(material):
+    rows = agreement(compare_scores(material))
+    row = rows[(rows["selector"] == "lasso") & (rows["scenario"] == "random")].iloc[0]
+    assert (row["n_cells"], row["n_samples"], row["n_missing"]) == (2, 1, 8)
+
+
+def test_paper_beside_ours_is_three_lines_a_selector(tables):
+    rows = rows_of(tables, "paper-random")
+    assert rows["No FS", "ours"][0] == "missing"
+    assert rows["No FS", "paper"][0] == "0.941"
+    assert rows["No FS", "difference"][0] == ""
+    assert rows["ProtoGate", "paper"][1] == "N/A"
+
+
+def test_downstream_may_be_chosen():
+    runs = table(run(), run(downstream="forest", score=0.9))
+    assert gather(runs).downstream == "mlp"
+    scores = gather(runs, "forest").wide("random")
+    assert scores.loc["lasso", "eye"] == 0.9
+
+
+def test_unknown_downstream_is_refused():
+    with pytest.raises(ValueError, match=r"must be one of .'mlp'., got 'oracle'"):
+        gather(table(run()), "oracle")
+
+
+def test_runs_are_checked():
+    with pytest.raises(RunTableError, match="no column 'seed'"):
+        gather(table(run()).drop(columns="seed"))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_runs_are_read_from_a_file(tmp_path, suffix):
+    path = tmp_path / f"runs.{suffix}"
+    runs = whole_study()
+    runs.to_csv(path, index=False) if suffix == "csv" else runs.to_parquet(path)
+    expected = gather(runs).runs
+    pd.testing.assert_frame_equal(gather(read_runs(path)).runs, expected)
+
+
+def test_other_files_are_refused(tmp_path):
+    with pytest.raises(ValueError, match=r"runs.json must be a .csv or .parquet file"):
+        read_runs(tmp_path / "runs.json")
+
+
+@pytest.mark.parametrize("name", PAPER_TABLES)
+def test_paper_tables_can_be_written(name):
+    for found in PAPER_TABLES[name]():
+        assert found.title in markdown(found)
+        assert latex(found).count(r"\\") == len(found.rows) + 1
+        read = pd.read_csv(io.StringIO(csv(found)), dtype=str)
+        assert len(read) == len(found.rows)
+
+
+def test_no_cell_says_nan(tables):
+    texts = [markdown(t) + latex(t) for t in tables.values()]
+    assert not any(re.search(r"\bnan\b", text, re.IGNORECASE) for text in texts)
