@@ -75,7 +75,7 @@ def critical_difference(
     Parameters
     ----------
     n_selectors, n_datasets : int
-        k and N.
+        The numbers k and N.
     significance : float, default=0.05
         Chance of a false difference among all pairs.
 

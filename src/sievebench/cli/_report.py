@@ -33,6 +33,7 @@ def add_report_parser(commands: Any) -> None:
     Parameters
     ----------
     commands : argparse's collection of sub-parsers
+        Gets one more.
     """
     report = commands.add_parser(
         "report",
@@ -60,6 +61,7 @@ def add_paper_parser(commands: Any) -> None:
     Parameters
     ----------
     commands : argparse's collection of sub-parsers
+        Gets one more.
     """
     paper = commands.add_parser(
         "paper",
@@ -79,6 +81,7 @@ def run_report(options: argparse.Namespace) -> int:
     Parameters
     ----------
     options : argparse.Namespace
+        What was parsed.
 
     Returns
     -------
@@ -116,6 +119,7 @@ def run_paper(options: argparse.Namespace) -> int:
     Parameters
     ----------
     options : argparse.Namespace
+        What was parsed.
 
     Returns
     -------

@@ -91,7 +91,17 @@ def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparison_tables(material: Material) -> list[Table]:
-    """Return one table a scenario, three lines a selector; then how far they agree."""
+    """Return one table a scenario, three lines a selector; then how far they agree.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
     if not set(material.scenarios) & set(PAPER_SCENARIOS):
         return []
     comparison = compare_scores(material)

@@ -37,22 +37,42 @@ class Material:
 
     @property
     def scenarios(self) -> list[str]:
-        """The scenarios of the benchmark, in the order of the paper."""
+        """The scenarios of the benchmark, in the order of the paper.
+
+        Returns
+        -------
+        list of str
+        """
         return ordered(self._scored["scenario"], SCENARIO_LABELS)
 
     @property
     def datasets(self) -> list[str]:
-        """The tables of the benchmark, in the order of the paper."""
+        """The tables of the benchmark, in the order of the paper.
+
+        Returns
+        -------
+        list of str
+        """
         return ordered(self._scored["dataset"], DATASET_LABELS)
 
     @property
     def selectors(self) -> list[str]:
-        """The selectors of the benchmark, in the order of the paper."""
+        """The selectors of the benchmark, in the order of the paper.
+
+        Returns
+        -------
+        list of str
+        """
         return ordered(self._scored["selector"], SELECTOR_LABELS)
 
     @property
     def own_selectors(self) -> list[str]:
-        """The variants of AutoNFS among them."""
+        """The variants of AutoNFS among them.
+
+        Returns
+        -------
+        list of str
+        """
         return [s for s in self.selectors if s.partition(":")[0] == "autonfs"]
 
     @property
@@ -61,11 +81,33 @@ class Material:
         return self.cells[self.cells["downstream"] == self.downstream]
 
     def wide(self, scenario: str, value: str = "score_mean") -> pd.DataFrame:
-        """Return one number of each cell of a scenario, selectors × tables."""
+        """Return one number of each cell of a scenario, selectors × tables.
+
+        Parameters
+        ----------
+        scenario : str
+            Which cells.
+        value : str, default="score_mean"
+            Which column of them.
+
+        Returns
+        -------
+        DataFrame
+        """
         return score_table(self.cells, scenario, self.downstream, value)
 
     def dataset_label(self, name: str) -> str:
-        """Return the name of a table to print; a sample says that it is one."""
+        """Return the name of a table to print; a sample says that it is one.
+
+        Parameters
+        ----------
+        name : str
+            Of the table.
+
+        Returns
+        -------
+        str
+        """
         label = DATASET_LABELS.get(name, name)
         samples = set(self.runs.loc[self.runs["is_sample"], "dataset"])
         return f"{label} (sample)" if name in samples else label

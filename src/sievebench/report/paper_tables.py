@@ -17,7 +17,12 @@ from sievebench.report.tables import Table, number
 
 
 def rank_table() -> list[Table]:
-    """Return the printed ranks, recomputed and over complete cases."""
+    """Return the printed ranks, recomputed and over complete cases.
+
+    Returns
+    -------
+    list of Table
+    """
     columns = {}
     for scenario in PAPER_SCENARIOS:
         ranks = mean_ranks(paper_scores(scenario))
@@ -43,7 +48,12 @@ def rank_table() -> list[Table]:
 
 
 def score_table() -> list[Table]:
-    """Return the three score tables as printed."""
+    """Return the three score tables as printed.
+
+    Returns
+    -------
+    list of Table
+    """
     tables = []
     for scenario in PAPER_SCENARIOS:
         printed = printed_scores(scenario)
@@ -79,17 +89,32 @@ def _section(name: str, title: str, first: str) -> list[Table]:
 
 
 def count_table() -> list[Table]:
-    """Return how many columns AutoNFS kept."""
+    """Return how many columns AutoNFS kept.
+
+    Returns
+    -------
+    list of Table
+    """
     return _section("counts", "Columns AutoNFS kept in the paper", "table")
 
 
 def dataset_table() -> list[Table]:
-    """Return the paper's summary of the tables."""
+    """Return the paper's summary of the tables.
+
+    Returns
+    -------
+    list of Table
+    """
     return _section("datasets", "Tables of the paper", "table")
 
 
 def cohort_table() -> list[Table]:
-    """Return the metagenomic study, printed and withdrawn."""
+    """Return the metagenomic study, printed and withdrawn.
+
+    Returns
+    -------
+    list of Table
+    """
     return [
         *_section("cohorts", "Metagenomic cohorts of the paper, percent", "cohort"),
         *_section("withdrawn_cohorts", "Cohorts commented out of it", "cohort"),
@@ -97,7 +122,12 @@ def cohort_table() -> list[Table]:
 
 
 def statement_table() -> list[Table]:
-    """Return the numbers of captions and running text."""
+    """Return the numbers of captions and running text.
+
+    Returns
+    -------
+    list of Table
+    """
     rows = tuple(
         (
             statement["key"],

@@ -30,7 +30,17 @@ def _stated(selector: str, what: str) -> float:
 
 
 def misselection_tables(material: Material) -> list[Table]:
-    """Return the share of added columns among the kept ones."""
+    """Return the share of added columns among the kept ones.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
     data = misselection(material.runs)
     data = data[data["selector"] != "none"]
     if data.empty:
@@ -64,7 +74,17 @@ def misselection_tables(material: Material) -> list[Table]:
 
 
 def matched_tables(material: Material) -> list[Table]:
-    """Return AutoNFS against the others at its own number of columns."""
+    """Return AutoNFS against the others at its own number of columns.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
     tables = []
     for reference in material.own_selectors:
         comparison = matched_comparison(material.runs, reference)
@@ -105,7 +125,17 @@ def matched_tables(material: Material) -> list[Table]:
 
 
 def power_tables(material: Material) -> list[Table]:
-    """Return what the score loses without one of the kept columns."""
+    """Return what the score loses without one of the kept columns.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
     data = predictive_power(material.runs)
     if data.empty:
         return []
@@ -143,7 +173,17 @@ def power_tables(material: Material) -> list[Table]:
 
 
 def scaling_tables(material: Material) -> list[Table]:
-    """Return how seconds grow with the number of columns."""
+    """Return how seconds grow with the number of columns.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
     data = scaling_exponents(material.runs)
     if data.empty:
         return []
@@ -180,7 +220,17 @@ def scaling_tables(material: Material) -> list[Table]:
 
 
 def balance_tables(material: Material) -> list[Table]:
-    """Return score and columns at each balance."""
+    """Return score and columns at each balance.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
     data = balance_influence(material.runs)
     if data.empty:
         return []
@@ -221,7 +271,17 @@ def balance_tables(material: Material) -> list[Table]:
 
 
 def cohort_tables(material: Material) -> list[Table]:
-    """Return the metagenomic study, ours and the paper's."""
+    """Return the metagenomic study, ours and the paper's.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
     chosen = material.runs[material.runs["experiment"] == "cohorts"]
     names = [s for s in dict.fromkeys(chosen["selector"]) if s != "none"]
     return [_cohorts(material, selector) for selector in names]

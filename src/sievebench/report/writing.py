@@ -5,12 +5,11 @@ from pathlib import Path
 
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.material import Material
+from sievebench.report.rank_tables import friedman_tables, rank_tables
 from sievebench.report.score_tables import (
     count_tables,
-    friedman_tables,
     missing_tables,
     overview_tables,
-    rank_tables,
     score_tables,
 )
 from sievebench.report.study_tables import (

@@ -22,7 +22,17 @@ _MOST_ACROSS = 4
 
 
 def balance_drawings(material: Material) -> list[Drawing]:
-    """Return figures with the score above the columns, a pair for each table."""
+    """Return figures with the score above the columns, a pair for each table.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Drawing
+    """
     data = balance_influence(material.runs)
     keys = list(data.groupby(["scenario", "dataset"], sort=False).groups)
     drawings = []

@@ -1,5 +1,7 @@
 """How many columns AutoNFS keeps, ours and the paper's."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from sievebench.labels import SCENARIO_LABELS, selector_label
@@ -14,9 +16,22 @@ from sievebench.report.figures.canvas import (
 from sievebench.report.material import PAPER_SCENARIOS, Material
 from sievebench.report.paper import paper_counts
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 
 def count_drawings(material: Material) -> list[Drawing]:
-    """Return one figure, a panel for each scenario."""
+    """Return one figure, a panel for each scenario.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Drawing
+    """
     scenarios = [s for s in material.scenarios if s in PAPER_SCENARIOS]
     if not scenarios or not material.own_selectors:
         return []
@@ -27,39 +42,13 @@ def count_drawings(material: Material) -> list[Drawing]:
         sharey=True,
         sharex=True,
     )
-    places = np.arange(len(datasets))
-    n_original = material.cells.groupby("dataset")["n_original"].max()[datasets]
     for ax, scenario in zip(axes, scenarios, strict=True):
-        ax.axvline(1, color=FAINT, linestyle="--", linewidth=1)
-        kept = material.wide(scenario, "n_kept_mean")
-        for k, selector in enumerate(material.own_selectors):
-            if selector not in kept.index:
-                continue
-            shares = kept.loc[selector].reindex(datasets) / n_original
-            offset = 0.16 * (k - (len(material.own_selectors) - 1) / 2)
-            ax.plot(
-                *(shares.to_numpy(float), places + offset),
-                color=PALETTE[k % len(PALETTE)],
-                marker=MARKERS[k % len(MARKERS)],
-                linestyle="",
-                markersize=5.5,
-                label=selector_label(selector),
-            )
-        theirs = paper_counts()[scenario].reindex(datasets) / n_original
-        ax.plot(
-            *(theirs.to_numpy(float), places),
-            *("|",),
-            color=INK,
-            markersize=11,
-            markeredgewidth=1.6,
-            label="the paper",
-        )
+        _panel(ax, material, scenario)
         ax.set_title(SCENARIO_LABELS[scenario])
-        ax.set_xlim(left=0)
-        ax.grid(axis="y", color=FAINT, linewidth=0.5)
-        ax.set_axisbelow(True)
-        ax.tick_params(axis="y", length=0)
-    axes[0].set_yticks(places, [material.dataset_label(d) for d in datasets])
+    axes[0].set_xlim(left=0)
+    axes[0].set_yticks(
+        range(len(datasets)), [material.dataset_label(d) for d in datasets]
+    )
     axes[0].invert_yaxis()
     figure.supxlabel("columns kept / columns before the scenario", fontsize=9)
     handles, labels = axes[0].get_legend_handles_labels()
@@ -73,3 +62,33 @@ def count_drawings(material: Material) -> list[Drawing]:
             figure=figure,
         )
     ]
+
+
+def _panel(ax: "Axes", material: Material, scenario: str) -> None:
+    """Draw one scenario: a row a table, a marker a variant."""
+    datasets, own = material.datasets, material.own_selectors
+    places = np.arange(len(datasets))
+    n_original = material.cells.groupby("dataset")["n_original"].max()[datasets]
+    kept = material.wide(scenario, "n_kept_mean").reindex(own)
+    ax.axvline(1, color=FAINT, linestyle="--", linewidth=1)
+    for k, selector in enumerate(own):
+        shares = kept.loc[selector].reindex(datasets) / n_original
+        ax.plot(
+            *(shares.to_numpy(float), places + 0.16 * (k - (len(own) - 1) / 2)),
+            color=PALETTE[k % len(PALETTE)],
+            marker=MARKERS[k % len(MARKERS)],
+            linestyle="",
+            markersize=5.5,
+            label=selector_label(selector),
+        )
+    theirs = paper_counts()[scenario].reindex(datasets) / n_original
+    ax.plot(
+        *(theirs.to_numpy(float), places, "|"),
+        color=INK,
+        markersize=11,
+        markeredgewidth=1.6,
+        label="the paper",
+    )
+    ax.grid(axis="y", color=FAINT, linewidth=0.5)
+    ax.set_axisbelow(True)
+    ax.tick_params(axis="y", length=0)

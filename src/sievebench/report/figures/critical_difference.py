@@ -34,7 +34,17 @@ _BAR = 0.11  # and between two bars
 
 
 def critical_difference_drawings(material: Material) -> list[Drawing]:
-    """Return one diagram a scenario."""
+    """Return one diagram a scenario.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Drawing
+    """
     return [
         drawing
         for scenario in material.scenarios
@@ -107,11 +117,17 @@ def _scale(ax: "Axes", low: float, high: float, difference: float) -> None:
     for rank in np.arange(low, high + 0.5):
         ax.plot((rank, rank), (line - 0.06, line), color=PALE_INK, linewidth=1)
         ax.text(rank, line - 0.09, f"{rank:.0f}", ha="center", va="bottom", fontsize=8)
-    end = low + difference
+    # On few tables no difference is large enough: the bar would leave the figure.
+    is_beyond = low + difference > high
+    end = high if is_beyond else low + difference
     ax.plot((low, end), (0.22, 0.22), color=ORANGE, linewidth=2)
-    for x in (low, end):
+    for x in (low,) if is_beyond else (low, end):
         ax.plot((x, x), (0.17, 0.27), color=ORANGE, linewidth=2)
-    _beside(ax, end, 0.22, f"critical difference {difference:.2f}", "left", ORANGE)
+    text = f"critical difference {difference:.2f}"
+    if is_beyond:
+        _beside(ax, low, 0.08, f"{text}, beyond the scale", "left", ORANGE)
+    else:
+        _beside(ax, end, 0.22, text, "left", ORANGE)
 
 
 def _beside(

@@ -14,7 +14,17 @@ from sievebench.report.material import Material
 
 
 def scaling_drawings(material: Material) -> list[Drawing]:
-    """Return one figure, a line for each selector."""
+    """Return one figure, a line for each selector.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Drawing
+    """
     times = scaling_times(material.runs)
     if times.empty:
         return []

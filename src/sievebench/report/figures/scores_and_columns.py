@@ -25,7 +25,17 @@ _N_ACROSS = 4
 
 
 def score_drawings(material: Material) -> list[Drawing]:
-    """Return one figure a scenario."""
+    """Return one figure a scenario.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Drawing
+    """
     return [_drawing(material, scenario) for scenario in material.scenarios]
 
 
@@ -72,8 +82,8 @@ def _panel(ax: "Axes", part: pd.DataFrame, own: list[str]) -> None:
         marker = MARKERS[place % len(MARKERS)]
         chosen = part[part["selector"] == selector]
         _points(ax, chosen, colour, marker, selector_label(selector))
-    ax.set_xlim(left=0)
     ax.margins(x=0.08, y=0.12)
+    ax.set_xlim(left=0)
 
 
 def _points(

@@ -1,0 +1,211 @@
+"""Tables of ranks: ours and the paper's, and whether the selectors differ."""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sievebench.analysis import (
+    complete_datasets,
+    complete_selectors,
+    critical_difference,
+    friedman_test,
+    groups_alike,
+    mean_ranks,
+    rank_scores,
+    ranks_by_variant,
+)
+from sievebench.labels import SCENARIO_LABELS, selector_label
+from sievebench.report.material import PAPER_SCENARIOS, Material, scenario_labels
+from sievebench.report.paper import paper_ranks, paper_scores
+from sievebench.report.tables import MISSING, Table, best_rows, number
+
+
+def rank_tables(material: Material) -> list[Table]:
+    """Return the mean ranks: ours by both rules, and the paper's.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
+    scenarios = [s for s in material.scenarios if s in PAPER_SCENARIOS]
+    if not scenarios:
+        return []
+    theirs = paper_ranks()
+    columns: dict[tuple[str, str], Any] = {}
+    for scenario in scenarios:
+        ours = mean_ranks(material.wide(scenario))
+        printed = paper_scores(scenario)
+        same = [d for d in material.wide(scenario).columns if d in printed.columns]
+        columns[scenario, "ours"] = ours["rank"]
+        columns[scenario, "complete"] = ours["rank_complete"]
+        columns[scenario, "paper, same tables"] = _by_selector(
+            rank_scores(printed[same]).mean(axis=1), ours.index
+        )
+        columns[scenario, "paper"] = _by_selector(theirs[scenario], ours.index)
+    wide = pd.DataFrame(columns, index=material.selectors)
+    rows = [
+        (
+            selector_label(selector),
+            *(
+                "" if what.startswith("paper") and np.isnan(value) else number(value, 1)
+                for (_, what), value in wide.loc[selector].items()
+            ),
+        )
+        for selector in wide.index
+    ]
+    bold = {
+        (i, j + 1) for j in range(wide.shape[1]) for i in best_rows(-wide.iloc[:, j], 1)
+    }
+    data = wide.set_axis([f"{s}: {what}" for s, what in wide.columns], axis=1)
+    return [
+        Table(
+            name="ranks",
+            title="Mean ranks, ours and the paper's",
+            data=data.rename_axis("selector").reset_index(),
+            header=("selector", *(f"{SCENARIO_LABELS[s]}: {w}" for s, w in columns)),
+            rows=tuple(rows),
+            bold=frozenset(bold),
+            notes=_rank_notes(material, scenarios),
+        ),
+        *_variant_ranks(material),
+    ]
+
+
+def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:
+    """Return what the four columns of a scenario are."""
+    parts = []
+    for scenario, label in zip(scenarios, scenario_labels(scenarios), strict=True):
+        ranks = mean_ranks(material.wide(scenario))
+        n_complete, n_all = ranks["n_complete"].max(), ranks["n_datasets"].max()
+        parts.append(f"{label} {n_complete} of {n_all}")
+    return (
+        "ours: ranked by the score with three decimals, ties share the mean, a missing "
+        "score gets the last rank.",
+        "complete: only tables on which every selector has a score ("
+        + ", ".join(parts)
+        + ").",
+        "paper, same tables: its rule on its printed scores, only the tables at hand; "
+        "paper: as printed, 14 selectors on 11 tables.",
+    )
+
+
+def _variant_ranks(material: Material) -> list[Table]:
+    """Return the ranks of each variant without its sisters."""
+    parts = {s: ranks_by_variant(material.wide(s)) for s in material.scenarios}
+    names = [
+        n for n in material.selectors if any(n in p.columns for p in parts.values())
+    ]
+    if not names:
+        return []
+    data = pd.DataFrame(
+        {
+            s: [part.loc[n, n] if n in part.columns else np.nan for n in names]
+            for s, part in parts.items()
+        },
+        index=names,
+    )
+    rows = [(selector_label(n), *(number(v, 2) for v in data.loc[n])) for n in names]
+    return [
+        Table(
+            name="ranks-variants",
+            title="Mean rank of each variant in a field without its sisters",
+            data=data.rename_axis("selector").reset_index(),
+            header=("selector", *scenario_labels(data.columns)),
+            rows=tuple(rows),
+        )
+    ]
+
+
+def _by_selector(values: Any, index: Any) -> Any:
+    """Return the paper's values for our selectors, variants included."""
+    return pd.Series(
+        [values.get(name.partition(":")[0], np.nan) for name in index], index=index
+    )
+
+
+def friedman_tables(material: Material) -> list[Table]:
+    """Return whether the selectors differ, over both kinds of complete cases.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    list of Table
+    """
+    parts = []
+    for scenario in material.scenarios:
+        scores = material.wide(scenario)
+        for cases, choose in (
+            ("all selectors", complete_datasets),
+            ("all tables", complete_selectors),
+        ):
+            ranks = rank_scores(choose(scores))
+            if min(ranks.shape) < 2:
+                continue
+            row = friedman_test(ranks)
+            difference = critical_difference(*ranks.shape)
+            best = groups_alike(ranks.mean(axis=1), difference)
+            first = ranks.mean(axis=1).sort_values(kind="stable").index[0]
+            alike = best[0] if best and first in best[0] else [first]
+            parts.append(
+                row.assign(
+                    scenario=scenario,
+                    cases=cases,
+                    critical_difference=difference,
+                    best=first,
+                    n_like_best=len(alike) - 1,
+                )
+            )
+    if not parts:
+        return []
+    data = pd.concat(parts, ignore_index=True)
+    rows = [_friedman_row(row) for _, row in data.iterrows()]
+    header = ("scenario", "complete over", "best", "selectors", "tables", "χ²", "p")
+    return [
+        Table(
+            name="friedman",
+            title="Do the selectors differ? Friedman and Nemenyi, 0.05",
+            data=data,
+            header=(*header, "F", "p of F", "critical difference", "like the best"),
+            rows=tuple(rows),
+            n_text_columns=3,
+            notes=(
+                "all selectors: only tables on which each has a score; all tables: "
+                "only selectors that have a score on each. F: Iman and Davenport. like "
+                "the best: selectors that Nemenyi's test cannot tell from the best.",
+            ),
+        )
+    ]
+
+
+def _friedman_row(row: Any) -> tuple[str, ...]:
+    """Return the printed cells of one test."""
+    return (
+        SCENARIO_LABELS[row["scenario"]],
+        row["cases"],
+        selector_label(row["best"]),
+        str(row["n_selectors"]),
+        str(row["n_datasets"]),
+        number(row["chi_square"], 1),
+        _probability(row["p_value"]),
+        number(row["f_statistic"], 1),
+        _probability(row["f_p_value"]),
+        number(row["critical_difference"], 2),
+        str(row["n_like_best"]),
+    )
+
+
+def _probability(value: float) -> str:
+    """Return a probability with two digits, or that it is tiny."""
+    if np.isnan(value):
+        return MISSING
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}"
