@@ -44,7 +44,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     add_compare_parser(commands)
     add_data_parser(commands)
+    add_run_parser(commands)
     add_report_parser(commands)
     add_paper_parser(commands)
-    add_run_parser(commands)
     return parser
