@@ -1,14 +1,18 @@
 """Table files are read as they were meant, and copied letter by letter."""
 
 import bz2
+import csv
 import datetime
 import gzip
 import io
 import lzma
+import tempfile
 import zipfile
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyarrow import feather, ipc, parquet
 
 from featuresieve._tablefile import (
@@ -18,6 +22,9 @@ from featuresieve._tablefile import (
     write_columns,
     write_table,
 )
+from featuresieve._tablefile._dialect import Dialect
+from featuresieve._tablefile._source import Source
+from featuresieve._tablefile._text_copy import copy_columns
 
 
 def read(path, **arguments):
@@ -353,3 +360,24 @@ def test_missing_file_suggests_a_near_one(put):
     path = put("a\n1\n", "customers.csv")
     with pytest.raises(TableFileError, match=r"did you mean .*customers\.csv"):
         read(path.with_name("customer.csv"))
+
+
+@given(
+    rows=st.lists(
+        st.lists(st.text('ab",;\n\r ', max_size=5), min_size=3, max_size=3),
+        min_size=1,
+        max_size=6,
+    ),
+    quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_copy_of_any_cells_reads_back_as_these_cells(rows, quoting):
+    text = io.StringIO(newline="")
+    csv.writer(text, quoting=quoting, lineterminator="\r\n").writerows(rows)
+    dialect = Dialect("utf-8", ",", '"', ".", ("x", "y", "z"), 1)
+    with tempfile.TemporaryFile() as spool:
+        spool.write(text.getvalue().encode())
+        out = io.BytesIO()
+        copy_columns(Source("test", None, spool=spool), dialect, [0, 2], out)
+    found = list(csv.reader(io.StringIO(out.getvalue().decode(), newline="")))
+    expected = [[row[0], row[2]] for row in rows]
+    assert found == expected
