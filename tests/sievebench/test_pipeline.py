@@ -1,0 +1,141 @@
+"""One cell from name to record."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sievebench import corruption, data, downstream, pipeline
+from sievebench.pipeline import run_one
+from sievebench.run_spec import RunSpec
+from sievebench.selectors import SELECTORS
+
+CELL = RunSpec(
+    "wine",
+    "random",
+    "univariate",
+    seeds=(0, 1),
+    downstream_settings={"max_epochs": 15, "learning_rate": 1e-2},
+    device="cpu",
+)
+
+
+def test_record_is_what_the_stages_say_by_hand():
+    record = run_one(CELL)
+    assert (record.status, record.reason) == ("done", "")
+    raw = data.split(corruption.apply(data.load("wine"), "random"))
+    scaled = raw.scaled()
+    selector = SELECTORS["univariate"](n_features_to_select=13)
+    support = selector.fit(scaled.train.X, scaled.train.y).get_support()
+    assert record.runs[0].kept == tuple(np.flatnonzero(support))
+    assert record.runs[0].n_added_kept == int(support[13:].sum())
+    expected = downstream.evaluate(
+        "mlp",
+        raw.keep(support).scaled(),
+        [CELL.seed("downstream", 1)],
+        settings=CELL.downstream_settings,
+        device="cpu",
+    )
+    assert record.runs[1].score == expected[0].score
+    facts = record.facts
+    assert (facts.n_original, facts.n_features, facts.metric) == (13, 26, "accuracy")
+    assert not facts.is_sample
+
+
+def test_run_repeats_itself_and_seeds_do_not_touch_each_other():
+    spec = replace(CELL, selector="forest", selector_settings={"n_estimators": 5})
+    both = run_one(spec)
+    alone = run_one(replace(spec, seeds=(1,)))
+    assert both.runs[1].kept == alone.runs[0].kept
+    assert both.runs[1].score == alone.runs[0].score
+
+
+def test_tuned_settings_are_recorded_and_used(tmp_path):
+    spec = replace(CELL, n_trials=2, selector="forest", tunes_selector=True, seeds=(0,))
+    record = run_one(spec, journal=tmp_path / "trials.log")
+    assert record.status == "done", record.details
+    settings = record.tuning["settings"]
+    assert set(settings["selector"]) == {"n_estimators", "max_depth"}
+    assert "hidden_sizes" in settings["downstream"]
+    fixed = replace(
+        spec,
+        n_trials=0,
+        selector_settings=settings["selector"],
+        downstream_settings={**spec.downstream_settings, **settings["downstream"]},
+    )
+    assert run_one(fixed).runs[0].score == record.runs[0].score
+
+
+def test_test_part_does_not_touch_tuning_or_selection(monkeypatch):
+    spec = replace(CELL, n_trials=2, selector="lasso", seeds=(0,))
+    clean = run_one(spec)
+    split = data.split
+
+    def poisoned(dataset, seed=0):
+        parts = split(dataset, seed)
+        parts.test.X[:] = 1e6
+        parts.test.y[:] = 0
+        return parts
+
+    pipeline._table.cache_clear()
+    monkeypatch.setattr(data, "split", poisoned)
+    record = run_one(spec)
+    pipeline._table.cache_clear()
+    assert record.tuning["settings"] == clean.tuning["settings"]
+    assert record.runs[0].kept == clean.runs[0].kept
+    assert record.runs[0].validation_score == clean.runs[0].validation_score
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "reason"),
+    [
+        (
+            {"dataset": "diabetes", "selector": "protogate"},
+            "skipped",
+            "protogate does not do regression",
+        ),
+        ({"keep": "own"}, "skipped", "does not choose the number"),
+        ({"dataset": "otto"}, "skipped", "cannot be downloaded by a program"),
+        ({"selector": "magic"}, "failed", "'magic' must be one of none"),
+        ({"scenario": "salt"}, "failed", "scenario must be one of"),
+        (
+            {"selector": "forest", "selector_settings": {"n_estimators": -1}},
+            "failed",
+            "n_estimators",
+        ),
+        (
+            {
+                "selector": "forest",
+                "selector_settings": {"random_state": -5},
+                "n_trials": 1,
+            },
+            "failed",
+            "none of 1 settings worked",
+        ),
+    ],
+)
+def test_what_goes_wrong_is_a_record(monkeypatch, tmp_path, changes, status, reason):
+    monkeypatch.delenv("FEATURESIEVE_DATA", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    record = run_one(replace(CELL, **changes))
+    assert (record.status, record.runs) == (status, ())
+    assert reason in record.reason
+    assert bool(record.details) == (status == "failed")
+
+
+@pytest.mark.parametrize(
+    ("selector", "keep", "n_kept"),
+    [("none", "default", 26), ("lasso", "default", 13), ("lasso", 4, 4)],
+)
+def test_number_of_columns_kept(selector, keep, n_kept):
+    record = run_one(replace(CELL, selector=selector, keep=keep, seeds=(0,)))
+    assert len(record.runs[0].kept) == n_kept
+
+
+@pytest.mark.data
+def test_sample_is_marked_in_the_record(data_folder, monkeypatch):
+    monkeypatch.setenv("FEATURESIEVE_DATA", str(data_folder))
+    spec = replace(CELL, dataset="microsoft", keep=5, seeds=(0,))
+    record = run_one(replace(spec, downstream_settings={"max_epochs": 1}))
+    assert record.status == "done", record.details
+    assert record.facts.is_sample

@@ -1,0 +1,98 @@
+"""Cells: names, seeds by name, and what they refuse."""
+
+from dataclasses import replace
+
+import pytest
+
+from sievebench.run_spec import RunSpec
+
+CELL = RunSpec(
+    "wine", "random", "forest", seeds=(0, 1), selector_settings={"a": (1, 2)}
+)
+
+
+def test_spec_survives_json():
+    again = RunSpec.from_dict(CELL.as_dict())
+    assert again.as_dict() == CELL.as_dict()
+    assert again.key == CELL.key
+
+
+def test_key_is_readable_and_changes_with_any_field_but_the_device():
+    assert CELL.key.startswith("benchmark--wine--random--forest--mlp--")
+    changes = [
+        {"selector": "lasso"},
+        {"seeds": (0,)},
+        {"n_trials": 3},
+        {"noise_fraction": 0.7},
+        {"stream": "own"},
+        {"keep": 3},
+        {"selector_settings": {}},
+        {"downstream_settings": {"dropout": 0.0}},
+        {"tunes_selector": False},
+        {"experiment": "matched"},
+    ]
+    keys = {replace(CELL, **change).key for change in changes}
+    assert len(keys | {CELL.key}) == len(changes) + 1
+    assert replace(CELL, device="cuda").key == CELL.key
+
+
+def test_variant_makes_no_path_separator():
+    spec = replace(CELL, selector="autonfs:auto")
+    assert spec.selector_name == "autonfs"
+    assert ":" not in spec.key
+
+
+@pytest.mark.parametrize(
+    ("stage", "depends", "ignores"),
+    [
+        ("selector", {"selector": "lasso"}, {"downstream": "forest"}),
+        ("downstream", {"downstream": "forest"}, {"selector": "lasso"}),
+        ("tuning", {"selector": "lasso"}, {"n_trials": 9}),
+        ("selector", {"dataset": "diabetes"}, {"seeds": (0, 1, 2)}),
+    ],
+)
+def test_seed_depends_on_the_fields_of_its_stage_only(stage, depends, ignores):
+    seed = CELL.seed(stage, 1)
+    assert replace(CELL, **ignores).seed(stage, 1) == seed
+    assert replace(CELL, **depends).seed(stage, 1) != seed
+    assert CELL.seed(stage, 2) != seed
+    assert 0 <= seed < 2**31
+
+
+def test_seed_is_the_same_on_every_machine():
+    # Worked out with sha256sum on the JSON text, once.
+    spec = RunSpec("wine", "random", "forest")
+    import hashlib
+
+    text = '["selector", "wine", "random", 0.5, "forest", 0]'
+    expected = int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) % 2**31
+    assert spec.seed("selector") == expected
+
+
+def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
+    assert CELL.seed("corruption") is None
+    own = replace(CELL, stream="own")
+    assert own.seed("corruption") == replace(own, selector="lasso").seed("corruption")
+    assert own.seed("corruption") != replace(own, dataset="eye").seed("corruption")
+    assert CELL.seed("split") == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"seeds": ()}, "seeds must be distinct"),
+        ({"seeds": (1, 1)}, "seeds must be distinct"),
+        ({"n_trials": -1}, "n_trials must be"),
+        ({"stream": "new"}, "stream must be"),
+        ({"keep": 0}, "keep must be"),
+        ({"keep": "some"}, "keep must be"),
+    ],
+)
+def test_field_that_is_not_allowed_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(CELL, **change)
+
+
+def test_unknown_field_is_refused():
+    with pytest.raises(ValueError, match="no field 'colour'"):
+        RunSpec.from_dict({**CELL.as_dict(), "colour": "red"})

@@ -1,0 +1,151 @@
+"""The runner: resumed after a kill, limits kept, dead workers replaced."""
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sievebench.cli import main
+from sievebench.run_spec import RunSpec
+from sievebench.runner import remaining_seconds, run_cells
+from sievebench.store import Store
+
+QUICK = {"max_epochs": 3}
+EXPERIMENT = """
+profile = "smoke"
+n_trials = 0
+datasets = ["wine"]
+scenarios = ["none", "random", "corrupted", "second_order"]
+selectors = ["none", "univariate", "mrmr"]
+downstream_settings = { max_epochs = 150, patience = 200 }
+"""
+
+
+def cell(selector, **changes):
+    return RunSpec("wine", "random", selector, downstream_settings=QUICK, **changes)
+
+
+def test_cells_run_once_and_failures_are_records(tmp_path):
+    cells, told = [cell("univariate"), cell("magic"), cell("none")], []
+    store = Store(tmp_path)
+
+    def tell(spec, what, seconds):
+        told.append((spec.selector, what))
+        assert what == "started" or store.read(spec).status == what
+        assert seconds >= 0
+
+    endings = run_cells(cells, store, n_workers=1, progress=tell)
+    assert endings == {"done": 2, "failed": 1}
+    assert told[:2] == [("univariate", "started"), ("univariate", "done")]
+    assert "'magic' must be one of" in store.read(cells[1]).reason
+    again = []
+    assert endings == run_cells(cells, store, progress=lambda *_: again.append(1))
+    assert again == []
+
+
+def slow_cell():
+    return cell("forest", selector_settings={"n_estimators": 10**6})
+
+
+def test_cell_that_takes_too_long_is_killed_and_the_rest_goes_on(tmp_path):
+    store = Store(tmp_path)
+    endings = run_cells([slow_cell(), cell("none")], store, time_limit_seconds=8)
+    assert endings == {"timeout": 1, "done": 1}
+    record = store.read(slow_cell())
+    assert record.reason == "took more than 8 s"
+    assert 8 <= record.seconds < 20
+
+
+def test_worker_that_dies_is_replaced_and_its_cell_has_failed(tmp_path):
+    store = Store(tmp_path)
+
+    def kill_first(spec, what, _):
+        if (spec.selector, what) == ("forest", "started"):
+            (child,) = multiprocessing.active_children()
+            child.kill()
+
+    endings = run_cells([slow_cell(), cell("none")], store, progress=kill_first)
+    assert endings == {"failed": 1, "done": 1}
+    assert "ended with code -9" in store.read(slow_cell()).reason
+
+
+def test_failed_cells_are_retried_on_request_only(tmp_path):
+    store, broken = Store(tmp_path), cell("magic")
+    run_cells([broken], store)
+    before = store.path_of(broken).stat().st_mtime_ns
+    run_cells([broken], store, retry=("timeout",))
+    assert store.path_of(broken).stat().st_mtime_ns == before
+    run_cells([broken], store, retry=("failed",))
+    assert store.path_of(broken).stat().st_mtime_ns > before
+
+
+def is_running(pid):
+    """Tell whether a process runs; one that nobody has collected does not."""
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2]
+    except OSError:
+        return False
+
+
+def wait_until(condition, seconds=90):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_killed_run_loses_nothing_that_was_finished(tmp_path):
+    file, out = tmp_path / "small.toml", tmp_path / "out"
+    file.write_text(EXPERIMENT)
+    words = [*("run", str(file)), *("--out", str(out)), *("--workers", "2")]
+    run = subprocess.Popen(
+        [sys.executable, "-m", "sievebench", *words, "--quiet"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    records = out / "small" / "records"
+    wait_until(lambda: len(list(records.glob("*.json"))) >= 3)
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+    os.kill(run.pid, signal.SIGKILL)
+    run.wait()
+    wait_until(lambda: not any(is_running(pid) for pid in children))
+
+    finished = {path: path.stat().st_mtime_ns for path in records.glob("*.json")}
+    assert 3 <= len(finished) < 12
+    for path in finished:
+        assert json.loads(path.read_text())["status"] == "done"
+
+    assert main([*words, "--quiet", "--csv", str(tmp_path / "runs.csv")]) == 0
+    assert {path: path.stat().st_mtime_ns for path in finished} == finished
+    assert len(list(records.glob("*.json"))) == 12
+    assert len((tmp_path / "runs.csv").read_text().splitlines()) == 13
+
+
+def test_command_lists_cells_and_filters_them(tmp_path, capsys):
+    file = tmp_path / "small.toml"
+    file.write_text(EXPERIMENT)
+    words = ["run", str(file), "--list", "--scenarios", "random"]
+    assert main([*words, "--selectors", "none", "mrmr"]) == 0
+    printed = capsys.readouterr().out.split()
+    assert [key.split("--")[3] for key in printed] == ["none", "mrmr"]
+    assert main([*words, "--selectors", "nothing"]) == 2
+    assert "has no selector 'nothing'" in capsys.readouterr().err
+    file.write_text("profile = 3")
+    assert main(words) == 2
+
+
+def test_estimate_takes_the_nearest_cells():
+    finished = [(cell("lasso"), 10.0), (cell("lasso"), 20.0), (cell("none"), 1.0)]
+    assert remaining_seconds(finished, [cell("lasso"), cell("none")], 1) == 16.0
+    assert remaining_seconds(finished, [cell("lasso")] * 4, 2) == 30.0
+    mean = (10 + 20 + 1) / 3
+    assert remaining_seconds(finished, [cell("forest")], 4) == pytest.approx(mean)
+    assert remaining_seconds([], [cell("forest")], 1) is None

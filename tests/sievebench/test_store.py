@@ -1,0 +1,88 @@
+"""Records on disk, and the table the analysis reads."""
+
+import json
+import math
+import re
+
+import pytest
+
+from sievebench.analysis.schema import check_runs
+from sievebench.run_spec import RunSpec
+from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, collect
+
+SPEC = RunSpec("higgs", "random", "autonfs:auto", seeds=(0, 1))
+FACTS = DatasetFacts(100, 4, 8, "roc_auc", is_sample=True, checksum="ab")
+RUNS = tuple(
+    RunResult(seed, 0.5 + seed / 10, 0.6, (0, 3, 5), 1, 2.5, 1.5) for seed in (0, 1)
+)
+DONE = RunRecord(
+    SPEC, "done", facts=FACTS, runs=RUNS, tuning={"score": 0.6}, seconds=9.0
+)
+FAILED = RunRecord(
+    RunSpec("higgs", "random", "lasso", seeds=(0, 1)), "failed", reason="E: no"
+)
+
+
+def test_record_survives_the_store(tmp_path):
+    store = Store(tmp_path)
+    store.write(DONE)
+    assert store.read(SPEC) == DONE
+    assert store.read(FAILED.spec) is None
+    assert list(store.records()) == [DONE]
+
+
+def test_record_describes_itself():
+    values = json.loads(DONE.to_json())
+    assert values["spec"]["dataset"] == "higgs"
+    assert values["facts"]["is_sample"] is True
+    assert values["runs"][0]["kept"] == [0, 3, 5]
+    assert {"commit", "versions", "device"} <= set(values["environment"])
+    assert "torch" in values["environment"]["versions"]
+
+
+def test_writing_again_replaces_and_leaves_no_part(tmp_path):
+    store = Store(tmp_path)
+    store.write(RunRecord(SPEC, "timeout", reason="late"))
+    path = store.write(DONE)
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
+    assert store.read(SPEC).status == "done"
+
+
+def test_unfinished_file_is_not_read(tmp_path):
+    store = Store(tmp_path)
+    path = store.write(DONE)
+    path.with_name(f"{path.name}.part-1").write_text("{")
+    assert list(store.records()) == [DONE]
+
+
+def test_file_that_is_no_record_is_named(tmp_path):
+    path = Store(tmp_path).write(DONE)
+    path.write_text("[]")
+    with pytest.raises(ValueError, match=f"{re.escape(path.name)} is no record"):
+        list(Store(tmp_path).records())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"status": "done"}, "one run for each seed"),
+        ({"status": "failed"}, "needs a reason"),
+        ({"status": "lost", "reason": "x"}, "status must be one of"),
+    ],
+)
+def test_record_that_contradicts_itself_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        RunRecord(SPEC, **arguments)
+
+
+def test_table_is_what_the_analysis_expects():
+    table = check_runs(collect([DONE, FAILED]))
+    assert len(table) == 4
+    first = table.iloc[0]
+    assert (first["n_kept"], first["n_added_kept"]) == (3, 1)
+    assert (first["n_original"], first["n_features"]) == (4, 8)
+    assert (first["score"], first["seconds"]) == (0.5, 2.5)
+    assert first["is_sample"]
+    last = table.iloc[3]
+    assert (last["status"], last["reason"]) == ("failed", "E: no")
+    assert math.isnan(last["score"])

@@ -1,0 +1,208 @@
+"""Tuning: draws within their spaces, resumed journals, failing settings."""
+
+import multiprocessing
+
+import pytest
+
+from sievebench.downstream import PREDICTORS
+from sievebench.search_space import (
+    Choice,
+    HiddenSizes,
+    Integer,
+    LogUniform,
+    Uniform,
+    ZeroOr,
+)
+from sievebench.selectors import SELECTORS
+from sievebench.tuning import NothingWorkedError, suggest_settings, tune
+
+SPACE = {
+    "part": {
+        "rate": LogUniform(1e-5, 1e-2),
+        "share": Uniform(0.25, 0.5),
+        "depth": Integer(2, 10, step=4),
+        "kind": Choice(("a", None)),
+        "sizes": Choice(((64,), (128, 64))),
+        "decay": ZeroOr(LogUniform(1e-6, 1e-3)),
+        "hidden": HiddenSizes(Integer(1, 4), Integer(1, 8)),
+    }
+}
+
+
+class Extreme:
+    """A trial that always draws one end, or the first or last choice."""
+
+    def __init__(self, place):
+        self.place, self.names = place, []
+
+    def suggest_float(self, name, low, high, *, log=False):  # noqa: ARG002
+        self.names.append(name)
+        return (low, high)[self.place]
+
+    def suggest_int(self, name, low, high, *, step=1):
+        self.names.append(name)
+        return (low, high - (high - low) % step)[self.place]
+
+    def suggest_categorical(self, name, choices):
+        self.names.append(name)
+        return choices[-self.place]
+
+
+def test_draws_cover_the_space_from_end_to_end():
+    low = suggest_settings(Extreme(0), SPACE)["part"]
+    high = suggest_settings(Extreme(1), SPACE)["part"]
+    assert low == {
+        "rate": 1e-5,
+        "share": 0.25,
+        "depth": 2,
+        "kind": "a",
+        "sizes": (64,),
+        "decay": 0.0,
+        "hidden": (1,),
+    }
+    assert high == {
+        "rate": 1e-2,
+        "share": 0.5,
+        "depth": 10,
+        "kind": None,
+        "sizes": (128, 64),
+        "decay": 1e-3,
+        "hidden": (8, 8, 8, 8),
+    }
+
+
+def test_middle_layers_share_one_size_and_names_carry_the_part():
+    trial = Extreme(1)
+    suggest_settings(trial, {"part": {"hidden": SPACE["part"]["hidden"]}})
+    assert trial.names == [
+        "part.hidden.n_layers",
+        "part.hidden.first",
+        "part.hidden.middle",
+        "part.hidden.last",
+    ]
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_every_selector_can_be_built_from_its_space(name):
+    kind = SELECTORS[name]
+    for place in (0, 1):
+        drawn = suggest_settings(Extreme(place), {"selector": kind.search_space()})
+        kind(**drawn["selector"])
+
+
+def parabola(batch):
+    return [-((settings["part"]["x"] - 0.3) ** 2) for settings in batch]
+
+
+X = {"part": {"x": Uniform(0.0, 1.0)}}
+
+
+def test_tuning_finds_the_best_settings():
+    found = tune(X, parabola, n_trials=40, seed=0)
+    # Forty uniform draws come within 0.03 of any point with probability 0.9; TPE aims.
+    assert found.settings["part"]["x"] == pytest.approx(0.3, abs=0.05)
+    assert (found.n_trials, found.n_failed) == (40, 0)
+
+
+def test_tuning_repeats_itself_with_the_same_seed():
+    first, second, other = (
+        tune(X, parabola, n_trials=5, seed=seed).settings for seed in (1, 1, 2)
+    )
+    assert first == second != other
+
+
+def test_tuning_goes_on_where_it_was_killed(tmp_path):
+    journal, asked = tmp_path / "deep" / "trials.log", []
+
+    def dying(batch):
+        if len(asked) == 3:
+            raise KeyboardInterrupt
+        asked.extend(batch)
+        return parabola(batch)
+
+    with pytest.raises(KeyboardInterrupt):
+        tune(X, dying, n_trials=6, seed=0, journal=journal)
+    later = []
+
+    def living(batch):
+        later.extend(batch)
+        return parabola(batch)
+
+    found = tune(X, living, n_trials=6, seed=0, journal=journal)
+    assert (len(asked), len(later), found.n_trials) == (3, 3, 6)
+    drawn = [settings["part"]["x"] for settings in (*asked, *later)]
+    assert len(set(drawn)) == 6
+    best = min(drawn, key=lambda x: abs(x - 0.3))
+    assert found.settings["part"]["x"] == best
+
+
+def test_batches_are_asked_for_at_once():
+    sizes = []
+
+    def judge(batch):
+        sizes.append(len(batch))
+        return parabola(batch)
+
+    tune(X, judge, n_trials=7, seed=0, batch_size=3)
+    assert sizes == [3, 3, 1]
+
+
+def test_tuples_survive_the_journal(tmp_path):
+    space = {"part": {"sizes": HiddenSizes(Integer(2, 2), Integer(3, 3))}}
+    found = tune(
+        space, lambda b: [1.0] * len(b), n_trials=1, seed=0, journal=tmp_path / "j"
+    )
+    assert found.settings["part"]["sizes"] == (3, 3)
+
+
+def test_settings_that_do_not_work_are_passed_over():
+    def judge(batch):
+        return [None if s["part"]["x"] > 0.5 else s["part"]["x"] for s in batch]
+
+    found = tune(X, judge, n_trials=20, seed=0)
+    assert found.settings["part"]["x"] <= 0.5
+    assert 0 < found.n_failed < 20
+
+
+def test_nothing_that_works_is_an_error():
+    with pytest.raises(NothingWorkedError, match="none of 3 settings worked"):
+        tune(X, lambda batch: [float("nan")] * len(batch), n_trials=3, seed=0)
+
+
+def share_of_work(journal, counts):
+    counts.put(0)
+    n_judged = 0
+
+    def judge(batch):
+        nonlocal n_judged
+        n_judged += len(batch)
+        return parabola(batch)
+
+    tune(X, judge, n_trials=12, seed=0, journal=journal)
+    counts.put(n_judged)
+
+
+@pytest.mark.slow
+def test_two_workers_share_one_journal(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    counts = context.Queue()
+    workers = [
+        context.Process(target=share_of_work, args=(tmp_path / "trials.log", counts))
+        for _ in range(2)
+    ]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(120)
+    numbers = [counts.get(timeout=5) for _ in range(4)]
+    # The last trial may be asked for by both.
+    assert 12 <= sum(numbers) <= 13
+    assert tune(X, parabola, n_trials=12, seed=0, journal=tmp_path / "trials.log")
+
+
+def test_predictors_spaces_are_the_protocols():
+    space = PREDICTORS["mlp"].space
+    assert space["hidden_sizes"] == HiddenSizes(Integer(1, 8), Integer(1, 512))
+    assert space["dropout"] == ZeroOr(Uniform(0.0, 0.5))
+    assert space["learning_rate"] == LogUniform(1e-5, 1e-2)
+    assert space["weight_decay"] == ZeroOr(LogUniform(1e-6, 1e-3))
