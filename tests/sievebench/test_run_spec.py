@@ -1,5 +1,6 @@
 """Cells: names, seeds by name, and what they refuse."""
 
+import hashlib
 from dataclasses import replace
 
 import pytest
@@ -60,10 +61,7 @@ def test_seed_depends_on_the_fields_of_its_stage_only(stage, depends, ignores):
 
 
 def test_seed_is_the_same_on_every_machine():
-    # Worked out with sha256sum on the JSON text, once.
     spec = RunSpec("wine", "random", "forest")
-    import hashlib
-
     text = '["selector", "wine", "random", 0.5, "forest", 0]'
     expected = int(hashlib.sha256(text.encode()).hexdigest()[:8], 16) % 2**31
     assert spec.seed("selector") == expected

@@ -53,6 +53,7 @@ def slow_cell():
     return cell("forest", selector_settings={"n_estimators": 10**6})
 
 
+@pytest.mark.slow
 def test_cell_that_takes_too_long_is_killed_and_the_rest_goes_on(tmp_path):
     store = Store(tmp_path)
     endings = run_cells([slow_cell(), cell("none")], store, time_limit_seconds=8)
@@ -62,6 +63,7 @@ def test_cell_that_takes_too_long_is_killed_and_the_rest_goes_on(tmp_path):
     assert 8 <= record.seconds < 20
 
 
+@pytest.mark.slow
 def test_worker_that_dies_is_replaced_and_its_cell_has_failed(tmp_path):
     store = Store(tmp_path)
 
@@ -75,6 +77,7 @@ def test_worker_that_dies_is_replaced_and_its_cell_has_failed(tmp_path):
     assert "ended with code -9" in store.read(slow_cell()).reason
 
 
+@pytest.mark.slow
 def test_failed_cells_are_retried_on_request_only(tmp_path):
     store, broken = Store(tmp_path), cell("magic")
     run_cells([broken], store)

@@ -149,9 +149,8 @@ def test_batches_are_asked_for_at_once():
 
 def test_tuples_survive_the_journal(tmp_path):
     space = {"part": {"sizes": HiddenSizes(Integer(2, 2), Integer(3, 3))}}
-    found = tune(
-        space, lambda b: [1.0] * len(b), n_trials=1, seed=0, journal=tmp_path / "j"
-    )
+    judge, journal = (lambda batch: [1.0] * len(batch)), tmp_path / "trials.log"
+    found = tune(space, judge, n_trials=1, seed=0, journal=journal)
     assert found.settings["part"]["sizes"] == (3, 3)
 
 

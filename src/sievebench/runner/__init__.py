@@ -5,7 +5,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -112,7 +112,7 @@ class _Runner:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
                 word = worker.pipe.recv()
-            except EOFError:
+            except (EOFError, OSError):  # the process ended
                 self._replace(worker, todo)
                 continue
             if worker.spec is not None:
@@ -131,13 +131,15 @@ class _Runner:
     def _give(self, worker: _Worker, todo: list[RunSpec]) -> None:
         """Hand out the next cell, or send the worker home."""
         if not todo:
-            worker.pipe.send(None)
+            with suppress(OSError):
+                worker.pipe.send(None)
             worker.process.join()
             worker.pipe.close()
             self._workers.remove(worker)
             return
         worker.spec, worker.started = todo.pop(), time.monotonic()
-        worker.pipe.send(worker.spec)
+        with suppress(OSError):  # a process that ended is found when it is listened to
+            worker.pipe.send(worker.spec)
         self._tell(worker.spec, "started", 0.0)
 
     def _finish(self, worker: _Worker, status: str) -> None:
