@@ -3,11 +3,14 @@
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from sievebench.run_spec import RunSpec
+
+# Dataset, scenario, downstream.
+Place = tuple[str, str, str]
 
 
 class ExperimentError(ValueError):
@@ -82,6 +85,9 @@ class Experiment:
     downstream_settings : mapping
     n_trials, n_seeds, time_limit_seconds : number or None
         What differs from the profile.
+    match : mapping
+        `experiment` and `selector`: keep as many columns as that selector kept there,
+        on the average of its seeds. Cells it has no record for are left out.
     """
 
     name: str
@@ -98,6 +104,7 @@ class Experiment:
     n_trials: int | None = None
     n_seeds: int | None = None
     time_limit_seconds: float | None = None
+    match: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def budget(self) -> Profile:
@@ -107,17 +114,33 @@ class Experiment:
         given = {name: value for name, value in own.items() if value is not None}
         return Profile(**{**vars(profile), **given})
 
-    def cells(self, device: str = "auto") -> list[RunSpec]:
+    def cells(
+        self, device: str = "auto", counts: Mapping[Place, int] | None = None
+    ) -> list[RunSpec]:
         """Return every cell, those of one table together.
 
         Parameters
         ----------
         device : str, default="auto"
+        counts : mapping or None, default=None
+            With `match`: (dataset, scenario, downstream) → columns to keep.
 
         Returns
         -------
         list of RunSpec
         """
+        cells = self._all_cells(device)
+        if not self.match:
+            return cells
+        known = counts or {}
+        return [
+            replace(spec, keep=known[place])
+            for spec in cells
+            if (place := (spec.dataset, spec.scenario, spec.downstream)) in known
+        ]
+
+    def _all_cells(self, device: str) -> list[RunSpec]:
+        """Return the product of the lists."""
         budget = self.budget
         return [
             RunSpec(
@@ -174,6 +197,8 @@ def read_experiment(path: Path) -> Experiment:
         experiment = Experiment(**{**values, "name": path.stem})
     except TypeError as error:
         raise ExperimentError(f"{path}: {error}.") from error
+    if experiment.match and set(experiment.match) != {"experiment", "selector"}:
+        raise ExperimentError(f"{path}: match needs an experiment and a selector.")
     if experiment.profile not in PROFILES:
         allowed = ", ".join(PROFILES)
         raise ExperimentError(

@@ -7,14 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import chain
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from sievebench.cli import main
+from sievebench.experiment import read_experiment
 from sievebench.run_spec import RunSpec
 from sievebench.runner import remaining_seconds, run_cells
-from sievebench.store import Store
+from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, counts_kept
 
 QUICK = {"max_epochs": 3}
 EXPERIMENT = """
@@ -126,7 +129,7 @@ def test_killed_run_loses_nothing_that_was_finished(tmp_path):
     for path in finished:
         assert json.loads(path.read_text())["status"] == "done"
 
-    assert main([*words, "--quiet", "--csv", str(tmp_path / "runs.csv")]) == 0
+    assert main([*words, "--quiet", "--table", str(tmp_path / "runs.csv")]) == 0
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert len(list(records.glob("*.json"))) == 12
     assert len((tmp_path / "runs.csv").read_text().splitlines()) == 13
@@ -143,6 +146,56 @@ def test_command_lists_cells_and_filters_them(tmp_path, capsys):
     assert "has no selector 'nothing'" in capsys.readouterr().err
     file.write_text("profile = 3")
     assert main(words) == 2
+
+
+def test_shards_share_all_cells(tmp_path, capsys):
+    file = tmp_path / "small.toml"
+    file.write_text(EXPERIMENT)
+    assert main(["run", str(file), "--list"]) == 0
+    everything = capsys.readouterr().out.split()
+    parts = []
+    for number in (1, 2, 3):
+        assert main(["run", str(file), "--list", "--shard", f"{number}/3"]) == 0
+        parts.append(capsys.readouterr().out.split())
+    assert sorted(chain.from_iterable(parts)) == sorted(everything)
+    assert [len(part) for part in parts] == [4, 4, 4]
+
+
+def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(tmp_path, capsys):
+    spec = cell("autonfs:auto", seeds=(0, 1))
+    facts = DatasetFacts(178, 13, 26, "accuracy", is_sample=False, checksum="")
+    runs = tuple(
+        RunResult(seed, 0.9, 0.9, kept, 0, 1.0, 1.0)
+        for seed, kept in ((0, (1, 2, 3)), (1, (1, 2, 3, 4, 5)))
+    )
+    store = Store(tmp_path / "quick")
+    store.write(RunRecord(spec, "done", facts=facts, runs=runs))
+    file = tmp_path / "matched.toml"
+    file.write_text(
+        EXPERIMENT + 'match = { experiment = "quick", selector = "autonfs:auto" }\n'
+    )
+    words = ["run", str(file), "--out", str(tmp_path), "--list"]
+    assert main(words) == 0
+    keys = capsys.readouterr().out.split()
+    assert {key.split("--")[2] for key in keys} == {"random"}
+    experiment = read_experiment(file)
+    counts = counts_kept(store.records(), "autonfs:auto")
+    assert [spec.keep for spec in experiment.cells("auto", counts)] == [4, 4, 4]
+    assert main([*words[:3], str(tmp_path / "elsewhere"), "--list"]) == 2
+    assert "run 'quick' first" in capsys.readouterr().err
+
+
+def test_collect_joins_experiments_into_one_table(tmp_path, capsys):
+    for name in ("a", "b"):
+        record = RunRecord(cell(name), "failed", reason="planted")
+        Store(tmp_path / name).write(record)
+    out = tmp_path / "runs.parquet"
+    folders = [str(tmp_path / name) for name in ("a", "b")]
+    assert main(["collect", *folders, "--out", str(out)]) == 0
+    table = pd.read_parquet(out)
+    assert table["selector"].tolist() == ["a", "b"]
+    assert main(["collect", str(tmp_path / "c"), "--out", str(out)]) == 2
+    assert "holds no records" in capsys.readouterr().err
 
 
 def test_estimate_takes_the_nearest_cells():

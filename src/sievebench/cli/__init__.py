@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from sievebench.cli._compare import add_compare_parser
 from sievebench.cli._data import add_data_parser
 from sievebench.cli._report import add_paper_parser, add_report_parser
-from sievebench.cli._run import add_run_parser
+from sievebench.cli._run import add_collect_parser, add_run_parser
 
 __all__ = ["main"]
 
@@ -45,6 +45,7 @@ def _parser() -> argparse.ArgumentParser:
     add_compare_parser(commands)
     add_data_parser(commands)
     add_run_parser(commands)
+    add_collect_parser(commands)
     add_report_parser(commands)
     add_paper_parser(commands)
     return parser

@@ -5,6 +5,7 @@ import os
 import sys
 import time
 from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ examples:
   sievebench run experiments/smoke.toml
   sievebench run experiments/quick.toml --workers 4 --datasets eye gesture
   sievebench run experiments/quick.toml --retry failed timeout
+  sievebench run experiments/quick.toml --shard 1/4     a quarter of the cells, for a
+                                                        machine of its own
 
 Every cell leaves one record in OUT/NAME/records. Cells that have one are not run again:
 start the command anew after a kill, and it goes on. The exit status is 0 if all cells
@@ -54,9 +57,26 @@ def add_run_parser(commands: Any) -> None:
         choices=("failed", "timeout", "skipped"),
         help="run cells again that ended so",
     )
-    add("--csv", type=Path, metavar="FILE", help="write the table of all runs")
+    add("--shard", type=_shard, metavar="I/N", help="every N-th cell, from the I-th")
+    add("--table", type=Path, metavar="FILE", help="write all runs (CSV or Parquet)")
     add("--list", action="store_true", help="print the cells, run nothing")
     add("--quiet", action="store_true", help="no progress")
+
+
+def add_collect_parser(commands: Any) -> None:
+    """Add `sievebench collect` to the commands.
+
+    Parameters
+    ----------
+    commands : argparse's collection of sub-parsers
+    """
+    collect = commands.add_parser(
+        "collect", help="make one table of the records of experiments"
+    )
+    collect.set_defaults(run=run_collect)
+    add = collect.add_argument
+    add("folders", nargs="+", type=Path, metavar="FOLDER", help="OUT/NAME of a run")
+    add("--out", type=Path, required=True, metavar="FILE", help="CSV or Parquet")
 
 
 def run_experiment(options: argparse.Namespace) -> int:
@@ -76,7 +96,8 @@ def run_experiment(options: argparse.Namespace) -> int:
 
     try:
         experiment = read_experiment(options.experiment)
-        cells = _chosen(experiment.cells(options.device), options)
+        counts = _counts(experiment.match, options.out)
+        cells = _chosen(experiment.cells(options.device, counts), options)
     except ExperimentError as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
@@ -126,21 +147,71 @@ def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpe
                     f"the experiment has no {field} {name!r}; it has {allowed}."
                 )
         cells = [spec for spec in cells if getattr(spec, field) in names]
-    return cells
+    first, step = options.shard or (1, 1)
+    return cells[first - 1 :: step]
+
+
+def _counts(match: Mapping[str, str], out: Path) -> dict[tuple[str, str, str], int]:
+    """Return how many columns the selector to match kept, cell by cell."""
+    from sievebench.experiment import ExperimentError
+    from sievebench.store import Store, counts_kept
+
+    if not match:
+        return {}
+    store = Store(out / match["experiment"])
+    counts = counts_kept(store.records(), match["selector"])
+    if not counts:
+        raise ExperimentError(
+            f"{store.folder} has no record of {match['selector']!r} to match: run "
+            f"{match['experiment']!r} first."
+        )
+    return counts
 
 
 def _summarise(
     endings: Counter[str], store: "Store", options: argparse.Namespace
 ) -> None:
     """Print how the cells ended, and write the table."""
-    from sievebench.store import collect
-
     counts = ", ".join(f"{count} {status}" for status, count in endings.items())
     print(f"{sum(endings.values())} cells: {counts}. Records: {store.folder}")
-    if options.csv is not None:
-        table = collect(store.records())
-        table.to_csv(options.csv, index=False)
-        print(f"wrote {options.csv}", file=sys.stderr)
+    if options.table is not None:
+        _write_table([store], options.table)
+
+
+def run_collect(options: argparse.Namespace) -> int:
+    """Write the table of the runs in some folders and return the exit status.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+
+    Returns
+    -------
+    int
+    """
+    from sievebench.store import Store
+
+    stores = [Store(folder) for folder in options.folders]
+    for store in stores:
+        if not (store.folder / "records").is_dir():
+            print(
+                f"sievebench: error: {store.folder} holds no records.", file=sys.stderr
+            )
+            return 2
+    _write_table(stores, options.out)
+    return 0
+
+
+def _write_table(stores: list["Store"], path: Path) -> None:
+    """Write the runs of all stores as CSV or Parquet."""
+    from sievebench.store import collect
+
+    table = collect(record for store in stores for record in store.records())
+    if path.suffix == ".parquet":
+        table.to_parquet(path, index=False)
+    else:
+        table.to_csv(path, index=False)
+    print(f"wrote {path}: {len(table)} runs", file=sys.stderr)
 
 
 class _Progress:
@@ -197,6 +268,14 @@ class _Progress:
         """Clear the line."""
         if not self.is_quiet and sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _shard(text: str) -> tuple[int, int]:
+    """Return place and number of a part such as 1/4."""
+    first, _, number = text.partition("/")
+    if first.isdigit() and number.isdigit() and 1 <= int(first) <= int(number):
+        return int(first), int(number)
+    raise argparse.ArgumentTypeError(f"must be a part such as 1/4: {text!r}")
 
 
 def _clock(seconds: float) -> str:

@@ -8,7 +8,7 @@ from sievebench.store._record import (
     RunResult,
     Status,
 )
-from sievebench.store._table import collect
+from sievebench.store._table import collect, counts_kept
 
 __all__ = [
     "STATUSES",
@@ -18,4 +18,5 @@ __all__ = [
     "Status",
     "Store",
     "collect",
+    "counts_kept",
 ]

@@ -1,0 +1,31 @@
+"""The smoke experiment: every selector, every scenario, from name to table."""
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from sievebench.analysis.schema import check_runs
+from sievebench.cli import main
+from sievebench.selectors import SELECTORS
+
+FILE = Path(__file__).parents[2] / "experiments" / "smoke.toml"
+
+
+@pytest.mark.slow
+def test_smoke_experiment_runs_to_the_end(tmp_path):
+    table = tmp_path / "runs.csv"
+    words = ["run", str(FILE), "--out", str(tmp_path), "--workers", "2", "--quiet"]
+    assert main([*words, "--table", str(table)]) == 0
+    runs = check_runs(pd.read_csv(table, keep_default_na=False, na_values=[""]))
+    assert set(runs["status"]) == {"done", "skipped"}
+    skipped = runs[runs["status"] == "skipped"]
+    assert set(skipped["reason"]) == {"protogate does not do regression"}
+    assert set(runs["selector"].str.partition(":")[0]) == set(SELECTORS)
+    assert set(runs["scenario"]) == {"random", "corrupted", "second_order"}
+    every = runs[runs["selector"] == "none"]
+    assert (every["n_kept"] == every["n_features"]).all()
+    chosen = runs[
+        (runs["status"] == "done") & ~runs["selector"].str.match("none|autonfs")
+    ]
+    assert (chosen["n_kept"] == chosen["n_original"]).all()
