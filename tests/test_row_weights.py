@@ -1,6 +1,7 @@
 """Sample and class weights: copies, factors on the loss, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.class_weight import compute_sample_weight
 
@@ -125,3 +126,19 @@ def test_weights_decide_which_column_matters():
         selector = AutoNFSClassifier(random_state=0).fit(X, y, sample_weight=weights)
         assert selector.ranking_[kept] == 1
         assert selector.support_[kept]
+
+
+def test_weights_do_not_turn_identifiers_into_categories():
+    # Weights of three and a half, of a rare class, are not three rows and a half.
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"id": [f"i{k}" for k in range(300)], "x": rng.normal(size=300)}
+    )
+    y = frame["x"] > 1.1
+    for arguments, weights in (
+        ({"class_weight": "balanced"}, None),
+        ({}, 1.0 + 2.5 * y),
+    ):
+        selector = AutoNFSClassifier(n_epochs=20, random_state=0, **arguments)
+        selector.fit(frame, y, sample_weight=weights)
+        assert list(selector.get_feature_names_out()) == ["x"]

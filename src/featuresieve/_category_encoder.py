@@ -47,17 +47,19 @@ class CategoryEncoder:
         """Learn the levels of a column.
 
         The `max_categories` most frequent have a column of their own. Where there are
-        more, that takes at least two rows.
+        more, that takes at least two rows, or one that stands for two.
         """
-        codes = column.values
-        counts = np.bincount(codes + 1, _as_counts(weights), len(column.levels) + 1)
+        codes, n_states = column.values + 1, len(column.levels) + 1
+        counts = np.bincount(codes, weights, n_states)
         total = counts.sum()
         n_missing, counts = counts[0], counts[1:]
         seen = np.flatnonzero(counts > 0)
         has_other = len(seen) > max_categories
         if has_other:
-            # Equal sums of weights may differ in their last digits.
-            seen = seen[counts[seen] > _MIN_COUNT * (1 - 1e-9)]
+            copies = weights
+            if weights is not None and (weights % 1 != 0).any():
+                copies = None  # importance, not a number of rows
+            seen = seen[np.bincount(codes, copies, n_states)[1:][seen] >= _MIN_COUNT]
         kept = _most_frequent(column, counts / total, seen)[:max_categories]
         shares = counts[kept] / total
         other = 1.0 - shares.sum() - n_missing / total
@@ -99,14 +101,6 @@ class CategoryEncoder:
                 table[:n_states, state] = no
                 table[state, state] = yes
         return table
-
-
-def _as_counts(weights: FloatArray | None) -> FloatArray | None:
-    """Return weights that can be read as numbers of copies."""
-    if weights is None or weights.min() >= 1.0:
-        return weights
-    counts: FloatArray = weights / weights.mean()
-    return counts
 
 
 def _most_frequent(column: Column, shares: FloatArray, places: IndexArray) -> list[int]:
