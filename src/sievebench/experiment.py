@@ -85,6 +85,8 @@ class Experiment:
     downstream_settings : mapping
     n_trials, n_seeds, time_limit_seconds : number or None
         What differs from the profile.
+    splits_anew : bool
+        As in `RunSpec`.
     match : mapping
         `experiment` and `selector`: keep as many columns as that selector kept there,
         on the average of its seeds. Cells it has no record for are left out.
@@ -104,6 +106,7 @@ class Experiment:
     n_trials: int | None = None
     n_seeds: int | None = None
     time_limit_seconds: float | None = None
+    splits_anew: bool = False
     match: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -156,6 +159,7 @@ class Experiment:
                 downstream_settings=self.downstream_settings,
                 n_trials=budget.n_trials,
                 tunes_selector=row.is_tuned,
+                splits_anew=self.splits_anew,
                 experiment=self.purpose,
                 device=device,
             )

@@ -3,7 +3,7 @@
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,7 @@ def run_one(spec: RunSpec, *, journal: Path | None = None) -> RunRecord:
     known: dict[str, Any] = {}
     try:
         _check_names(spec)
-        table = _table(
-            spec.dataset, spec.scenario, spec.noise_fraction, spec.seed("corruption")
-        )
+        table = _table_of(spec, spec.seeds[0])
         known["facts"] = table.facts
         reason = _reason_to_skip(spec, table.raw)
         if reason:
@@ -58,7 +56,7 @@ def run_one(spec: RunSpec, *, journal: Path | None = None) -> RunRecord:
             tuned = _tune(spec, table, journal)
             known["tuning"] = vars(tuned)
             settings = _merged(settings, tuned.settings)
-        runs = _run_seeds(spec, table, settings)
+        runs = _run_splits(spec, settings)
         seconds = time.perf_counter() - started
         return RunRecord(spec, "done", runs=runs, seconds=seconds, **known)
     except MissingDataError as error:
@@ -85,12 +83,29 @@ def _check_names(spec: RunSpec) -> None:
             raise ValueError(f"{name!r} must be one of {', '.join(allowed)}.")
 
 
+def _table_of(spec: RunSpec, repetition: int) -> _Table:
+    """Return the table that a run of the cell sees."""
+    return _table(
+        spec.dataset,
+        spec.scenario,
+        spec.noise_fraction,
+        spec.seed("corruption"),
+        spec.seed("split", repetition) or 0,
+    )
+
+
 @lru_cache(maxsize=2)
-def _table(name: str, scenario: str, noise_fraction: float, seed: int | None) -> _Table:
+def _table(
+    name: str,
+    scenario: str,
+    noise_fraction: float,
+    seed: int | None,
+    split_seed: int,
+) -> _Table:
     """Return the corrupted table in parts; a worker's cells often share one."""
     dataset = data.load(name)
     corrupted = corruption.apply(dataset, scenario, noise_fraction, seed)
-    raw = data.split(corrupted)
+    raw = data.split(corrupted, split_seed)
     facts = DatasetFacts(
         n_rows=corrupted.n_rows,
         n_original=corrupted.n_original,
@@ -176,6 +191,19 @@ def _judged(spec: RunSpec, table: _Table, settings: Settings) -> float:
         spec, table, selection, settings["downstream"], [_TUNING_REPETITION]
     )
     return found.validation_score
+
+
+def _run_splits(spec: RunSpec, settings: Settings) -> tuple[RunResult, ...]:
+    """Run all seeds on one split, or each on its own."""
+    if not spec.splits_anew:
+        return _run_seeds(spec, _table_of(spec, spec.seeds[0]), settings)
+    return tuple(
+        run
+        for seed in spec.seeds
+        for run in _run_seeds(
+            replace(spec, seeds=(seed,)), _table_of(spec, seed), settings
+        )
+    )
 
 
 def _run_seeds(

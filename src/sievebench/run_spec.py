@@ -49,6 +49,9 @@ class RunSpec:
         Of tuning; 0 tunes nothing.
     tunes_selector : bool
         Whether the selector is tuned together with the predictor.
+    splits_anew : bool
+        Whether each seed has a split of its own, for tables so small that one test
+        part says little; nothing can be tuned then. The benchmark has one split.
     experiment : str
         What the runs are for: "benchmark", "matched", …
     device : str
@@ -67,6 +70,7 @@ class RunSpec:
     downstream_settings: Mapping[str, Any] = field(default_factory=dict)
     n_trials: int = 0
     tunes_selector: bool = True
+    splits_anew: bool = False
     experiment: str = "benchmark"
     device: str = "auto"
 
@@ -75,6 +79,11 @@ class RunSpec:
             raise ValueError(f"seeds must be distinct numbers, got {self.seeds!r}.")
         if self.n_trials < 0:
             raise ValueError(f"n_trials must be an int >= 0, got {self.n_trials!r}.")
+        if self.splits_anew and self.n_trials:
+            raise ValueError(
+                "n_trials must be 0 with splits_anew: the rows that judge settings in "
+                "one split would be test rows in another."
+            )
         if self.stream not in ("legacy", "own"):
             raise ValueError(f"stream must be 'legacy' or 'own', got {self.stream!r}.")
         is_count = isinstance(self.keep, int) and self.keep >= 1
@@ -106,7 +115,7 @@ class RunSpec:
         if stage == "corruption" and self.stream == "legacy":
             return None
         if stage == "split":
-            return _SPLIT_SEED
+            return repetition if self.splits_anew else _SPLIT_SEED
         values = [getattr(self, name) for name in DEPENDS_ON[stage]]
         text = json.dumps([stage, *values, repetition])
         digest = hashlib.sha256(text.encode()).digest()

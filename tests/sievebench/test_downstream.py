@@ -139,3 +139,16 @@ def test_unknown_predictor_and_raw_rows_are_refused():
         evaluate("oracle", scaled("binary"), [0])
     with pytest.raises(ValueError, match="must be scaled first"):
         evaluate("mlp", split(made_dataset()), [0])
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", TASKS)
+def test_mlp_learns_as_well_on_a_gpu(kind):
+    table = scaled(kind, n_rows=1000)
+    on_cpu, on_gpu = (
+        evaluate("mlp", table, [0, 1], settings=QUICK["mlp"], device=device)
+        for device in ("cpu", "cuda")
+    )
+    for here, there in zip(on_cpu, on_gpu, strict=True):
+        # Dropout is drawn on the device, so the networks are not the same ones.
+        assert there.score == pytest.approx(here.score, abs=0.05)

@@ -74,7 +74,9 @@ def test_missing_or_wrong_value_is_refused(tmp_path, old, new, message):
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda p: p.stem)
 def test_every_experiment_names_what_exists(path):
     experiment = read_experiment(path)
-    everywhere = product(experiment.datasets, experiment.scenarios, ["mlp"])
+    everywhere = product(
+        experiment.datasets, experiment.scenarios, experiment.downstream
+    )
     cells = experiment.cells("cpu", dict.fromkeys(everywhere, 3))
     assert cells
     assert len({spec.key for spec in cells}) == len(cells)

@@ -123,6 +123,23 @@ def test_what_goes_wrong_is_a_record(monkeypatch, tmp_path, changes, status, rea
     assert bool(record.details) == (status == "failed")
 
 
+def test_each_seed_has_its_own_split_on_request():
+    spec = replace(CELL, splits_anew=True, selector="none")
+    both, second = run_one(spec), run_one(replace(spec, seeds=(1,)))
+    assert both.runs[1].score == second.runs[0].score
+    raw = data.split(corruption.apply(data.load("wine"), "random"), seed=1)
+    (expected,) = downstream.evaluate(
+        "mlp",
+        raw.scaled(),
+        [CELL.seed("downstream", 1)],
+        settings=CELL.downstream_settings,
+        device="cpu",
+    )
+    assert both.runs[1].score == expected.score
+    with pytest.raises(ValueError, match="n_trials must be 0"):
+        replace(spec, n_trials=1)
+
+
 @pytest.mark.parametrize(
     ("selector", "keep", "n_kept"),
     [("none", "default", 26), ("lasso", "default", 13), ("lasso", 4, 4)],
