@@ -102,7 +102,11 @@ class Lasso(ScoredSelector):
     ) -> Scores:
         """Return the size of the coefficients."""
         if task == "regression":
-            model = LassoRegression(alpha=self.alpha, max_iter=self.max_iter)
+            # A seed, though nothing is drawn: without one, scikit-learn reads a number
+            # from NumPy's global generator.
+            model = LassoRegression(
+                alpha=self.alpha, max_iter=self.max_iter, random_state=seed
+            )
         else:
             model = LogisticRegression(
                 C=self.C,
