@@ -3,10 +3,13 @@
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from sievebench import corruption, data, downstream, selectors
 from sievebench.data import MissingDataError, Split
@@ -18,15 +21,18 @@ from sievebench.tuning import NothingWorkedError, Settings, TuningResult, tune
 
 # As in the benchmark, settings are judged by one seed that is none of the runs'.
 _TUNING_REPETITION = -1
+# Scaling takes seconds on a large table, and trials often keep the same columns.
+_MOST_REMEMBERED = 3
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A corrupted table in three parts, raw and scaled."""
+    """A corrupted table in three parts, raw and scaled; and some of its columns."""
 
     facts: DatasetFacts
     raw: Split
     scaled: Split
+    kept: dict[bytes, Split] = field(default_factory=dict)
 
 
 def run_one(spec: RunSpec, *, journal: Path | None = None) -> RunRecord:
@@ -161,12 +167,20 @@ def _tune(spec: RunSpec, table: _Table, journal: Path | None) -> TuningResult:
     if spec.tunes_selector:
         spaces["selector"] = SELECTORS[spec.selector_name].search_space()
     own, problems = _own_settings(spec), []
+    # Many trials differ in the predictor's settings only.
+    selections: dict[str, Selection] = {}
 
     def judge(batch: Sequence[Settings]) -> list[float | None]:
         scores: list[float | None] = []
         for tuned in batch:
             try:
-                scores.append(_judged(spec, table, _merged(own, tuned)))
+                settings = _merged(own, tuned)
+                key = repr(sorted(settings["selector"].items()))
+                if key not in selections:
+                    selections[key] = _select(
+                        spec, table, settings["selector"], _TUNING_REPETITION
+                    )
+                scores.append(_judged(spec, table, selections[key], settings))
             except (ArithmeticError, RuntimeError, ValueError) as error:
                 problems.append(_one_line(error))
                 scores.append(None)
@@ -184,9 +198,10 @@ def _tune(spec: RunSpec, table: _Table, journal: Path | None) -> TuningResult:
         raise ValueError(f"{error} The last one: {problems[-1:]}") from error
 
 
-def _judged(spec: RunSpec, table: _Table, settings: Settings) -> float:
+def _judged(
+    spec: RunSpec, table: _Table, selection: Selection, settings: Settings
+) -> float:
     """Return the validation score of settings."""
-    selection = _select(spec, table, settings["selector"], _TUNING_REPETITION)
     (found,) = _evaluate(
         spec, table, selection, settings["downstream"], [_TUNING_REPETITION]
     )
@@ -256,11 +271,21 @@ def _evaluate(
     repetitions: Sequence[int],
 ) -> list[downstream.Evaluation]:
     """Train the predictor on the kept columns, scaled anew as in the benchmark."""
-    kept = table.raw.keep(selection.support).scaled()
+    kept = _kept_columns(table, selection.support)
     seeds = [spec.seed("downstream", repetition) or 0 for repetition in repetitions]
     return downstream.evaluate(
         spec.downstream, kept, seeds, settings=settings, device=spec.device
     )
+
+
+def _kept_columns(table: _Table, support: npt.NDArray[np.bool_]) -> Split:
+    """Return the kept columns, scaled; the last few supports are remembered."""
+    key = support.tobytes()
+    if key not in table.kept:
+        if len(table.kept) >= _MOST_REMEMBERED:
+            table.kept.clear()
+        table.kept[key] = table.raw.keep(support).scaled()
+    return table.kept[key]
 
 
 def _one_line(error: Exception) -> str:
