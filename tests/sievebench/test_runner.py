@@ -148,6 +148,17 @@ def test_command_lists_cells_and_filters_them(tmp_path, capsys):
     assert main(words) == 2
 
 
+@pytest.mark.parametrize(
+    "words", [["--workers", "0"], ["--shard", "0/2"], ["--shard", "3/2"]]
+)
+def test_numbers_that_make_no_sense_are_refused(tmp_path, capsys, words):
+    with pytest.raises(SystemExit, match="2"):
+        main(["run", str(tmp_path / "small.toml"), *words])
+    assert "must be" in capsys.readouterr().err
+    with pytest.raises(ValueError, match="n_workers must be"):
+        run_cells([], Store(tmp_path), n_workers=0)
+
+
 def test_shards_share_all_cells(tmp_path, capsys):
     file = tmp_path / "small.toml"
     file.write_text(EXPERIMENT)

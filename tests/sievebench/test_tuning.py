@@ -169,7 +169,6 @@ def test_nothing_that_works_is_an_error():
 
 
 def share_of_work(journal, counts):
-    counts.put(0)
     n_judged = 0
 
     def judge(batch):
@@ -193,7 +192,7 @@ def test_two_workers_share_one_journal(tmp_path):
         worker.start()
     for worker in workers:
         worker.join(120)
-    numbers = [counts.get(timeout=5) for _ in range(4)]
+    numbers = [counts.get(timeout=5) for _ in range(2)]
     # The last trial may be asked for by both.
     assert 12 <= sum(numbers) <= 13
     assert tune(X, parabola, n_trials=12, seed=0, journal=tmp_path / "trials.log")

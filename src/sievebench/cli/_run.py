@@ -45,7 +45,7 @@ def add_run_parser(commands: Any) -> None:
     add = run.add_argument
     add("experiment", type=Path, metavar="FILE", help="an experiment file (TOML)")
     add("--out", type=Path, default=Path("runs"), help="folder for records (runs)")
-    add("--workers", type=int, default=os.cpu_count(), help="processes (all cores)")
+    add("--workers", type=_count, default=os.cpu_count(), help="processes (all cores)")
     add("--device", default="auto", help="auto (default), cpu or cuda")
     add("--datasets", nargs="+", metavar="NAME", help="only these")
     add("--scenarios", nargs="+", metavar="NAME", help="only these")
@@ -268,6 +268,13 @@ class _Progress:
         """Clear the line."""
         if not self.is_quiet and sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _count(text: str) -> int:
+    """Return a number of processes."""
+    if text.isdigit() and int(text) >= 1:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"must be a number of processes: {text!r}")
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -62,6 +62,8 @@ def run_cells(
     Counter of status
         How the cells ended, earlier ones included.
     """
+    if n_workers < 1:
+        raise ValueError(f"n_workers must be an int >= 1, got {n_workers!r}.")
     retried, endings = set(retry), Counter[str]()
     waiting = []
     for spec in specs:
@@ -157,9 +159,13 @@ class _Runner:
             seconds = time.monotonic() - worker.started
             if worker.spec is None or seconds < self._limit or worker.pipe.poll():
                 continue
-            reason = f"took more than {self._limit:g} s"
-            self._write(worker.spec, "timeout", reason, seconds)
-            self._finish(worker, "timeout")
+            _kill(worker)
+            record = self._store.read(worker.spec)
+            is_done = record is not None and record.status == "done"  # just in time
+            if not is_done:
+                reason = f"took more than {self._limit:g} s"
+                self._write(worker.spec, "timeout", reason, seconds)
+            self._finish(worker, "done" if is_done else "timeout")
             self._replace(worker, todo)
 
     def _replace(self, worker: _Worker, todo: list[RunSpec]) -> None:
