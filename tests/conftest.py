@@ -11,7 +11,7 @@ os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is imported: no windows
 
 
 # `make fuzz` asks for many more examples than `make test`.
-settings.register_profile("usual", max_examples=25, derandomize=True)
+settings.register_profile("usual", max_examples=25)
 settings.register_profile("fuzz", max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 

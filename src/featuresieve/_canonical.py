@@ -22,20 +22,23 @@ _RESOLUTION = 1024.0
 _FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
-def row_hashes(encoded: Any, rows: IndexArray) -> HashArray:
+def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> HashArray:
     """Return a number for every row of a table that depends on its content alone.
 
-    A row is known by the sum, modulo 2^64, of the hashes of its cells, and a cell by
-    its value and by the sum of the hashes of its column. Integer sums do not depend on
-    the order of their terms.
+    A row is known by its target and by the sum, modulo 2^64, of the hashes of its
+    cells, and a cell by its value and by the sum of the hashes of its column. Integer
+    sums do not depend on the order of their terms.
 
     Parameters
     ----------
     encoded : float32 array or scipy CSR array of shape (rows of the table, columns)
     rows : array of int
         The rows that count, some perhaps several times.
+    targets : array of shape (rows of the table,) or (rows of the table, outputs)
     """
     hashes = np.zeros(encoded.shape[0], dtype=np.uint64)
+    for values in np.atleast_2d(targets.T):
+        hashes = _hash(hashes ^ _hash(_whole(values.astype(np.float32))))
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
     if is_sparse(encoded):
         cells, of_row = _hash(_whole(encoded.data)), _rows_of_cells(encoded)

@@ -89,7 +89,7 @@ def prepare(
     )
     encoded: Any = encoder.transform(table)
     rows = weights.rows
-    hashes = row_hashes(encoded, rows)
+    hashes = row_hashes(encoded, rows, target.values)
     order = canonical_rows(hashes[rows], target.values[rows], weights.weights)
     rows = rows[order]
     feature_of_column = encoder.feature_of_column
