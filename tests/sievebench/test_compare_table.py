@@ -151,7 +151,7 @@ def test_missing_file_is_refused(tmp_path):
 
 def test_packed_file_is_the_same_as_its_content(tmp_path, frame):
     text = frame.to_csv(index=False).encode()
-    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text, mtime=0))
     (tmp_path / "b.csv").write_bytes(text)
     packed, plain = (read_table(tmp_path / f, "target") for f in ("a.csv.gz", "b.csv"))
     pd.testing.assert_frame_equal(packed.features, plain.features)
