@@ -14,9 +14,27 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from torch import nn
 
 from featuresieve import AutoNFSClassifier, _checkpoint
 from made_tables import class_table
+
+
+def own_network(n_columns, n_outputs):
+    """Return a network with buffers and with noise of its own."""
+    return nn.Sequential(
+        nn.Linear(n_columns, 8),
+        nn.BatchNorm1d(8),
+        nn.ReLU(),
+        nn.Dropout(0.2),
+        nn.Linear(8, n_outputs),
+    )
+
+
+def classifier(path, **arguments):
+    """Return a quick classifier that writes its checkpoint there."""
+    settings = {"n_epochs": 4, "random_state": 3, "checkpoint": path}
+    return AutoNFSClassifier(**(settings | arguments))
 
 
 class EndedError(Exception):

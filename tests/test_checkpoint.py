@@ -1,10 +1,6 @@
 """A fit that was killed or interrupted goes on, to the answer it would have had."""
 
-import json
 import os
-import pickle
-import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -23,7 +19,6 @@ from featuresieve import (
     AutoNFSRegressor,
     CheckpointError,
     CheckpointWarning,
-    FeatureSieveError,
     TrainingDivergedError,
     _checkpoint,
 )
@@ -32,7 +27,9 @@ from featuresieve._course import Stopwatch
 from interrupted_fits import (
     answers,
     assert_same_answers,
+    classifier,
     fit_until,
+    own_network,
     write_at_every_step,
 )
 from made_tables import class_table, value_table
@@ -45,32 +42,9 @@ pytestmark = [
 ]
 
 
-def own_network(n_columns, n_outputs):
-    """Return a network with buffers and with noise of its own."""
-    return nn.Sequential(
-        nn.Linear(n_columns, 8),
-        nn.BatchNorm1d(8),
-        nn.ReLU(),
-        nn.Dropout(0.2),
-        nn.Linear(8, n_outputs),
-    )
-
-
-def classifier(path, **arguments):
-    settings = {"n_epochs": 4, "random_state": 3, "checkpoint": path}
-    return AutoNFSClassifier(**(settings | arguments))
-
-
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "fit.checkpoint"
-
-
-@pytest.fixture
-def left_behind(path):
-    """Return the checkpoint of a fit that ended in its first stage."""
-    assert fit_until(classifier(path), *class_table(), n_writes=5)
-    return path
 
 
 X_CLASS, Y_CLASS = class_table()
@@ -250,157 +224,6 @@ def test_program_that_handles_the_signal_itself_is_left_alone(path, monkeypatch)
     assert seen == [1]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "statement"),
-    [
-        ({"n_members": 5}, "n_members is 4 there and 5 here"),
-        ({"hidden_sizes": (8,)}, "hidden_sizes is [32, 32] there and [8] here"),
-        ({"balance": 0.5}, "balance is 'auto' there and 0.5 here"),
-        ({"task_network": own_network}, "task_network is None there and 'test_check"),
-        ({"scaling": "standard"}, "the data, or their weights, groups or encoding"),
-        ({"groups": [[0, 1]]}, "the data, or their weights, groups or encoding"),
-        ({"random_state": 4}, "a fit with another random_state"),
-    ],
-)
-def test_checkpoint_of_other_arguments_is_refused_by_name(
-    left_behind, arguments, statement
-):
-    with pytest.raises(CheckpointError, match=re.escape(statement)) as caught:
-        classifier(left_behind, **arguments).fit(*class_table())
-    assert str(left_behind) in str(caught.value)
-    assert "Delete the file" in str(caught.value)
-
-
-@pytest.mark.parametrize("part", ["a cell", "a label", "a row", "weights"])
-def test_checkpoint_of_other_data_is_refused(left_behind, part):
-    X, y = class_table()
-    weights = np.arange(1, len(y) + 1) if part == "weights" else None
-    if part == "a cell":
-        X[7, 3] += 9.0
-    elif part == "a label":
-        y[7] = not y[7]
-    elif part == "a row":
-        X, y = X[1:], y[1:]
-    with pytest.raises(CheckpointError, match="the data"):
-        classifier(left_behind).fit(X, y, sample_weight=weights)
-
-
-def test_checkpoint_of_a_classifier_is_refused_by_a_regressor(left_behind):
-    X, y = class_table()
-    selector = AutoNFSRegressor(n_epochs=4, random_state=3, checkpoint=left_behind)
-    with pytest.raises(CheckpointError, match="the data"):
-        selector.fit(X, y.astype(float))
-
-
-def test_arguments_that_do_not_touch_the_answer_may_change(left_behind, capsys):
-    X, y = class_table()
-    expected = answers(classifier(None).fit(X, y), X)
-    selector = classifier(os.fspath(left_behind), verbose=1, max_time=1e6, device="cpu")
-    assert_same_answers(answers(selector.fit(X, y), X), expected)
-    assert "predictor (3 of 3)" in capsys.readouterr().err
-
-
-def test_shuffled_columns_resume_to_the_shuffled_answer(left_behind):
-    # The search depends on content alone, so this is the same fit.
-    X, y = class_table()
-    expected = classifier(None).fit(X, y).logits_
-    order = np.random.default_rng(0).permutation(X.shape[1])
-    found = classifier(left_behind).fit(X[:, order], y).logits_
-    np.testing.assert_array_equal(found, expected[order])
-
-
-def test_open_random_state_is_decided_by_the_file(path):
-    X, y = class_table()
-    selector = classifier(path, random_state=None)
-    assert fit_until(selector, X, y, n_writes=5)
-    copy = shutil.copy(path, path.with_name("copy"))
-    first = answers(selector.fit(X, y), X)
-    second = answers(selector.set_params(checkpoint=copy).fit(X, y), X)
-    assert_same_answers(second, first)
-
-
-def truncated(data):
-    return data[: len(data) // 2]
-
-
-def damaged(data):
-    place = len(data) - 200
-    return data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
-
-
-class Hostile:
-    """Writes a file when it is unpickled."""
-
-    def __reduce__(self):
-        return Path.touch, (Path("was_here"),)
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        truncated,
-        damaged,
-        lambda _: b"",
-        lambda _: b"\0" * 64,
-        lambda _: (2**62).to_bytes(8, "little") + b"{}",
-        lambda data: data + b"more",
-        lambda data: data.replace(b"checkpoint", b"chequepint"),
-        lambda _: pickle.dumps(Hostile()),
-    ],
-)
-def test_spoilt_file_is_refused_and_not_run(left_behind, spoil, monkeypatch):
-    monkeypatch.chdir(left_behind.parent)
-    left_behind.write_bytes(spoil(left_behind.read_bytes()))
-    with pytest.raises(CheckpointError, match="cannot be used") as caught:
-        classifier(left_behind).fit(*class_table())
-    assert isinstance(caught.value, FeatureSieveError)
-    assert [file.name for file in left_behind.parent.iterdir()] == [left_behind.name]
-
-
-def changed(path, edit):
-    """Write a checkpoint anew, well sealed, after an edit of its arrays."""
-    header, arrays = _checkpoint.unpack(path)
-    edit(arrays)
-    path.write_bytes(_checkpoint.pack(header, arrays))
-
-
-@pytest.mark.parametrize(
-    "edit",
-    [
-        lambda arrays: arrays.pop("0.trainer.step"),
-        lambda arrays: arrays.update({"0.trainer.step": np.array([10**9])}),
-        lambda arrays: arrays.update({"0.trainer.step": np.array([-1])}),
-        lambda arrays: arrays.update({"0.trainer.step": np.array([1.0])}),
-        lambda arrays: arrays.update({"0.trainer.running.float32": np.zeros(3)}),
-        lambda arrays: arrays.pop("0.trainer.running.float32"),
-        lambda arrays: arrays.update(
-            {"0.trainer.running.noise.generator": np.zeros(3, dtype=np.uint8)}
-        ),
-        lambda arrays: arrays.update({"0.trainer.history.step": np.zeros((2, 2))}),
-    ],
-)
-def test_sealed_file_with_a_state_that_does_not_fit_is_refused(left_behind, edit):
-    changed(left_behind, edit)
-    with pytest.raises(CheckpointError, match="cannot be used: in stage 0"):
-        classifier(left_behind).fit(*class_table())
-
-
-def test_saved_estimator_is_no_checkpoint(path):
-    selector = classifier(None).fit(*class_table())
-    selector.save(path)
-    with pytest.raises(CheckpointError, match="cannot be used"):
-        classifier(path).fit(*class_table())
-
-
-def test_checkpoint_holds_no_pickle_and_a_readable_header(left_behind):
-    data = left_behind.read_bytes()
-    n_header = int.from_bytes(data[:8], "little")
-    outer = json.loads(data[8 : 8 + n_header])
-    header = json.loads(outer["__metadata__"]["featuresieve"])
-    assert header["kind"] == "checkpoint"
-    assert header["fingerprint"]["n_epochs"] == 4
-
-
 def test_path_that_cannot_be_written_is_reported_before_training(path, monkeypatch):
     def full(*_):
         raise OSError("No space left on device")
@@ -439,19 +262,6 @@ def test_files_are_written_rarely_by_default(path, monkeypatch):
     classifier(path).fit(*class_table())
     seconds = time.monotonic() - started
     assert 1 <= len(written) <= 1 + seconds / _checkpoint.INTERVAL_SECONDS
-
-
-def test_time_spent_before_counts(left_behind):
-    header, _ = _checkpoint.unpack(left_behind)
-    assert header["spent_seconds"] > 0
-    checkpoint = Checkpoint(
-        left_behind,
-        header["fingerprint"],
-        seed=header["seed"],
-        is_seed_free=False,
-        started=1000.0,
-    )
-    assert checkpoint.started == 1000.0 - header["spent_seconds"]
 
 
 def test_stopwatch_of_a_resumed_run_measures_its_own_steps():
