@@ -1,0 +1,60 @@
+"""Saved files that an adversary changed, with the right checksum all the same."""
+
+import hashlib
+import json
+import struct
+
+import pytest
+
+import featuresieve
+from featuresieve import FileFormatError
+from featuresieve._container import unpack
+from saved_tables import DATA
+
+CLASSIFIER = DATA / "classifier-1.safetensors"
+REGRESSOR = DATA / "regressor-1.safetensors"
+SEAL = b'{\\"sha256\\":\\"'
+
+
+def load_bytes(file, data):
+    file.write_bytes(data)
+    return featuresieve.load(file)
+
+
+def assert_refused(file, data, match=None):
+    with pytest.raises(FileFormatError, match=match):
+        load_bytes(file, data)
+
+
+def sealed(data):
+    """Return the bytes with the checksum that they should have."""
+    start = data.find(SEAL) + len(SEAL)
+    data = data[:start] + b"0" * 64 + data[start + 64 :]
+    digest = hashlib.sha256(data).hexdigest().encode()
+    return data[:start] + digest + data[start + 64 :]
+
+
+def parts(path=CLASSIFIER):
+    """Return the outer header of a file as an object, and what follows it."""
+    data = path.read_bytes()
+    end = 8 + struct.unpack("<Q", data[:8])[0]
+    return json.loads(data[8:end]), data[end:]
+
+
+def joined(outer, data):
+    """Return a sealed file with an outer header of bytes or an object."""
+    if not isinstance(outer, bytes):
+        outer = json.dumps(outer, separators=(",", ":")).encode()
+    return sealed(struct.pack("<Q", len(outer)) + outer + data)
+
+
+def with_text(text):
+    """Return a sealed file with another inner header, a text."""
+    outer, data = parts()
+    outer["__metadata__"]["featuresieve"] = '{"sha256":"' + "0" * 64 + '",' + text
+    return joined(outer, data)
+
+
+def inner_text():
+    header, _ = unpack(CLASSIFIER)
+    return json.dumps(header)[1:]
