@@ -3,7 +3,9 @@
 import hashlib
 import io
 import json
+import logging
 import tarfile
+import time
 import zipfile
 from dataclasses import replace
 
@@ -70,11 +72,26 @@ def test_download_refuses_a_file_cut_short(site, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_download_says_what_to_do_when_offline(tmp_path):
+def test_fetch_says_what_to_do_when_offline(tmp_path, monkeypatch):
     with local_server() as gone:
         address = gone.address
-    with pytest.raises(OfflineError, match="put the file into the folder"):
-        download(f"{address}/a", tmp_path / "a", n_attempts=1)
+    source = {"kind": "matlab", "url": f"{address}/a"}
+    use_entry(monkeypatch, "coil20", source=source)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    with pytest.raises(OfflineError) as caught:
+        fetch("coil20", cache=tmp_path)
+    assert "cannot be reached (Connection refused)" in str(caught.value)
+    assert "put it as highdim/coil20.npz (arrays X and target)" in str(caught.value)
+
+
+def test_each_further_attempt_is_logged(site, tmp_path, caplog):
+    site.files["/a"], site.failures["/a"] = b"here", 2
+    with caplog.at_level(logging.INFO, logger="sievebench.data"):
+        download(f"{site.address}/a", tmp_path / "a", wait_seconds=0)
+    first, second = (record.getMessage() for record in caplog.records)
+    assert "the server answers 500" in first
+    assert "attempt 2 of 4" in first
+    assert "attempt 3 of 4" in second
 
 
 def openml_files(site, X, labels):
@@ -194,7 +211,9 @@ def test_matlab_file_has_arrays_x_and_y(site, tmp_path):
     assert table.y.tolist() == [1, 2, 1]
 
 
-@pytest.mark.parametrize(("case", "kept"), [("CRC", [1, 0]), ("bmi", [1, 0])])
+@pytest.mark.parametrize(
+    ("case", "kept"), [("CRC", [1, 0]), ("bmi", [1, 0]), (["T2D", "CRC"], [1, 0])]
+)
 def test_cohort_keeps_cases_and_controls(site, tmp_path, case, kept):
     site.files["/S/sgb_table.tsv"] = b"id\tp1\tp2\tp3\ng|s__A\t1\t2\t3\nB\t4\t5\t6\n"
     site.files["/S/sample_metadata.tsv"] = (

@@ -1,5 +1,7 @@
 """The catalogue, and loading from a folder."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
@@ -15,6 +17,7 @@ from sievebench.data import (
 )
 from sievebench.data._catalog import read_catalog
 from sievebench.data._table_files import RawTable, file_md5, write_table
+from sievebench.report.paper import paper_cohorts
 
 # Protocol, table 1.1: rows, columns, classes, scaler.
 PROTOCOL = {
@@ -39,6 +42,22 @@ def test_catalogue_holds_the_eleven_tables_of_the_protocol():
         if row.group == "tabular"
     }
     assert found == PROTOCOL
+
+
+def test_catalogue_holds_all_cohorts_of_the_paper_and_its_source():
+    cohorts = {name for name, row in catalog().items() if row.group == "metagenomics"}
+    printed, withdrawn = paper_cohorts(), paper_cohorts(is_withdrawn=True)
+    assert cohorts == {*printed.index, *withdrawn.index}
+    assert len(cohorts) == 24
+    widths = sorted(row.n_columns for row in catalog().values() if row.name in cohorts)
+    # The source prints the widths of the 24 in reverse order, so as a set they fit.
+    assert set(withdrawn["n_features"]) <= set(widths)
+
+
+def test_wide_tables_and_images_are_there():
+    groups = Counter(row.group for row in catalog().values())
+    assert groups["images"] == 1
+    assert groups["wide"] >= 4
 
 
 @pytest.mark.parametrize("name", catalog())

@@ -1,6 +1,7 @@
 """``sievebench data``: which data sets there are, and whether they are at hand."""
 
 import argparse
+import logging
 import sys
 import time
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ if TYPE_CHECKING:
     from sievebench.data import CatalogEntry
 
 _MEGABYTE = 1 << 20
+_BAR_WIDTH = 24
 _EXAMPLES = """\
 examples:
   sievebench data list                     what there is, and what is at hand
@@ -85,7 +87,7 @@ def _at_hand(row: "CatalogEntry") -> str:
     if place is not None:
         return "yes"
     is_manual = row.source["kind"] == "manual"
-    return f"no: {row.source['url']}" if is_manual else "no, to be downloaded"
+    return f"no: {row.source['why']}" if is_manual else "no, to be downloaded"
 
 
 def _fetch(rows: list["CatalogEntry"]) -> int:
@@ -100,13 +102,12 @@ def _fetch(rows: list["CatalogEntry"]) -> int:
             continue
         bar = _Bar(row.name)
         try:
-            path = fetch(row.name, progress=bar).path
+            with bar:
+                path = fetch(row.name, progress=bar).path
         except DataError as error:
-            bar.close()
             print(f"{row.name}: {error}", file=sys.stderr)
             n_failed += 1
             continue
-        bar.close()
         print(f"{row.name}: {path}")
     return 1 if n_failed else 0
 
@@ -118,7 +119,7 @@ def _check(rows: list["CatalogEntry"]) -> int:
     n_failed = 0
     for row in rows:
         if row.source["kind"] != "bundled" and find_place(row) is None:
-            print(f"{row.name}: not at hand")
+            print(f"{row.name}: {_at_hand(row)}")
             continue
         try:
             dataset = load(row.name)
@@ -132,25 +133,49 @@ def _check(rows: list["CatalogEntry"]) -> int:
     return 1 if n_failed else 0
 
 
-class _Bar:
-    """How much of a download has come, on standard error if that is a terminal."""
+class _Bar(logging.Handler):
+    """How much of a download has come, and why it is tried again.
+
+    The bar is drawn on standard error if that is a terminal.
+    """
 
     def __init__(self, name: str) -> None:
+        super().__init__(logging.INFO)
         self.name, self.shown = name, 0.0
+        self.logger = logging.getLogger("sievebench.data")
+
+    def __enter__(self) -> None:
+        """Listen to what the downloads say."""
+        self.logger.addHandler(self)
+        self.logger.setLevel(logging.INFO)
+        self._draw("asking ...")
+
+    def __exit__(self, *_: object) -> None:
+        """Clear the line."""
+        self.logger.removeHandler(self)
+        self._draw("")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print why a download is tried again."""
+        self._draw("")
+        print(f"{self.name}: {record.getMessage()}", file=sys.stderr, flush=True)
 
     def __call__(self, n_bytes: int, n_expected: int | None) -> None:
         """Show the bytes at hand, at most ten times a second."""
         now = time.monotonic()
-        if not sys.stderr.isatty() or now - self.shown < 0.1:
+        if now - self.shown < 0.1:
             return
         self.shown = now
         text = f"{n_bytes / _MEGABYTE:.1f} MB"
         if n_expected:
             share = n_bytes / n_expected
-            text += f" of {n_expected / _MEGABYTE:.1f} MB ({share:.0%})"
-        print(f"\r{self.name}: {text}\033[K", end="", file=sys.stderr, flush=True)
+            n_full = round(share * _BAR_WIDTH)
+            drawn = "#" * n_full + "-" * (_BAR_WIDTH - n_full)
+            text = f"[{drawn}] {text} of {n_expected / _MEGABYTE:.1f} MB ({share:.0%})"
+        self._draw(text)
 
-    def close(self) -> None:
-        """Clear the line."""
+    def _draw(self, text: str) -> None:
+        """Replace the line on a terminal; nothing clears it."""
         if sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            line = f"{self.name}: {text}" if text else ""
+            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)

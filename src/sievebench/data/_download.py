@@ -2,6 +2,7 @@
 
 import hashlib
 import http.client
+import logging
 import os
 import time
 import urllib.error
@@ -14,6 +15,7 @@ from sievebench.data._exceptions import CorruptDataError, OfflineError
 # Called with the bytes at hand and the bytes to come (None if the server is silent).
 Progress = Callable[[int, int | None], None]
 
+_LOGGER = logging.getLogger(__name__)
 _CHUNK_BYTES = 1 << 16
 _TIMEOUT_SECONDS = 30.0
 # The source answered, and the answer will not change.
@@ -56,7 +58,12 @@ def download(
     problem: Exception | None = None
     for attempt in range(n_attempts):
         if attempt > 0:
-            time.sleep(wait_seconds * 2 ** (attempt - 1))
+            pause = wait_seconds * 2 ** (attempt - 1)
+            _LOGGER.info(
+                "%s: %s; attempt %d of %d in %g s",
+                *(url, _said(problem), attempt + 1, n_attempts, pause),
+            )
+            time.sleep(pause)
         try:
             _fetch(url, part, checksum, progress)
             part.replace(path)
@@ -72,10 +79,16 @@ def download(
             part.unlink(missing_ok=True)
     if isinstance(problem, CorruptDataError):
         raise problem
-    raise OfflineError(
-        f"{url} cannot be reached ({problem}). Without a network, put the file into "
-        "the folder that FEATURESIEVE_DATA names; `sievebench data list` shows where."
-    ) from problem
+    raise OfflineError(f"{url} cannot be reached ({_said(problem)}).") from problem
+
+
+def _said(problem: Exception | None) -> str:
+    """Return what went wrong, without the wrapping of urllib."""
+    if isinstance(problem, urllib.error.HTTPError):
+        return f"the server answers {problem.code}, {problem.reason}"
+    if isinstance(problem, urllib.error.URLError):
+        return str(getattr(problem.reason, "strerror", None) or problem.reason)
+    return str(problem)
 
 
 def _fetch(url: str, part: Path, checksum: str, progress: Progress | None) -> None:

@@ -11,9 +11,9 @@ import numpy.typing as npt
 from sievebench.data._catalog import CatalogEntry, find_entry
 from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
-from sievebench.data._exceptions import CorruptDataError
+from sievebench.data._exceptions import CorruptDataError, OfflineError
 from sievebench.data._folders import cache_folder, data_folder
-from sievebench.data._sources import SOURCES, bundled_table
+from sievebench.data._sources import SOURCES, bundled_table, where_to_put
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 
 # The benchmark draws its rows without a seed; here one seed is fixed for good.
@@ -144,6 +144,8 @@ def fetch(
     try:
         table = SOURCES[entry.source["kind"]](entry, get)
         _check_shape(entry, table, entry.n_rows)
+    except OfflineError as error:
+        raise OfflineError(f"{error} {where_to_put(entry)}") from error
     except (ValueError, KeyError, CorruptDataError) as error:
         shutil.rmtree(raw, ignore_errors=True)  # so that the next attempt starts anew
         raise CorruptDataError(

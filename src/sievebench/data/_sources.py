@@ -24,6 +24,19 @@ Fetch = Callable[[str, str, str], Path]
 OPENML = "https://www.openml.org/api/v1/json/data"
 
 
+def where_to_put(entry: CatalogEntry) -> str:
+    """Say what a user does who has a data set that is not at hand."""
+    what = (
+        "arrays X and target"
+        if entry.file.endswith(".npz")
+        else "every column but 'target' a feature"
+    )
+    return (
+        f"If you have it, put it as {entry.file} ({what}) into the folder that "
+        "FEATURESIEVE_DATA names."
+    )
+
+
 def bundled_table(entry: CatalogEntry) -> RawTable:
     """Return a data set that scikit-learn brings along."""
     load: Any = getattr(sklearn.datasets, f"load_{entry.name}")
@@ -104,8 +117,8 @@ def mice_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
 def cohort_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
     """Read a metagenomic study: abundances by species and sample, cases and controls.
 
-    Samples that are neither are left out. `case` "bmi" stands for obese (30 or more)
-    against lean (25 or less).
+    Samples that are neither are left out. `case` is a disease or several that count as
+    one; "bmi" stands for obese (30 or more) against lean (25 or less).
     """
     study, case = entry.source["study"], entry.source["case"]
     address = f"{entry.source['url']}/{study}"
@@ -122,7 +135,7 @@ def cohort_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
     if case == "bmi":
         is_case, is_control = samples["bmi"] >= 30, samples["bmi"] <= 25
     else:
-        is_case = samples["disease"] == case
+        is_case = samples["disease"].isin([case] if isinstance(case, str) else case)
         is_control = samples["disease"] == "control"
     kept = samples.index[is_case | is_control]
     names = tuple(str(name).split("s__")[-1] for name in species.index)
@@ -133,9 +146,8 @@ def cohort_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
 def manual_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:  # noqa: ARG001
     """Say that nobody but the user can fetch this one."""
     raise MissingDataError(
-        f"{entry.name} cannot be downloaded by a program. Get it from "
-        f"{entry.source['url']}, and put it as {entry.file} (every column but 'target' "
-        "a feature) into the folder that FEATURESIEVE_DATA names."
+        f"{entry.name} cannot be downloaded by a program: {entry.source['why']}. It "
+        f"comes from {entry.source['url']}. {where_to_put(entry)}"
     )
 
 
