@@ -8,6 +8,8 @@ import torch
 from hypothesis import settings
 
 os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is imported: no windows
+# What these compare is shown when they fail, as in a test.
+pytest.register_assert_rewrite("interrupted_fits", "saved_estimators")
 
 
 # `make fuzz` asks for many more examples than `make test`.
