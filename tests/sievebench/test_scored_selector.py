@@ -6,7 +6,7 @@ import pytest
 from sievebench.selectors import ScoredSelector
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import standardised
-from sievebench.selectors._task import task_of
+from sievebench.task import task_of
 
 
 class Given(ScoredSelector):

@@ -17,12 +17,12 @@ from sievebench.selectors._checks import (
     check_number,
 )
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
 from sievebench.stack.device import resolve_device
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.task_loss import Monitor, TaskLoss
 from sievebench.stack.torch_settings import own_torch_settings
 from sievebench.stack.training import StackRows
+from sievebench.task import Task
 
 # "auto" batches: so many steps an epoch, between these sizes.
 _AUTO_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 16, 32, 512

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 def held_out_rows(

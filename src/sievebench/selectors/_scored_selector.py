@@ -13,7 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sievebench.search_space import SearchSpace
-from sievebench.selectors._task import TASKS, Task, task_of
+from sievebench.task import TASKS, Task, task_of
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Scores = npt.NDArray[np.float64]

@@ -20,7 +20,7 @@ from sievebench.selectors._scored_selector import (
     Scores,
     Support,
 )
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 _PASSED_ON = (
     *("balance", "penalty", "n_members", "n_epochs", "batch_size"),

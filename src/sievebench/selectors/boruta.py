@@ -14,7 +14,7 @@ from sievebench.selectors._scored_selector import (
     Scores,
     Support,
 )
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class Boruta(ScoredSelector):

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from sievebench.search_space import SearchSpace, Uniform
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class Lasso(ScoredSelector):

@@ -12,8 +12,8 @@ from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
 from sievebench.stack.device import resolve_device
+from sievebench.task import Task
 
 
 class LassoNet(ScoredSelector):

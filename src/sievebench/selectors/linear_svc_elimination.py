@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC, LinearSVR
 
 from sievebench.search_space import LogUniform, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class LinearSVCElimination(ScoredSelector):

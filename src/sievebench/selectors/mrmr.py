@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
 from sievebench.selectors.univariate import f_statistics
+from sievebench.task import Task
 
 _LARGEST_RELEVANCE = 1e200
 

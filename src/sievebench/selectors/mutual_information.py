@@ -8,7 +8,7 @@ from sklearn.feature_selection import mutual_info_classif, mutual_info_regressio
 
 from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class MutualInformation(ScoredSelector):

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class NoSelection(ScoredSelector):

@@ -10,7 +10,7 @@ from sklearn.inspection import permutation_importance
 from sievebench.search_space import Choice, Integer, SearchSpace
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class PermutationImportance(ScoredSelector):

@@ -31,13 +31,13 @@ from sievebench.selectors._prototypes import (
     NeighbourSettings,
     PrototypeNetwork,
 )
-from sievebench.selectors._task import Task
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.training import (
     StackRows,
     TrainingSettings,
     train_stack,
 )
+from sievebench.task import Task
 
 # Initial weights of the gating network: gates start out nearly indifferent.
 _INITIAL_STD = 0.015

@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sklearn.feature_selection import f_classif, f_regression
 
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class Univariate(ScoredSelector):

@@ -15,7 +15,7 @@ from sievebench.search_space import (
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.selectors._task import Task
+from sievebench.task import Task
 
 
 class XGBoost(ScoredSelector):
