@@ -1,11 +1,15 @@
 """A training step captured as a CUDA graph and replayed."""
 
+import threading
 from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 Step = Callable[[Tensor, Tensor, Tensor, Tensor | None], None]
+
+# Two threads that fit at once must not begin to record at once.
+_RECORDING = threading.Lock()
 
 
 class CapturedStep:
@@ -74,6 +78,13 @@ class CapturedStep:
     def _capture(self, rows: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor]:
         """Record the step for batches of this size without running it."""
         graph, static_rows = torch.cuda.CUDAGraph(), rows.clone()
-        with torch.cuda.graph(graph):
-            self._run(static_rows)
+        with _RECORDING:
+            torch.cuda.synchronize()
+            with torch.cuda.stream(self._stream):
+                # Other threads may go on with what they do on the device.
+                graph.capture_begin(capture_error_mode="thread_local")
+                try:
+                    self._run(static_rows)
+                finally:
+                    graph.capture_end()
         return graph, static_rows
