@@ -115,7 +115,7 @@ LABORATORY_MAY_IMPORT = {
     "tuning": {"search_space"},
     "analysis": {"labels"},
     "report": {"store", "analysis", "labels"},
-    "pipeline": STAGES | {"run_spec", "tuning"},
+    "pipeline": STAGES | {"run_spec", "tuning", "stack"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}

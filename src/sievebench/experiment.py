@@ -29,18 +29,21 @@ class Profile:
         Runs with the best settings.
     time_limit_seconds : float
         Of a cell.
+    trials_at_once : int
+        As in `RunSpec`.
     """
 
     n_trials: int
     n_seeds: int
     time_limit_seconds: float
+    trials_at_once: int = 1
 
 
 PROFILES = {
     "smoke": Profile(n_trials=2, n_seeds=1, time_limit_seconds=60.0),
-    "quick": Profile(n_trials=15, n_seeds=3, time_limit_seconds=3600.0),
+    "quick": Profile(15, n_seeds=3, time_limit_seconds=3600.0, trials_at_once=5),
     # 50 trials as in the paper; seeds as in the benchmark it extends.
-    "paper": Profile(n_trials=50, n_seeds=10, time_limit_seconds=48 * 3600.0),
+    "paper": Profile(50, n_seeds=10, time_limit_seconds=48 * 3600.0, trials_at_once=5),
 }
 
 
@@ -83,7 +86,7 @@ class Experiment:
     noise_fraction : float
     stream : {"legacy", "own"}
     downstream_settings : mapping
-    n_trials, n_seeds, time_limit_seconds : number or None
+    n_trials, n_seeds, time_limit_seconds, trials_at_once : number or None
         What differs from the profile.
     splits_anew : bool
         As in `RunSpec`.
@@ -106,6 +109,7 @@ class Experiment:
     n_trials: int | None = None
     n_seeds: int | None = None
     time_limit_seconds: float | None = None
+    trials_at_once: int | None = None
     splits_anew: bool = False
     match: Mapping[str, str] = field(default_factory=dict)
 
@@ -158,6 +162,7 @@ class Experiment:
                 selector_settings=row.settings,
                 downstream_settings=self.downstream_settings,
                 n_trials=budget.n_trials,
+                trials_at_once=budget.trials_at_once,
                 tunes_selector=row.is_tuned,
                 splits_anew=self.splits_anew,
                 experiment=self.purpose,

@@ -2,37 +2,34 @@
 
 import time
 import traceback
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import Any, TypeVar
 
 from sievebench import corruption, data, downstream, selectors
 from sievebench.data import MissingDataError, Split
 from sievebench.downstream import PREDICTORS
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS, Selection
+from sievebench.stack.side_by_side import side_by_side
 from sievebench.store import DatasetFacts, RunRecord, RunResult
 from sievebench.tuning import NothingWorkedError, Settings, TuningResult, tune
 
+S = TypeVar("S")
+T = TypeVar("T")
+
 # As in the benchmark, settings are judged by one seed that is none of the runs'.
 _TUNING_REPETITION = -1
-# Scaling takes seconds on a large table, and trials often keep the same columns.
-_MOST_REMEMBERED = 3
 
 
 @dataclass(frozen=True)
 class _Table:
-    """A corrupted table in three parts, raw and scaled; and some of its columns."""
+    """A corrupted table in three scaled parts."""
 
     facts: DatasetFacts
-    raw: Split
-    scaled: Split
-    kept: dict[bytes, Split] = field(default_factory=dict)
+    split: Split
 
 
 def run_one(spec: RunSpec, *, journal: Path | None = None) -> RunRecord:
@@ -54,7 +51,7 @@ def run_one(spec: RunSpec, *, journal: Path | None = None) -> RunRecord:
         _check_names(spec)
         table = _table_of(spec, spec.seeds[0])
         known["facts"] = table.facts
-        reason = _reason_to_skip(spec, table.raw)
+        reason = _reason_to_skip(spec, table.split)
         if reason:
             return RunRecord(spec, "skipped", reason=reason, **known)
         settings = _own_settings(spec)
@@ -111,7 +108,6 @@ def _table(
     """Return the corrupted table in parts; a worker's cells often share one."""
     dataset = data.load(name)
     corrupted = corruption.apply(dataset, scenario, noise_fraction, seed)
-    raw = data.split(corrupted, split_seed)
     facts = DatasetFacts(
         n_rows=corrupted.n_rows,
         n_original=corrupted.n_original,
@@ -120,7 +116,7 @@ def _table(
         is_sample=corrupted.is_sample,
         checksum=corrupted.checksum,
     )
-    return _Table(facts, raw, raw.scaled())
+    return _Table(facts, data.split(corrupted, split_seed).scaled())
 
 
 def _reason_to_skip(spec: RunSpec, split: Split) -> str:
@@ -166,26 +162,7 @@ def _tune(spec: RunSpec, table: _Table, journal: Path | None) -> TuningResult:
     spaces = {"downstream": PREDICTORS[spec.downstream].space}
     if spec.tunes_selector:
         spaces["selector"] = SELECTORS[spec.selector_name].search_space()
-    own, problems = _own_settings(spec), []
-    # Many trials differ in the predictor's settings only.
-    selections: dict[str, Selection] = {}
-
-    def judge(batch: Sequence[Settings]) -> list[float | None]:
-        scores: list[float | None] = []
-        for tuned in batch:
-            try:
-                settings = _merged(own, tuned)
-                key = repr(sorted(settings["selector"].items()))
-                if key not in selections:
-                    selections[key] = _select(
-                        spec, table, settings["selector"], _TUNING_REPETITION
-                    )
-                scores.append(_judged(spec, table, selections[key], settings))
-            except (ArithmeticError, RuntimeError, ValueError) as error:
-                problems.append(_one_line(error))
-                scores.append(None)
-        return scores
-
+    judge = _Judge(spec, table)
     try:
         return tune(
             spaces,
@@ -193,19 +170,76 @@ def _tune(spec: RunSpec, table: _Table, journal: Path | None) -> TuningResult:
             n_trials=spec.n_trials,
             seed=spec.seed("tuning"),
             journal=journal,
+            batch_size=spec.trials_at_once,
         )
     except NothingWorkedError as error:
-        raise ValueError(f"{error} The last one: {problems[-1:]}") from error
+        raise ValueError(f"{error} The last one: {judge.problems[-1:]}") from error
 
 
-def _judged(
-    spec: RunSpec, table: _Table, selection: Selection, settings: Settings
-) -> float:
-    """Return the validation score of settings."""
-    (found,) = _evaluate(
-        spec, table, selection, settings["downstream"], [_TUNING_REPETITION]
-    )
-    return found.validation_score
+class _Judge:
+    """Say what settings are worth on the validation part, those of a batch together.
+
+    Attributes
+    ----------
+    problems : list of str
+        Why settings did not work.
+    """
+
+    def __init__(self, spec: RunSpec, table: _Table) -> None:
+        self._spec, self._table = spec, table
+        # Many trials differ in the predictor's settings only.
+        self._selections: dict[str, Selection | None] = {}
+        self.problems: list[str] = []
+
+    def __call__(self, batch: Sequence[Settings]) -> list[float | None]:
+        """Return one score for each settings, None where they do not work."""
+        own, device = _own_settings(self._spec), self._spec.device
+        merged = [_merged(own, tuned) for tuned in batch]
+        fresh = {
+            key: settings["selector"]
+            for settings in merged
+            if (key := _key_of(settings)) not in self._selections
+        }
+        found = side_by_side(
+            [partial(self._tried, self._select, chosen) for chosen in fresh.values()],
+            device,
+        )
+        self._selections.update(zip(fresh, found, strict=True))
+        return side_by_side(
+            [partial(self._tried, self._score, settings) for settings in merged],
+            device,
+        )
+
+    def _tried(self, work: Callable[[S], T], settings: S) -> T | None:
+        """Return what comes of it, None if the settings do not work."""
+        try:
+            return work(settings)
+        except (ArithmeticError, RuntimeError, ValueError) as error:
+            self.problems.append(_one_line(error))
+            return None
+
+    def _select(self, settings: Mapping[str, Any]) -> Selection:
+        """Return what the selector says with these settings."""
+        return _select(self._spec, self._table, settings, _TUNING_REPETITION)
+
+    def _score(self, settings: Settings) -> float | None:
+        """Return the validation score."""
+        selection = self._selections[_key_of(settings)]
+        if selection is None:
+            return None
+        (found,) = _evaluate(
+            self._spec,
+            self._table,
+            selection,
+            settings["downstream"],
+            [_TUNING_REPETITION],
+        )
+        return found.validation_score
+
+
+def _key_of(settings: Settings) -> str:
+    """Return what the selection depends on."""
+    return repr(sorted(settings["selector"].items()))
 
 
 def _run_splits(spec: RunSpec, settings: Settings) -> tuple[RunResult, ...]:
@@ -225,9 +259,14 @@ def _run_seeds(
     spec: RunSpec, table: _Table, settings: Settings
 ) -> tuple[RunResult, ...]:
     """Select once a seed; seeds with the same columns are predicted as one stack."""
-    selections = {
-        seed: _select(spec, table, settings["selector"], seed) for seed in spec.seeds
-    }
+    found_by_seed = side_by_side(
+        [
+            partial(_select, spec, table, settings["selector"], seed)
+            for seed in spec.seeds
+        ],
+        spec.device,
+    )
+    selections = dict(zip(spec.seeds, found_by_seed, strict=True))
     seeds_of: dict[bytes, list[int]] = {}
     for seed, selection in selections.items():
         seeds_of.setdefault(selection.support.tobytes(), []).append(seed)
@@ -242,7 +281,7 @@ def _run_seeds(
                 score=evaluation.score,
                 validation_score=evaluation.validation_score,
                 kept=tuple(kept.tolist()),
-                n_added_kept=int((~table.raw.is_original[kept]).sum()),
+                n_added_kept=int((~table.split.is_original[kept]).sum()),
                 selector_seconds=selections[seed].seconds,
                 downstream_seconds=evaluation.seconds,
             )
@@ -255,7 +294,7 @@ def _select(
     """Fit the selector on the train part."""
     return selectors.select(
         spec.selector_name,
-        table.scaled,
+        table.split,
         keep=_n_to_keep(spec, table.facts.n_original),
         seed=spec.seed("selector", repetition),
         settings=settings,
@@ -270,22 +309,17 @@ def _evaluate(
     settings: Mapping[str, Any],
     repetitions: Sequence[int],
 ) -> list[downstream.Evaluation]:
-    """Train the predictor on the kept columns, scaled anew as in the benchmark."""
-    kept = _kept_columns(table, selection.support)
+    """Train the predictor on the kept columns.
+
+    The benchmark scales them anew. A column's scale depends on no other column, but for
+    the numbers that its jitter of 1e-3 takes from a common stream: so this is the same
+    up to that, and saves seconds a trial.
+    """
+    kept = table.split.keep(selection.support)
     seeds = [spec.seed("downstream", repetition) or 0 for repetition in repetitions]
     return downstream.evaluate(
         spec.downstream, kept, seeds, settings=settings, device=spec.device
     )
-
-
-def _kept_columns(table: _Table, support: npt.NDArray[np.bool_]) -> Split:
-    """Return the kept columns, scaled; the last few supports are remembered."""
-    key = support.tobytes()
-    if key not in table.kept:
-        if len(table.kept) >= _MOST_REMEMBERED:
-            table.kept.clear()
-        table.kept[key] = table.raw.keep(support).scaled()
-    return table.kept[key]
 
 
 def _one_line(error: Exception) -> str:

@@ -47,6 +47,9 @@ class RunSpec:
         What differs from the defaults; what is tuned comes on top.
     n_trials : int
         Of tuning; 0 tunes nothing.
+    trials_at_once : int
+        Settings that are drawn, and on a GPU trained, together: the search learns from
+        them once all have a score.
     tunes_selector : bool
         Whether the selector is tuned together with the predictor.
     splits_anew : bool
@@ -69,6 +72,7 @@ class RunSpec:
     selector_settings: Mapping[str, Any] = field(default_factory=dict)
     downstream_settings: Mapping[str, Any] = field(default_factory=dict)
     n_trials: int = 0
+    trials_at_once: int = 1
     tunes_selector: bool = True
     splits_anew: bool = False
     experiment: str = "benchmark"
@@ -79,6 +83,10 @@ class RunSpec:
             raise ValueError(f"seeds must be distinct numbers, got {self.seeds!r}.")
         if self.n_trials < 0:
             raise ValueError(f"n_trials must be an int >= 0, got {self.n_trials!r}.")
+        if self.trials_at_once < 1:
+            raise ValueError(
+                f"trials_at_once must be an int >= 1, got {self.trials_at_once!r}."
+            )
         if self.splits_anew and self.n_trials:
             raise ValueError(
                 "n_trials must be 0 with splits_anew: the rows that judge settings in "

@@ -66,6 +66,29 @@ def test_tuned_settings_are_recorded_and_used(tmp_path):
     assert run_one(fixed).runs[0].score == record.runs[0].score
 
 
+def test_trials_drawn_at_once_are_those_drawn_one_by_one():
+    # The search learns from what it has seen only later: the first draws are random.
+    spec = replace(CELL, n_trials=4, selector="forest", seeds=(0,))
+    together = run_one(replace(spec, trials_at_once=3))
+    alone = run_one(spec)
+    assert together.tuning["settings"] == alone.tuning["settings"]
+    assert together.runs[0].score == alone.runs[0].score
+
+
+def test_selector_that_is_not_tuned_is_fitted_once_for_all_trials(monkeypatch):
+    fits = []
+    select = pipeline.selectors.select
+
+    def counted(*arguments, **named):
+        fits.append(named["seed"])
+        return select(*arguments, **named)
+
+    monkeypatch.setattr(pipeline.selectors, "select", counted)
+    spec = replace(CELL, n_trials=4, tunes_selector=False, trials_at_once=2)
+    assert run_one(spec).status == "done"
+    assert len(fits) == 1 + len(spec.seeds)
+
+
 def test_test_part_does_not_touch_tuning_or_selection(monkeypatch):
     spec = replace(CELL, n_trials=2, selector="lasso", seeds=(0,))
     clean = run_one(spec)

@@ -81,6 +81,7 @@ def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
         ({"seeds": ()}, "seeds must be distinct"),
         ({"seeds": (1, 1)}, "seeds must be distinct"),
         ({"n_trials": -1}, "n_trials must be"),
+        ({"trials_at_once": 0}, "trials_at_once must be"),
         ({"stream": "new"}, "stream must be"),
         ({"keep": 0}, "keep must be"),
         ({"keep": "some"}, "keep must be"),

@@ -60,7 +60,7 @@ class _MetricObjective:
         outputs = self._network.forward(batch, training=True)
         return self._loss.row_losses(outputs, targets).mean(dim=1)
 
-    def after_step_(self, learning_rate: float) -> None:
+    def after_step_(self, learning_rate: float | Tensor) -> None:
         """Change nothing."""
 
     def validation_scores(self, rows: StackRows) -> Tensor:

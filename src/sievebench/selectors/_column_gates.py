@@ -38,7 +38,7 @@ class GatedMLP:
     def __init__(
         self, network: StackedMLP, n_columns: int, noise: MemberNoise, spread: float
     ) -> None:
-        self.network, self._noise, self.spread = network, noise, spread
+        self.network, self.noise, self.spread = network, noise, spread
         self.n_members = network.n_members
         self.numbers_per_row = network.numbers_per_row
         means = noise.initial_normal((n_columns,), _INITIAL_SPREAD, torch.float32)
@@ -51,7 +51,7 @@ class GatedMLP:
         means = self.gate_means
         noise = None
         if training:
-            noise = self._noise.normal((means.shape[1],), means.dtype)
+            noise = self.noise.normal((means.shape[1],), means.dtype)
         gates = clipped_gate(means + _CENTRE, noise, self.spread)
         return self.network.forward(batch, training=training, column_scale=gates)
 

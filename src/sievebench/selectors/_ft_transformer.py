@@ -55,7 +55,7 @@ class FTTransformer:
         residual_dropout: float,
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        self.n_members, self._noise, self._dtype = noise.n_members, noise, dtype
+        self.n_members, self.noise, self._dtype = noise.n_members, noise, dtype
         self._token_size, self._n_heads, self._n_layers = token_size, n_heads, n_layers
         self._attention_dropout = attention_dropout
         self._ffn_dropout, self._residual_dropout = ffn_dropout, residual_dropout
@@ -83,7 +83,7 @@ class FTTransformer:
 
     def _add_uniform(self, name: str, shape: tuple[int, ...], *, fan_in: int) -> None:
         """Create a parameter, uniform in ±1/sqrt(fan_in)."""
-        values = self._noise.initial_uniform(shape, fan_in**-0.5, self._dtype)
+        values = self.noise.initial_uniform(shape, fan_in**-0.5, self._dtype)
         self.trainable[name] = values.requires_grad_()
 
     def _add_linear(self, name: str, fan_in: int, fan_out: int) -> None:
@@ -99,7 +99,7 @@ class FTTransformer:
     def _add_constant(self, name: str, width: int, value: float) -> None:
         """Create a (members, 1, width) parameter with one value."""
         values = torch.full((self.n_members, 1, width), value, dtype=self._dtype)
-        self.trainable[name] = values.to(self._noise.device).requires_grad_()
+        self.trainable[name] = values.to(self.noise.device).requires_grad_()
 
     def _add_layer(self, layer: int) -> None:
         """Create the parameters of one layer."""
@@ -218,7 +218,7 @@ class FTTransformer:
         if not training or fraction == 0.0:
             return values
         shape = tuple(values.shape[1:])
-        return values * self._noise.kept(shape, fraction, values.dtype)
+        return values * self.noise.kept(shape, fraction, values.dtype)
 
 
 def attention_map(query: Tensor, key: Tensor) -> Tensor:

@@ -81,7 +81,7 @@ class ProximalGroupLasso(Penalty[StackedMLP]):
     def __init__(self, thresholds: Tensor) -> None:
         self._thresholds = thresholds
 
-    def after_step_(self, network: StackedMLP, learning_rate: float) -> None:
+    def after_step_(self, network: StackedMLP, learning_rate: float | Tensor) -> None:
         """Take the proximal step."""
         weight = network.first_weight
         weight.copy_(shrink_groups(weight, self._thresholds * learning_rate))

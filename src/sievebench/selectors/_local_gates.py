@@ -80,7 +80,7 @@ class LocallyGatedMLP:
 
     def __init__(self, gating: GatingNetwork, predictor: StackedMLP) -> None:
         self.gating, self._predictor = gating, predictor
-        self.n_members = predictor.n_members
+        self.n_members, self.noise = predictor.n_members, predictor.noise
         self.trainable = _joined(gating.network.trainable, predictor.trainable)
         self.state = _joined(gating.network.state, predictor.state)
         self.numbers_per_row = max(

@@ -60,7 +60,7 @@ def squared_distances(queries: Tensor, items: Tensor) -> Tensor:
 def without_diagonal(square: Tensor) -> Tensor:
     """Return (..., n, n - 1): every row of a square matrix without its own entry."""
     n = square.shape[-1]
-    is_other = ~torch.eye(n, dtype=torch.bool, device=square.device)
-    columns = torch.arange(n, device=square.device).expand(n, n)[is_other]
-    index = columns.view(n, n - 1).expand(*square.shape[:-1], n - 1)
-    return square.gather(-1, index)
+    row = torch.arange(n, device=square.device).unsqueeze(1)
+    column = row[: n - 1].T
+    others = column + (column >= row)  # (n, n - 1)
+    return square.gather(-1, others.expand(*square.shape[:-1], n - 1))

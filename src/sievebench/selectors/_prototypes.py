@@ -29,7 +29,7 @@ class PrototypeNetwork:
 
     def __init__(self, gating: GatingNetwork) -> None:
         self.gating = gating
-        self.n_members = gating.network.n_members
+        self.n_members, self.noise = gating.network.n_members, gating.network.noise
         self.trainable: dict[str, Tensor] = gating.network.trainable
         self.state: dict[str, Tensor] = gating.network.state
         self.numbers_per_row = gating.network.numbers_per_row
@@ -106,7 +106,7 @@ class NeighbourObjective:
         found = (places.sum(dim=2) * without_diagonal(is_same)).sum(dim=2)
         return n_neighbors - found
 
-    def after_step_(self, learning_rate: float) -> None:
+    def after_step_(self, learning_rate: float | Tensor) -> None:
         """Change nothing."""
 
     def validation_scores(self, rows: StackRows) -> Tensor:

@@ -34,6 +34,11 @@ class MemberNoise:
         ]
 
     @property
+    def generators(self) -> list[torch.Generator]:
+        """What the noise of training is drawn from, one a member."""
+        return self._training
+
+    @property
     def n_members(self) -> int:
         """Number of members."""
         return len(self._initial)

@@ -22,6 +22,8 @@ class StackedNetwork(Protocol):
     Attributes
     ----------
     n_members : int
+    noise : MemberNoise
+        What all random numbers of training come from.
     trainable : dict of str to Tensor
         Parameters; the first axis of each is the member.
     state : dict of str to Tensor
@@ -31,6 +33,7 @@ class StackedNetwork(Protocol):
     """
 
     n_members: int
+    noise: MemberNoise
     trainable: dict[str, Tensor]
     state: dict[str, Tensor]
     numbers_per_row: int
@@ -86,7 +89,7 @@ class StackedMLP:
     ) -> None:
         self.n_members = noise.n_members
         self.n_layers = len(hidden_sizes) + 1
-        self._noise, self._dtype = noise, dtype
+        self.noise, self._dtype = noise, dtype
         self._activation = {"relu": torch.relu, "tanh": torch.tanh}[activation]
         self._dropout, self._batch_norm = dropout, batch_norm
         self.first_layer = torch.empty(0)
@@ -107,16 +110,16 @@ class StackedMLP:
         bound = 1.0 / math.sqrt(fan_in)
         for name, shape in (("weight", (fan_in, fan_out)), ("bias", (1, fan_out))):
             if initial_std is None:
-                values = self._noise.initial_uniform(shape, bound, self._dtype)
+                values = self.noise.initial_uniform(shape, bound, self._dtype)
             else:
                 std = initial_std if name == "weight" else 0.0
-                values = self._noise.initial_normal(shape, std, self._dtype)
+                values = self.noise.initial_normal(shape, std, self._dtype)
             self.trainable[f"{name}{layer}"] = values.requires_grad_()
 
     def _add_batch_norm(self, layer: int, width: int) -> None:
         """Create scale, shift and running statistics of one hidden layer."""
         shape = (self.n_members, 1, width)
-        ones = torch.ones(shape, dtype=self._dtype, device=self._noise.device)
+        ones = torch.ones(shape, dtype=self._dtype, device=self.noise.device)
         self.trainable[f"norm_scale{layer}"] = ones.clone().requires_grad_()
         self.trainable[f"norm_shift{layer}"] = torch.zeros_like(ones).requires_grad_()
         self._statistics[f"running_mean{layer}"] = torch.zeros_like(ones)
@@ -156,7 +159,7 @@ class StackedMLP:
             hidden = self._activation(hidden)
             if training and self._dropout > 0.0:
                 shape = (hidden.shape[1], hidden.shape[2])
-                kept = self._noise.kept(shape, self._dropout, hidden.dtype)
+                kept = self.noise.kept(shape, self._dropout, hidden.dtype)
                 hidden = hidden * kept
             hidden = torch.baddbmm(
                 self.trainable[f"bias{layer}"], hidden, self.trainable[f"weight{layer}"]

@@ -7,7 +7,7 @@ fit here.
 """
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Literal, cast
 
 import torch
 from torch import Tensor
@@ -52,14 +52,14 @@ class StackedOptimizer:
                 for value in self._parameters
             ]
 
-    def step_(self, gradients: list[Tensor], learning_rate: float) -> None:
+    def step_(self, gradients: list[Tensor], learning_rate: float | Tensor) -> None:
         """Change the parameters.
 
         Parameters
         ----------
         gradients : list of Tensor
             In the order of the parameters; scaled in place if they are clipped.
-        learning_rate : float
+        learning_rate : float or Tensor of shape ()
         """
         # The fused updates read memory in order, whatever the strides say.
         gradients = [value.contiguous() for value in gradients]
@@ -71,7 +71,9 @@ class StackedOptimizer:
             else:
                 self._adam_step_(gradients, learning_rate)
 
-    def _sgd_step_(self, gradients: list[Tensor], learning_rate: float) -> None:
+    def _sgd_step_(
+        self, gradients: list[Tensor], learning_rate: float | Tensor
+    ) -> None:
         """Go down the gradient."""
         sgd(
             self._parameters,
@@ -80,13 +82,16 @@ class StackedOptimizer:
             fused=True,
             weight_decay=self._weight_decay,
             momentum=0.0,
-            lr=learning_rate,
+            # The fused form takes a tensor too, which its annotation does not say.
+            lr=cast(float, learning_rate),
             dampening=0.0,
             nesterov=False,
             maximize=False,
         )
 
-    def _adam_step_(self, gradients: list[Tensor], learning_rate: float) -> None:
+    def _adam_step_(
+        self, gradients: list[Tensor], learning_rate: float | Tensor
+    ) -> None:
         """Take a step of Adam or AdamW with the usual betas."""
         update = adamw if self._name == "adamw" else adam
         update(

@@ -33,13 +33,13 @@ class Penalty(Generic[NetworkT]):
         """
         return task_losses
 
-    def after_step_(self, network: NetworkT, learning_rate: float) -> None:
+    def after_step_(self, network: NetworkT, learning_rate: float | Tensor) -> None:
         """Change the parameters after a gradient step, without recording gradients.
 
         Parameters
         ----------
         network : StackedNetwork
-        learning_rate : float
+        learning_rate : float or Tensor of shape ()
             Of the step.
         """
 
@@ -76,7 +76,7 @@ class PenalizedLoss(Generic[NetworkT]):
         task_losses = self._task_loss.row_losses(outputs, targets).mean(dim=1)
         return self._penalty.total(task_losses, self._network)
 
-    def after_step_(self, learning_rate: float) -> None:
+    def after_step_(self, learning_rate: float | Tensor) -> None:
         """Let the penalty change the parameters."""
         self._penalty.after_step_(self._network, learning_rate)
 

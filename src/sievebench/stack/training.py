@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from featuresieve import TrainingDivergedError
+from sievebench.stack.captured_step import CapturedStep, recordable_stream
 from sievebench.stack.mlp import StackedNetwork
 from sievebench.stack.optimizer import OptimizerName, StackedOptimizer
 
@@ -91,7 +92,7 @@ class Objective(Protocol):
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
         """Return what each member minimises on a batch, (members,)."""
 
-    def after_step_(self, learning_rate: float) -> None:
+    def after_step_(self, learning_rate: float | Tensor) -> None:
         """Change parameters after a gradient step, for instance by a proximal step."""
 
     def validation_scores(self, rows: StackRows) -> Tensor:
@@ -147,32 +148,31 @@ def train_stack(
     TrainingDivergedError
         If a member has no epoch with a finite validation score.
     """
-    optimizer = StackedOptimizer(
-        network.trainable.values(),
-        settings.optimizer,
-        weight_decay=settings.weight_decay,
-        clip_norm=settings.clip_norm,
-    )
-    order = torch.Generator().manual_seed(order_seed)
-    checkpoints = _Checkpoints(network, settings.patience)
-    record = checkpoints.record
-    for epoch in range(settings.max_epochs):
-        rate = settings.rate_of(epoch)
-        for picked in epoch_batches(rows.training, settings.batch_size, order):
-            gradients = _gradients(network, objective, rows, picked, settings)
-            optimizer.step_(gradients, rate)
+    device = rows.features.device
+    with recordable_stream(device):
+        step = _Step(network, objective, rows, settings)
+        take = (
+            CapturedStep(step, network.noise.generators, device)
+            if device.type == "cuda"
+            else step
+        )
+        order = torch.Generator().manual_seed(order_seed)
+        checkpoints = _Checkpoints(network, settings.patience)
+        record = checkpoints.record
+        for epoch in range(settings.max_epochs):
+            rate = settings.rate_of(epoch)
+            for picked in epoch_batches(rows.training, settings.batch_size, order):
+                take(picked, rate)
+            record.n_epochs = epoch + 1
+            if len(rows.validation) == 0:
+                continue
             with torch.no_grad():
-                objective.after_step_(rate)
-        record.n_epochs = epoch + 1
-        if len(rows.validation) == 0:
-            continue
-        with torch.no_grad():
-            checkpoints.look_(epoch, objective.validation_scores(rows))
-        if checkpoints.is_stopped.all():
-            break
-    if len(rows.validation) > 0:
-        checkpoints.restore_()
-    return record
+                checkpoints.look_(epoch, objective.validation_scores(rows))
+            if checkpoints.is_stopped.all():
+                break
+        if len(rows.validation) > 0:
+            checkpoints.restore_()
+        return record
 
 
 def epoch_batches(
@@ -187,28 +187,47 @@ def epoch_batches(
     yield from shuffled[: n_rows - n_rows % batch_size].split(batch_size)
 
 
-def _gradients(
-    network: StackedNetwork,
-    objective: Objective,
-    rows: StackRows,
-    picked: Tensor,
-    settings: TrainingSettings,
-) -> list[Tensor]:
-    """Return the gradient of the batch loss, summed over passes."""
-    parameters = list(network.trainable.values())
-    total: list[Tensor] | None = None
-    for part in picked.split(settings.rows_per_pass or len(picked)):
-        # Members share no parameter, so the gradient of the sum is each one's own.
-        loss = objective.losses(*rows.batch(part)).sum()
-        gradients = list(torch.autograd.grad(loss, parameters))
-        if len(part) == len(picked):
-            return gradients
-        share = len(part) / len(picked)
-        total = total or [torch.zeros_like(value) for value in gradients]
-        for value, gradient in zip(total, gradients, strict=True):
-            value.add_(gradient, alpha=share)
-    assert total is not None
-    return total
+class _Step:
+    """One gradient step of all members."""
+
+    def __init__(
+        self,
+        network: StackedNetwork,
+        objective: Objective,
+        rows: StackRows,
+        settings: TrainingSettings,
+    ) -> None:
+        self._objective, self._rows = objective, rows
+        self._rows_per_pass = settings.rows_per_pass
+        self._parameters = list(network.trainable.values())
+        self._optimizer = StackedOptimizer(
+            self._parameters,
+            settings.optimizer,
+            weight_decay=settings.weight_decay,
+            clip_norm=settings.clip_norm,
+        )
+
+    def __call__(self, picked: Tensor, rate: float | Tensor) -> None:
+        """Take a step on some rows."""
+        self._optimizer.step_(self._gradients(picked), rate)
+        with torch.no_grad():
+            self._objective.after_step_(rate)
+
+    def _gradients(self, picked: Tensor) -> list[Tensor]:
+        """Return the gradient of the batch loss, summed over passes."""
+        total: list[Tensor] | None = None
+        for part in picked.split(self._rows_per_pass or len(picked)):
+            # Members share no parameter: the gradient of the sum is each one's own.
+            loss = self._objective.losses(*self._rows.batch(part)).sum()
+            gradients = list(torch.autograd.grad(loss, self._parameters))
+            if len(part) == len(picked):
+                return gradients
+            share = len(part) / len(picked)
+            total = total or [torch.zeros_like(value) for value in gradients]
+            for value, gradient in zip(total, gradients, strict=True):
+                value.add_(gradient, alpha=share)
+        assert total is not None
+        return total
 
 
 class _Checkpoints:

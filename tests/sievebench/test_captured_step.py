@@ -1,0 +1,120 @@
+"""Steps recorded as CUDA graphs, and trainings side by side, against plain ones."""
+
+import numpy as np
+import pytest
+import torch
+from neural_tables import small_rows
+
+from sievebench.selectors import SELECTORS
+from sievebench.stack.captured_step import CapturedStep
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.optimizer import StackedOptimizer
+from sievebench.stack.penalized_loss import PenalizedLoss
+from sievebench.stack.side_by_side import side_by_side
+from sievebench.stack.task_loss import TaskLoss
+from sievebench.stack.training import StackRows, TrainingSettings, train_stack
+
+NEURAL = ["1l-lasso", "agl", "deep-lasso", "stg", "protogate", "lspin", "attention"]
+QUICK = {"agl": {"n_steps": 60}, "autonfs": {}}
+ANY_DEVICE = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+
+
+def fit(name, X, y, seed=0):
+    settings = QUICK.get(name, {"max_epochs": 6})
+    selector = SELECTORS[name](random_state=seed, device="cuda", **settings)
+    return selector.fit(X, y).scores_
+
+
+def made_table(seed=0, n_rows=400):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_rows, 8)).astype(np.float32)
+    return X, (X[:, 0] * X[:, 1] + X[:, 2] > 0).astype(int)
+
+
+def train_on_cuda(seed):
+    """Return the weights of a stack with dropout after a few epochs."""
+    place = torch.device("cuda")
+    rows = small_rows(n_rows=300, n_columns=5, n_classes=3)
+    rows = StackRows(
+        rows.features.float().to(place),
+        rows.targets.to(place),
+        rows.training.to(place),
+        rows.validation.to(place),
+    )
+    loss = TaskLoss.for_classes(3)
+    network = StackedMLP(
+        5, 3, hidden_sizes=(16, 8), noise=MemberNoise((seed, 7), place), dropout=0.3
+    )
+    settings = TrainingSettings(batch_size=32, max_epochs=8)
+    record = train_stack(
+        network, PenalizedLoss(network, loss), rows, settings, order_seed=0
+    )
+    weights = [value.detach().cpu() for value in network.trainable.values()]
+    return [*weights, record.best_score.cpu()]
+
+
+@pytest.mark.parametrize("name", ["adamw", "adam", "sgd"])
+def test_learning_rate_in_memory_is_the_learning_rate(name):
+    random = torch.Generator().manual_seed(0)
+    start = torch.randn(2, 3, generator=random)
+    gradients = [torch.randn(2, 3, generator=random) for _ in range(4)]
+    ends = []
+    for rate in (0.25, torch.tensor(0.25)):
+        parameter = start.clone()
+        optimizer = StackedOptimizer([parameter], name, weight_decay=0.1)
+        for gradient in gradients:
+            optimizer.step_([gradient], rate)
+        ends.append(parameter)
+    torch.testing.assert_close(ends[0], ends[1])
+    assert not torch.equal(ends[0], start)
+
+
+@pytest.mark.parametrize("device", ANY_DEVICE)
+def test_work_side_by_side_comes_back_in_order(device):
+    work = [lambda number=number: number**2 for number in range(7)]
+    assert side_by_side(work, device) == [number**2 for number in range(7)]
+
+
+@pytest.mark.parametrize("device", ANY_DEVICE)
+def test_error_of_one_piece_of_work_is_raised(device):
+    def fail():
+        raise ArithmeticError("this one")
+
+    with pytest.raises(ArithmeticError, match="this one"):
+        side_by_side([lambda: 1, fail, lambda: 2], device)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", NEURAL)
+def test_recorded_training_is_the_plain_one(name, monkeypatch):
+    X, y = made_table()
+    recorded = fit(name, X, y)
+    monkeypatch.setattr(CapturedStep, "n_eager", 10**9)
+    np.testing.assert_allclose(recorded, fit(name, X, y), rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.gpu
+def test_recorded_training_draws_the_dropout_of_the_plain_one(monkeypatch):
+    recorded = train_on_cuda(0)
+    monkeypatch.setattr(CapturedStep, "n_eager", 10**9)
+    for one, other in zip(recorded, train_on_cuda(0), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.gpu
+def test_trainings_side_by_side_are_those_one_after_the_other():
+    seeds = range(12)
+    together = side_by_side([lambda s=s: train_on_cuda(s) for s in seeds], "cuda")
+    for seed, found in zip(seeds, together, strict=True):
+        for one, other in zip(found, train_on_cuda(seed), strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", [*NEURAL, "autonfs"])
+def test_selectors_side_by_side_find_what_they_find_alone(name):
+    tables = [made_table(seed) for seed in range(4)]
+    together = side_by_side([lambda t=t: fit(name, *t) for t in tables], "cuda")
+    for table, found in zip(tables, together, strict=True):
+        np.testing.assert_allclose(found, fit(name, *table), rtol=1e-3, atol=1e-5)
