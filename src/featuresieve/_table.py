@@ -5,6 +5,7 @@ what came in.
 """
 
 import sys
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -29,7 +30,7 @@ from featuresieve._frame_columns import column_of_series
 _BLOCK_CELLS = 1 << 20
 
 
-class Table:
+class Table(ABC):
     """A view of the user's table, which it neither changes nor copies.
 
     Attributes
@@ -72,9 +73,9 @@ class Table:
         """Return a numeric matrix as float32 or float64, a sparse one as CSR array."""
         raise TypeError("only a numeric array can be seen as one matrix.")
 
+    @abstractmethod
     def _read_column(self, j: int) -> Column:
         """Read column j."""
-        raise NotImplementedError
 
 
 class _ArrayTable(Table):
