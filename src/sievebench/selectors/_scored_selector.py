@@ -60,11 +60,11 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    What a subclass may set: `supported_tasks`; `has_automatic_count`, if it can find
-    the number of columns itself (it then overrides `_automatic_support`);
-    `standardises`, if its scores depend on the scale of the columns: `_score_columns`
-    then gets columns, and a regression target, of mean 0 and standard deviation 1
-    (constant columns are 0), computed on the rows given to `fit`; `allows_nan`.
+    What a subclass may set: `supported_tasks`; `standardises`, if its scores depend on
+    the scale of the columns: `_score_columns` then gets columns, and a regression
+    target, of mean 0 and standard deviation 1 (constant columns are 0), computed on the
+    rows given to `fit`; `allows_nan`. One that can find the number of columns itself is
+    an `AutomaticSelector`.
     """
 
     supported_tasks: ClassVar[tuple[Task, ...]] = TASKS
@@ -123,7 +123,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
             ensure_min_samples=2,
         )
         n_features = X.shape[1]
-        count = self._count_to_select(n_features)
+        self._check_count(n_features)
         task = self._find_task(y)
         seed = draw_seed(self.random_state)
         target, classes = self._encode_target(y, task)
@@ -147,9 +147,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         order = np.argsort(-scores, kind="stable")
         self.ranking_ = np.empty(n_features, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n_features + 1)
-        self.support_ = (
-            self._automatic_support() if count is None else self.ranking_ <= count
-        )
+        self.support_ = self._choose_columns()
         return self
 
     @abstractmethod
@@ -163,15 +161,18 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         randomness comes from `seed`, between 0 and 2**31 - 1.
         """
 
-    def _automatic_support(self) -> Support:
-        """Return the columns the selector keeps by its own rule, after scoring."""
-        raise NotImplementedError
+    def _choose_columns(self) -> Support:
+        """Return the columns to keep, after scoring."""
+        count = self._count_to_select(len(self.ranking_))
+        return np.asarray(self.ranking_ <= count)
 
-    def _count_to_select(self, n_features: int) -> int | None:
-        """Return how many columns to keep; None if the selector is to find it."""
+    def _check_count(self, n_features: int) -> None:
+        """Raise ValueError if n_features_to_select is not allowed, before scoring."""
+        self._count_to_select(n_features)
+
+    def _count_to_select(self, n_features: int) -> int:
+        """Return how many columns to keep."""
         wanted: Any = self.n_features_to_select
-        if isinstance(wanted, str) and wanted == "auto" and self.has_automatic_count:
-            return None
         is_number = isinstance(wanted, Real) and not isinstance(wanted, bool)
         is_count = is_number and isinstance(wanted, Integral)
         if is_count and 1 <= int(wanted) <= n_features:

@@ -1,7 +1,7 @@
 """AutoNFS: this project's own estimators, among the other selectors."""
 
 import warnings
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +13,9 @@ from featuresieve import (
     UninformativeTargetWarning,
 )
 from sievebench.search_space import Choice, SearchSpace
+from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._checks import check_choice
-from sievebench.selectors._scored_selector import (
-    FloatArray,
-    ScoredSelector,
-    Scores,
-    Support,
-)
+from sievebench.selectors._scored_selector import FloatArray, Scores, Support
 from sievebench.task import Task
 
 _PASSED_ON = (
@@ -29,7 +25,7 @@ _PASSED_ON = (
 )
 
 
-class AutoNFS(ScoredSelector):
+class AutoNFS(AutomaticSelector):
     """Select with `featuresieve.AutoNFSClassifier` or `AutoNFSRegressor`.
 
     Parameters
@@ -78,8 +74,6 @@ mask_learning_rate, task_learning_rate : default=None
     >>> 1 <= selector.support_.sum() <= 13
     np.True_
     """
-
-    has_automatic_count: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -139,8 +133,9 @@ mask_learning_rate, task_learning_rate : default=None
         check_choice("setting", self.setting, ("default", "published"))
         build = kind.as_published if self.setting == "published" else kind
         given = {name: getattr(self, name) for name in _PASSED_ON}
+        count = None if self._is_automatic else self._count_to_select(X.shape[1])
         self.estimator_ = build(
-            n_features_to_select=self._count_to_select(X.shape[1]),
+            n_features_to_select=count,
             random_state=seed,
             **{name: value for name, value in given.items() if value is not None},
         )

@@ -1,23 +1,19 @@
 """Boruta: columns that beat shuffled copies of the columns in a forest."""
 
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from sievebench.search_space import Integer, SearchSpace
+from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._optional import require
-from sievebench.selectors._scored_selector import (
-    FloatArray,
-    ScoredSelector,
-    Scores,
-    Support,
-)
+from sievebench.selectors._scored_selector import FloatArray, Scores, Support
 from sievebench.task import Task
 
 
-class Boruta(ScoredSelector):
+class Boruta(AutomaticSelector):
     """Keep the columns whose importance beats that of the best shuffled column.
 
     Needs the package boruta, in the extra `lab`.
@@ -70,8 +66,6 @@ class Boruta(ScoredSelector):
     >>> 1 <= selector.support_.sum() <= 13
     np.True_
     """
-
-    has_automatic_count: ClassVar[bool] = True
 
     def __init__(
         self,

@@ -74,7 +74,6 @@ class MRMR(ScoredSelector):
         # Infinite statistics would make NaN when divided.
         relevance = np.minimum(f_statistics(X, y, task), _LARGEST_RELEVANCE)
         count = self._count_to_select(n_features)
-        assert count is not None
         chosen = self._choose(X, y, relevance, min(count, n_features - 1))
         by_relevance = np.argsort(-relevance, kind="stable")
         rest = by_relevance[~np.isin(by_relevance, chosen)]
