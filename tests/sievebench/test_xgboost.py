@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import pytest
+import xgboost
 
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import XGBoost
@@ -68,3 +69,18 @@ def test_missing_package_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "xgboost", None)
     with pytest.raises(ImportError, match=r"XGBoost needs.*featuresieve\[lab\]"):
         XGBoost().fit(*class_table())
+
+
+@pytest.mark.parametrize("device", ["cpu", "auto"])
+def test_device_is_one_that_is_there(device):
+    X, y = class_table()
+    selector = XGBoost(n_estimators=5, device=device, random_state=0).fit(X, y)
+    assert selector.n_rounds_ >= 1
+
+
+def test_device_that_xgboost_is_not_built_for_is_refused(monkeypatch):
+    X, y = class_table()
+    built = {**xgboost.build_info(), "USE_CUDA": False}
+    monkeypatch.setattr(xgboost, "build_info", lambda: built)
+    with pytest.raises(ValueError, match="no CUDA; use 'cpu' or 'auto'"):
+        XGBoost(device="cuda").fit(X, y)

@@ -8,7 +8,6 @@ from typing import Any
 from sievebench.data import Split
 from sievebench.selectors._registry import SELECTORS
 from sievebench.selectors._scored_selector import Scores, Support
-from sievebench.stack.device import resolve_device
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def select(
     if keep is not None:
         arguments["n_features_to_select"] = keep
     if "device" in kind().get_params():
-        arguments["device"] = str(resolve_device(device))
+        arguments["device"] = device
     selector = kind(**arguments)
     started = time.perf_counter()
     selector.fit(split.train.X, split.train.y)

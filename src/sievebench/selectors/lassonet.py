@@ -1,5 +1,6 @@
 """LassoNet: a network whose columns leave along a path of growing penalties."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar, Literal
@@ -14,6 +15,8 @@ from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.stack.device import resolve_device
 from sievebench.task import Task
+
+_GLOBAL_GENERATORS = threading.Lock()
 
 
 class LassoNet(ScoredSelector):
@@ -202,10 +205,13 @@ class LassoNet(ScoredSelector):
 
 @contextmanager
 def _own_torch_state(device: torch.device) -> Iterator[None]:
-    """Train in one thread, and leave the caller's threads and random numbers alone."""
+    """Train in one thread, and leave the caller's threads and random numbers alone.
+
+    The package draws from torch's global generators: one fit at a time may have them.
+    """
     n_threads = torch.get_num_threads()
     devices = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=devices):
+    with _GLOBAL_GENERATORS, torch.random.fork_rng(devices=devices):
         torch.set_num_threads(1)
         try:
             yield

@@ -15,6 +15,7 @@ from sievebench.search_space import (
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.stack.device import resolve_device
 from sievebench.task import Task
 
 
@@ -46,7 +47,8 @@ class XGBoost(ScoredSelector):
     n_jobs : int or None, default=None
         Threads; None leaves it to xgboost.
     device : str, default="cpu"
-        Where the trees grow: "cpu" or, with a build for it, "cuda".
+        Where the trees grow: "cpu", "cuda", or "auto" for CUDA where it is and xgboost
+        is built for it.
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -163,7 +165,7 @@ class XGBoost(ScoredSelector):
             "gamma": self.gamma,
             "reg_lambda": self.reg_lambda,
             "tree_method": "hist",
-            "device": self.device,
+            "device": _device(self.device, xgboost),
             "nthread": 0 if self.n_jobs is None else self.n_jobs,
             "seed": seed,
             "verbosity": 0,
@@ -176,6 +178,18 @@ class XGBoost(ScoredSelector):
             early_stopping_rounds=self.early_stopping_rounds,
             verbose_eval=False,
         )
+
+
+def _device(wanted: str, xgboost: Any) -> str:
+    """Return xgboost's name of the device."""
+    is_built_for_it = bool(xgboost.build_info()["USE_CUDA"])
+    if wanted == "auto":
+        return resolve_device("auto").type if is_built_for_it else "cpu"
+    if wanted.startswith("cuda") and not is_built_for_it:
+        raise ValueError(
+            f"device={wanted!r}: this xgboost has no CUDA; use 'cpu' or 'auto'."
+        )
+    return wanted
 
 
 def _objective(y: npt.NDArray[Any], task: Task) -> dict[str, Any]:
