@@ -191,8 +191,11 @@ def steps_in(path):
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_interrupted_program_ends_with_keyboard_interrupt(path):
     program = (
+        "import signal\n"
         "from featuresieve import AutoNFSClassifier\n"
         "from made_tables import class_table\n"
+        # A shell's background job, which the tests may be, ignores it from the start.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"AutoNFSClassifier(n_epochs=10**6, checkpoint={str(path)!r})"
         ".fit(*class_table())\n"
     )
@@ -207,7 +210,10 @@ def test_interrupted_program_ends_with_keyboard_interrupt(path):
             time.sleep(0.05)
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=120)
+        try:
+            _, errors = process.communicate(timeout=120)
+        finally:
+            process.kill()
     assert process.returncode == -signal.SIGINT
     assert errors.rstrip().endswith("KeyboardInterrupt")
     assert steps_in(path)[0] > 0
