@@ -1,6 +1,7 @@
-"""What all tests share: one thread, no windows, the data folder, the GPU marker."""
+"""What all tests share: one thread, no windows, Ctrl-C, the data folder, the GPU marker."""
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ def pytest_configure():
     # Small tensors on two threads are slower than on one, and xdist already runs
     # one process per core.
     torch.set_num_threads(1)
+    # A shell's background job ignores Ctrl-C, and so would every program it starts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items):

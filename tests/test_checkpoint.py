@@ -191,11 +191,8 @@ def steps_in(path):
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_interrupted_program_ends_with_keyboard_interrupt(path):
     program = (
-        "import signal\n"
         "from featuresieve import AutoNFSClassifier\n"
         "from made_tables import class_table\n"
-        # A shell's background job, which the tests may be, ignores it from the start.
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         f"AutoNFSClassifier(n_epochs=10**6, checkpoint={str(path)!r})"
         ".fit(*class_table())\n"
     )
