@@ -11,13 +11,6 @@ class AutomaticSelector(ScoredSelector):
 
     A subclass says in `_score_columns` how columns are scored, and in
     `_automatic_support` which of them its own rule keeps.
-
-    Parameters
-    ----------
-    n_features_to_select : int, float or "auto"
-        As in `ScoredSelector`, or "auto" for the selector's own rule.
-    task, random_state : Any
-        As in `ScoredSelector`.
     """
 
     has_automatic_count: ClassVar[bool] = True

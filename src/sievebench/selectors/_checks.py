@@ -83,17 +83,7 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
     raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
-def check_network(
-    hidden_sizes: Any, dropout: Any, learning_rate: Any, weight_decay: Any
-) -> None:
-    """Raise ValueError if one of the usual arguments of an MLP is not allowed."""
+def check_layers(hidden_sizes: Any, dropout: Any) -> None:
+    """Raise ValueError if an argument of the layers of an MLP is not allowed."""
     check_sizes("hidden_sizes", hidden_sizes)
     check_number("dropout", dropout, low=0.0, below=1.0)
-    check_number("learning_rate", learning_rate, above=0.0)
-    check_number("weight_decay", weight_decay, low=0.0)
-
-
-def check_early_stopping(max_epochs: Any, patience: Any) -> None:
-    """Raise ValueError if an argument of early stopping is not allowed."""
-    check_integer("max_epochs", max_epochs, low=1)
-    check_integer("patience", patience, low=0)

@@ -8,18 +8,14 @@ from torch import Tensor
 
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
-    check_early_stopping,
-    check_network,
+    check_layers,
     check_strengths,
 )
-from sievebench.selectors._neural_selector import (
-    NeuralProblem,
-    NeuralSelector,
-    ScoredStack,
-)
+from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
+from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss, Penalty
-from sievebench.stack.training import TrainingSettings, train_stack
+from sievebench.stack.training import TrainingSettings
 
 # The benchmark's MLP before tuning.
 PUBLISHED_MLP = {
@@ -34,7 +30,7 @@ PUBLISHED_MLP = {
 }
 
 
-class PenalizedMLPSelector(NeuralSelector):
+class PenalizedMLPSelector(EarlyStoppedSelector):
     """Train an MLP on ``(1 - l) L + l P`` and score the columns by the result.
 
     A subclass says what P is in `_penalty`, and what the scores are in `_importances`.
@@ -98,10 +94,7 @@ class PenalizedMLPSelector(NeuralSelector):
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
-        check_early_stopping(self.max_epochs, self.patience)
-        check_network(
-            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
-        )
+        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train with the benchmark's optimiser and schedule."""
@@ -118,14 +111,5 @@ class PenalizedMLPSelector(NeuralSelector):
             self._penalty(problem.strengths),
             monitor=problem.monitor,
         )
-        settings = TrainingSettings(
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            batch_size=problem.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-        )
-        record = train_stack(
-            network, objective, problem.rows, settings, order_seed=problem.order_seed
-        )
-        return ScoredStack(self._importances(network, problem), record.best_score)
+        best = self._train(network, objective, problem, TrainingSettings())
+        return ScoredStack(self._importances(network, problem), best)

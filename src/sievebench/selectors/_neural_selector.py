@@ -118,6 +118,8 @@ class NeuralSelector(ScoredSelector):
 
     device: str
     n_networks: int
+    learning_rate: float
+    weight_decay: float
     batch_size: int | str
     validation_fraction: float
     monitor: str
@@ -154,6 +156,8 @@ class NeuralSelector(ScoredSelector):
             "validation_fraction", self.validation_fraction, above=0.0, below=1.0
         )
         check_choice("monitor", self.monitor, ("loss", "score"))
+        check_number("learning_rate", self.learning_rate, above=0.0)
+        check_number("weight_decay", self.weight_decay, low=0.0)
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

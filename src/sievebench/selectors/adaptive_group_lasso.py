@@ -11,7 +11,7 @@ from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
     check_choice,
     check_integer,
-    check_network,
+    check_layers,
     check_number,
     check_strengths,
 )
@@ -184,9 +184,7 @@ class AdaptiveGroupLasso(NeuralSelector):
         check_strengths("first_penalty", self.first_penalty)
         check_number("exponent", self.exponent, above=0.0)
         check_choice("activation", self.activation, ("relu", "tanh"))
-        check_network(
-            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
-        )
+        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train both stages."""

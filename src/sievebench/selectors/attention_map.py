@@ -11,24 +11,20 @@ from sievebench.search_space import (
     ZeroOr,
 )
 from sievebench.selectors._checks import (
-    check_early_stopping,
     check_integer,
     check_number,
 )
+from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._ft_transformer import FTTransformer, mean_attention
-from sievebench.selectors._neural_selector import (
-    NeuralProblem,
-    NeuralSelector,
-    ScoredStack,
-)
+from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
 from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import TrainingSettings, train_stack
+from sievebench.stack.training import TrainingSettings
 
 # A batch is split into passes that keep at most about so many numbers, one GiB.
 _PASS_NUMBERS = 1 << 28
 
 
-class AttentionMap(NeuralSelector):
+class AttentionMap(EarlyStoppedSelector):
     """Score columns by the attention they get in an FT-Transformer.
 
     Parameters
@@ -201,9 +197,6 @@ class AttentionMap(NeuralSelector):
         check_number("ffn_factor", self.ffn_factor, above=0.0)
         for name in ("attention_dropout", "ffn_dropout", "residual_dropout"):
             check_number(name, getattr(self, name), low=0.0, below=1.0)
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, low=0.0)
-        check_early_stopping(self.max_epochs, self.patience)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train transformers, and look at their attention on validation rows."""
@@ -220,16 +213,9 @@ class AttentionMap(NeuralSelector):
             residual_dropout=self.residual_dropout,
         )
         numbers_per_row = network.training_numbers_per_row(problem.n_columns)
-        settings = TrainingSettings(
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            batch_size=problem.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            rows_per_pass=max(1, _PASS_NUMBERS // numbers_per_row),
+        schedule = TrainingSettings(
+            rows_per_pass=max(1, _PASS_NUMBERS // numbers_per_row)
         )
         objective = PenalizedLoss(network, problem.task_loss, monitor=problem.monitor)
-        record = train_stack(
-            network, objective, problem.rows, settings, order_seed=problem.order_seed
-        )
-        return ScoredStack(mean_attention(network, problem.rows), record.best_score)
+        best = self._train(network, objective, problem, schedule)
+        return ScoredStack(mean_attention(network, problem.rows), best)

@@ -11,12 +11,12 @@ from sievebench.search_space import (
 )
 from sievebench.selectors._checks import (
     check_choice,
-    check_early_stopping,
-    check_network,
+    check_layers,
     check_number,
     check_sizes,
     check_strengths,
 )
+from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._local_gates import (
     GateShape,
     GatingNetwork,
@@ -24,20 +24,16 @@ from sievebench.selectors._local_gates import (
     LocallyGatedMLP,
     mean_gates,
 )
-from sievebench.selectors._neural_selector import (
-    NeuralProblem,
-    NeuralSelector,
-    ScoredStack,
-)
+from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import TrainingSettings, train_stack
+from sievebench.stack.training import TrainingSettings
 
 # Half open where the gating network says nothing.
 _SHIFT = 0.5
 
 
-class LSPIN(NeuralSelector):
+class LSPIN(EarlyStoppedSelector):
     """Score columns by how far gates that depend on the row are open on average.
 
     Parameters
@@ -203,10 +199,7 @@ class LSPIN(NeuralSelector):
         check_number("gate_spread", self.gate_spread, above=0.0)
         check_sizes("gating_sizes", self.gating_sizes)
         check_choice("optimizer", self.optimizer, ("adam", "sgd"))
-        check_network(
-            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
-        )
-        check_early_stopping(self.max_epochs, self.patience)
+        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train gating network and predictor together."""
@@ -217,20 +210,11 @@ class LSPIN(NeuralSelector):
             LocalGatePenalty(problem.strengths),
             monitor=problem.monitor,
         )
-        settings = TrainingSettings(
-            optimizer=self.optimizer,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            batch_size=problem.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            warm_up_epochs=0,
-            decay_epochs=(),
+        schedule = TrainingSettings(
+            optimizer=self.optimizer, warm_up_epochs=0, decay_epochs=()
         )
-        record = train_stack(
-            network, objective, problem.rows, settings, order_seed=problem.order_seed
-        )
-        return ScoredStack(mean_gates(network, problem.rows), record.best_score)
+        best = self._train(network, objective, problem, schedule)
+        return ScoredStack(mean_gates(network, problem.rows), best)
 
     def _build_network(self, problem: NeuralProblem) -> LocallyGatedMLP:
         """Return fresh networks."""

@@ -14,29 +14,21 @@ from sievebench.search_space import (
 )
 from sievebench.selectors._checks import (
     check_choice,
-    check_early_stopping,
     check_integer,
-    check_network,
     check_number,
+    check_sizes,
     check_strengths,
 )
+from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
-from sievebench.selectors._neural_selector import (
-    NeuralProblem,
-    NeuralSelector,
-    ScoredStack,
-)
+from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
 from sievebench.selectors._prototypes import (
     NeighbourObjective,
     NeighbourSettings,
     PrototypeNetwork,
 )
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.training import (
-    StackRows,
-    TrainingSettings,
-    train_stack,
-)
+from sievebench.stack.training import StackRows, TrainingSettings
 from sievebench.task import Task
 
 # Initial weights of the gating network: gates start out nearly indifferent.
@@ -44,7 +36,7 @@ _INITIAL_STD = 0.015
 _CLIP_NORM = 2.5
 
 
-class ProtoGate(NeuralSelector):
+class ProtoGate(EarlyStoppedSelector):
     """Score columns by gates that bring rows of a class near to one another.
 
     Parameters
@@ -222,8 +214,7 @@ class ProtoGate(NeuralSelector):
         check_number("gate_slope", self.gate_slope, above=0.0)
         check_number("gate_spread", self.gate_spread, above=0.0)
         check_choice("optimizer", self.optimizer, ("adam", "sgd"))
-        check_network(self.hidden_sizes, 0.0, self.learning_rate, self.weight_decay)
-        check_early_stopping(self.max_epochs, self.patience)
+        check_sizes("hidden_sizes", self.hidden_sizes)
         check_integer("max_prototypes", self.max_prototypes, low=1)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
@@ -243,21 +234,14 @@ class ProtoGate(NeuralSelector):
                 ),
             ),
         )
-        settings = TrainingSettings(
+        schedule = TrainingSettings(
             optimizer=self.optimizer,
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            batch_size=problem.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
             warm_up_epochs=0,
             decay_epochs=(),
             clip_norm=_CLIP_NORM,
         )
-        record = train_stack(
-            network, objective, rows, settings, order_seed=problem.order_seed
-        )
-        return ScoredStack(mean_gates(network, rows), record.best_score)
+        best = self._train(network, objective, problem, schedule)
+        return ScoredStack(mean_gates(network, rows), best)
 
     def _build_network(self, problem: NeuralProblem) -> PrototypeNetwork:
         """Return a fresh gating network."""

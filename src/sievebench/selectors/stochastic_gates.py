@@ -5,23 +5,19 @@ from typing import Any, ClassVar, Literal
 
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
-    check_early_stopping,
-    check_network,
+    check_layers,
     check_number,
     check_strengths,
 )
 from sievebench.selectors._column_gates import GatedMLP, GatePenalty
-from sievebench.selectors._neural_selector import (
-    NeuralProblem,
-    NeuralSelector,
-    ScoredStack,
-)
+from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
+from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import TrainingSettings, train_stack
+from sievebench.stack.training import TrainingSettings
 
 
-class StochasticGates(NeuralSelector):
+class StochasticGates(EarlyStoppedSelector):
     """Score columns by gates that are learnt with the network behind them.
 
     Parameters
@@ -167,10 +163,7 @@ class StochasticGates(NeuralSelector):
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_number("gate_spread", self.gate_spread, above=0.0)
-        check_network(
-            self.hidden_sizes, self.dropout, self.learning_rate, self.weight_decay
-        )
-        check_early_stopping(self.max_epochs, self.patience)
+        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train gates and networks together."""
@@ -189,17 +182,6 @@ class StochasticGates(NeuralSelector):
             GatePenalty(problem.strengths),
             monitor=problem.monitor,
         )
-        settings = TrainingSettings(
-            optimizer="adam",
-            learning_rate=self.learning_rate,
-            weight_decay=self.weight_decay,
-            batch_size=problem.batch_size,
-            max_epochs=self.max_epochs,
-            patience=self.patience,
-            warm_up_epochs=0,
-            decay_epochs=(),
-        )
-        record = train_stack(
-            gated, objective, problem.rows, settings, order_seed=problem.order_seed
-        )
-        return ScoredStack(gated.gate_means, record.best_score)
+        schedule = TrainingSettings(optimizer="adam", warm_up_epochs=0, decay_epochs=())
+        best = self._train(gated, objective, problem, schedule)
+        return ScoredStack(gated.gate_means, best)
