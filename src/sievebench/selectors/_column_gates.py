@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
+from sievebench.selectors._penalties import AddedPenalty
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import Penalty
 
 # Gates start half open, up to a little noise.
 _CENTRE, _INITIAL_SPREAD = 0.5, 0.01
@@ -56,19 +56,10 @@ class GatedMLP:
         return self.network.forward(batch, training=training, column_scale=gates)
 
 
-class GatePenalty(Penalty[GatedMLP]):
-    """Add ``λ mean_j Phi((μ_j + 0.5) / spread)``, the expected share of open gates.
+class GatePenalty(AddedPenalty[GatedMLP]):
+    """Add ``λ mean_j Phi((μ_j + 0.5) / spread)``, the expected share of open gates."""
 
-    Parameters
-    ----------
-    strengths : Tensor of shape (members,)
-        λ.
-    """
-
-    def __init__(self, strengths: Tensor) -> None:
-        self._strengths = strengths
-
-    def total(self, task_losses: Tensor, network: GatedMLP) -> Tensor:
-        """Return the penalised losses, (members,)."""
-        share = open_probability(network.gate_means + _CENTRE, network.spread)
-        return task_losses + self._strengths * share.mean(dim=1)
+    def _penalty(self, task_losses: Tensor, network: GatedMLP) -> Tensor:  # noqa: ARG002
+        """Return the share, (members,)."""
+        is_open = open_probability(network.gate_means + _CENTRE, network.spread)
+        return is_open.mean(dim=1)

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from sievebench.selectors._penalties import BlendedPenalty
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import Penalty
 
@@ -50,23 +51,12 @@ def shrink_groups(weight: Tensor, thresholds: Tensor) -> Tensor:
     return weight * factors.unsqueeze(-1)
 
 
-class FirstLayerPenalty(Penalty[StackedMLP]):
-    """Minimise ``(1 - l) L + l sum_j sqrt(|w_j|² + 1e-8)``.
+class FirstLayerPenalty(BlendedPenalty[StackedMLP]):
+    """Minimise ``(1 - l) L + l sum_j sqrt(|w_j|² + 1e-8)``."""
 
-    Parameters
-    ----------
-    strengths : Tensor of shape (members,)
-        l, in [0, 1).
-    """
-
-    def __init__(self, strengths: Tensor) -> None:
-        self._strengths = strengths
-
-    def total(self, task_losses: Tensor, network: StackedMLP) -> Tensor:
-        """Return the blend, (members,)."""
-        return torch.lerp(
-            task_losses, smooth_group_norm(network.first_weight), self._strengths
-        )
+    def _penalty(self, task_losses: Tensor, network: StackedMLP) -> Tensor:  # noqa: ARG002
+        """Return the norms of the groups, summed, (members,)."""
+        return smooth_group_norm(network.first_weight)
 
 
 class ProximalGroupLasso(Penalty[StackedMLP]):

@@ -10,8 +10,8 @@ through the layers above the first one only.
 import torch
 from torch import Tensor
 
+from sievebench.selectors._penalties import BlendedPenalty
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import Penalty
 from sievebench.stack.task_loss import TaskLoss
 from sievebench.stack.training import StackRows
 
@@ -49,24 +49,14 @@ def squared_column_norms(weight: Tensor, gram: Tensor) -> Tensor:
     return (torch.bmm(weight, gram) * weight).sum(dim=-1).clamp_min(0.0)
 
 
-class InputGradientPenalty(Penalty[StackedMLP]):
-    """Minimise ``(1 - l) L + l sum_j sqrt(sum_i (dL/dx_ij)² + 1e-8)``.
+class InputGradientPenalty(BlendedPenalty[StackedMLP]):
+    """Minimise ``(1 - l) L + l sum_j sqrt(sum_i (dL/dx_ij)² + 1e-8)``."""
 
-    Parameters
-    ----------
-    strengths : Tensor of shape (members,)
-        l, in [0, 1).
-    """
-
-    def __init__(self, strengths: Tensor) -> None:
-        self._strengths = strengths
-
-    def total(self, task_losses: Tensor, network: StackedMLP) -> Tensor:
-        """Return the blend, (members,)."""
+    def _penalty(self, task_losses: Tensor, network: StackedMLP) -> Tensor:
+        """Return the norms of the columns' gradients, summed, (members,)."""
         gram = first_layer_gram(task_losses, network, differentiable=True)
         squares = squared_column_norms(network.first_weight, gram)
-        norms = squares.add(_EPSILON).sqrt().sum(dim=-1)
-        return torch.lerp(task_losses, norms, self._strengths)
+        return squares.add(_EPSILON).sqrt().sum(dim=-1)
 
 
 def validation_gradient_norms(

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
+from sievebench.selectors._penalties import AddedPenalty
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import Penalty
 from sievebench.stack.training import StackRows, evaluation_blocks
 
 
@@ -94,22 +94,12 @@ class LocallyGatedMLP:
         return self._predictor.forward(batch * gates, training=training)
 
 
-class LocalGatePenalty(Penalty[LocallyGatedMLP]):
-    """Add ``λ mean_ij Phi((α_ij + 1 / (2 slope)) / spread)``.
+class LocalGatePenalty(AddedPenalty[LocallyGatedMLP]):
+    """Add ``λ mean_ij Phi((α_ij + 1 / (2 slope)) / spread)``."""
 
-    Parameters
-    ----------
-    strengths : Tensor of shape (members,)
-        λ.
-    """
-
-    def __init__(self, strengths: Tensor) -> None:
-        self._strengths = strengths
-
-    def total(self, task_losses: Tensor, network: LocallyGatedMLP) -> Tensor:
-        """Return the penalised losses, (members,)."""
-        share = network.gating.shape.open_probabilities(network.alpha).mean(dim=(1, 2))
-        return task_losses + self._strengths * share
+    def _penalty(self, task_losses: Tensor, network: LocallyGatedMLP) -> Tensor:  # noqa: ARG002
+        """Return the expected share of open gates, (members,)."""
+        return network.gating.shape.open_probabilities(network.alpha).mean(dim=(1, 2))
 
 
 class _HasGates(Protocol):
