@@ -116,7 +116,7 @@ LABORATORY_MAY_IMPORT = {
     "analysis": {"labels"},
     "report": {"store", "analysis", "labels"},
     "pipeline": STAGES | {"run_spec", "tuning", "stack"},
-    "runner": {"pipeline", "run_spec", "experiment", "store", "environment"},
+    "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
     | {"featuresieve"},

@@ -10,9 +10,11 @@ import time
 from itertools import chain
 from pathlib import Path
 
+import optuna
 import pandas as pd
 import pytest
 
+import sievebench.runner as runner_module
 from sievebench.cli import main
 from sievebench.experiment import read_experiment
 from sievebench.run_spec import RunSpec
@@ -89,6 +91,41 @@ def test_failed_cells_are_retried_on_request_only(tmp_path):
     assert store.path_of(broken).stat().st_mtime_ns == before
     run_cells([broken], store, retry=("failed",))
     assert store.path_of(broken).stat().st_mtime_ns > before
+
+
+@pytest.mark.slow
+def test_trials_may_lie_in_a_database(tmp_path):
+    address = f"sqlite:///{tmp_path / 'trials.db'}"
+    spec, store = cell("none", n_trials=2), Store(tmp_path / "small")
+    assert run_cells([spec], store, storage=address) == {"done": 1}
+    assert not store.journal_of(spec).exists()
+    (name,) = optuna.get_all_study_names(address)
+    assert name == f"small/{spec.key}"
+    assert len(optuna.load_study(study_name=name, storage=address).trials) == 2
+    store.write(RunRecord(spec, "failed", reason="the process ended"))
+    assert run_cells([spec], store, storage=address, retry=["failed"]) == {"done": 1}
+    assert len(optuna.load_study(study_name=name, storage=address).trials) == 2
+
+
+@pytest.mark.parametrize(("details", "is_kept"), [("Traceback", False), ("", True)])
+def test_retry_forgets_trials_of_code_that_failed(
+    tmp_path, monkeypatch, details, is_kept
+):
+    monkeypatch.setattr(runner_module._Runner, "run", lambda *_: None)
+    spec, store = cell("none", n_trials=2), Store(tmp_path)
+    store.write(RunRecord(spec, "failed", reason="planted", details=details))
+    store.journal_of(spec).parent.mkdir()
+    store.journal_of(spec).write_text("trials")
+    run_cells([spec], store, retry=["failed"])
+    assert store.journal_of(spec).exists() == is_kept
+
+
+def test_command_says_what_is_wrong_with_a_database(tmp_path, capsys):
+    file = tmp_path / "small.toml"
+    file.write_text(EXPERIMENT)
+    words = ["run", str(file), "--out", str(tmp_path), "--storage", "postgres"]
+    assert main(words) == 2
+    assert "'postgres' is no address of a database" in capsys.readouterr().err
 
 
 def is_running(pid):

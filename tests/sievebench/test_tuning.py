@@ -2,6 +2,7 @@
 
 import multiprocessing
 
+import optuna
 import pytest
 
 from sievebench.downstream import PREDICTORS
@@ -14,7 +15,15 @@ from sievebench.search_space import (
     ZeroOr,
 )
 from sievebench.selectors import SELECTORS
-from sievebench.tuning import NothingWorkedError, suggest_settings, tune
+from sievebench.tuning import (
+    NothingWorkedError,
+    SharedStudy,
+    StorageError,
+    forget_study,
+    open_storage,
+    suggest_settings,
+    tune,
+)
 
 SPACE = {
     "part": {
@@ -168,34 +177,89 @@ def test_nothing_that_works_is_an_error():
         tune(X, lambda batch: [float("nan")] * len(batch), n_trials=3, seed=0)
 
 
-def share_of_work(journal, counts):
-    n_judged = 0
+def share_of_work(trials, start, drawn):
+    mine = []
 
     def judge(batch):
-        nonlocal n_judged
-        n_judged += len(batch)
+        mine.extend(settings["part"]["x"] for settings in batch)
         return parabola(batch)
 
-    tune(X, judge, n_trials=12, seed=0, journal=journal)
-    counts.put(n_judged)
+    start.wait()
+    tune(X, judge, n_trials=12, seed=0, journal=trials)
+    drawn.put(mine)
+
+
+@pytest.fixture(params=["file", "database"])
+def trials(request, tmp_path):
+    """Return a place for trials that two processes reach."""
+    if request.param == "file":
+        return tmp_path / "trials.log"
+    return SharedStudy(f"sqlite:///{tmp_path / 'trials.db'}", "small/cell")
 
 
 @pytest.mark.slow
-def test_two_workers_share_one_journal(tmp_path):
+def test_two_workers_share_one_study(trials):
     context = multiprocessing.get_context("spawn")
-    counts = context.Queue()
+    drawn, start = context.Queue(), context.Barrier(2)
     workers = [
-        context.Process(target=share_of_work, args=(tmp_path / "trials.log", counts))
+        context.Process(target=share_of_work, args=(trials, start, drawn))
         for _ in range(2)
     ]
     for worker in workers:
         worker.start()
+    judged = [x for _ in workers for x in drawn.get(timeout=120)]
     for worker in workers:
-        worker.join(120)
-    numbers = [counts.get(timeout=5) for _ in range(2)]
+        worker.join(20)
     # The last trial may be asked for by both.
-    assert 12 <= sum(numbers) <= 13
-    assert tune(X, parabola, n_trials=12, seed=0, journal=tmp_path / "trials.log")
+    assert 12 <= len(judged) <= 13
+    assert len(set(judged)) == len(judged)
+    again = []
+    found = tune(X, again.append, n_trials=12, seed=0, journal=trials)
+    assert (found.n_trials, found.n_failed, again) == (len(judged), 0, [])
+    best = min(judged, key=lambda x: abs(x - 0.3))
+    assert found.settings["part"]["x"] == best
+
+
+def test_lone_process_draws_what_optuna_draws():
+    mine = []
+
+    def judge(batch):
+        mine.extend(settings["part"]["x"] for settings in batch)
+        return parabola(batch)
+
+    tune(X, judge, n_trials=14, seed=7)
+    sampler = optuna.samplers.TPESampler(seed=7, constant_liar=True)
+    study = optuna.create_study(sampler=sampler, direction="maximize")
+    study.optimize(lambda trial: -((trial.suggest_float("x", 0, 1) - 0.3) ** 2), 14)
+    assert mine == [trial.params["x"] for trial in study.trials]
+
+
+def test_studies_of_one_database_are_apart_and_can_be_forgotten(tmp_path):
+    address = f"sqlite:///{tmp_path / 'trials.db'}"
+    first, second = (SharedStudy(address, name) for name in ("first", "second"))
+    for study in (first, second):
+        assert tune(X, parabola, n_trials=3, seed=0, journal=study).n_trials == 3
+    forget_study(first)
+    forget_study(first)
+    names = optuna.get_all_study_names(open_storage(address))
+    assert names == ["second"]
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("trials.db", "'trials.db' is no address"),
+        ("magic://lab:secret@host/trials", r"'magic://lab:\*\*\*@host/trials' is no"),
+        (
+            "mysql+asyncmy://a:secret@host/trials",
+            r"//a:\*\*\*@host/trials needs a",
+        ),
+        ("sqlite:////nowhere/at/all/trials.db", "cannot be used: unable to open"),
+    ],
+)
+def test_database_that_cannot_be_used_is_named_without_its_password(address, message):
+    with pytest.raises(StorageError, match=message):
+        open_storage(address)
 
 
 def test_predictors_spaces_are_the_protocols():

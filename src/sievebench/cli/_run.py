@@ -20,6 +20,7 @@ examples:
   sievebench run experiments/quick.toml --retry failed timeout
   sievebench run experiments/quick.toml --shard 1/4     a quarter of the cells, for a
                                                         machine of its own
+  sievebench run experiments/quick.toml --storage postgresql+psycopg://lab@host/trials
 
 Every cell leaves one record in OUT/NAME/records. Cells that have one are not run again:
 start the command anew after a kill, and it goes on. The exit status is 0 if all cells
@@ -58,6 +59,13 @@ def add_run_parser(commands: Any) -> None:
         help="run cells again that ended so",
     )
     add("--shard", type=_shard, metavar="I/N", help="every N-th cell, from the I-th")
+    add(
+        "--storage",
+        metavar="ADDRESS",
+        default=os.environ.get("SIEVEBENCH_STORAGE"),
+        help="database for the trials of tuning, as postgresql+psycopg://lab@host/trials"
+        " (default: the variable SIEVEBENCH_STORAGE, else files in OUT)",
+    )
     add("--table", type=Path, metavar="FILE", help="write all runs (CSV or Parquet)")
     add("--list", action="store_true", help="print the cells, run nothing")
     add("--quiet", action="store_true", help="no progress")
@@ -91,7 +99,7 @@ def run_experiment(options: argparse.Namespace) -> int:
     int
     """
     from sievebench.experiment import ExperimentError, read_experiment
-    from sievebench.runner import run_cells
+    from sievebench.runner import StorageError, run_cells
     from sievebench.store import Store
 
     try:
@@ -114,8 +122,12 @@ def run_experiment(options: argparse.Namespace) -> int:
             n_workers=options.workers,
             time_limit_seconds=experiment.budget.time_limit_seconds,
             retry=options.retry,
+            storage=options.storage,
             progress=shown,
         )
+    except StorageError as error:
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return 2
     except KeyboardInterrupt:
         shown.close()
         print(

@@ -14,9 +14,11 @@ from typing import Any
 
 from sievebench.run_spec import RunSpec
 from sievebench.runner._remaining import remaining_seconds
+from sievebench.runner._trials import forget_trials
 from sievebench.store import RunRecord, Status, Store
+from sievebench.tuning import StorageError, open_storage
 
-__all__ = ["Progress", "remaining_seconds", "run_cells"]
+__all__ = ["Progress", "StorageError", "remaining_seconds", "run_cells"]
 
 # Called with a cell, how it ended, and its seconds; "started" is told too.
 Progress = Callable[[RunSpec, str, float], None]
@@ -40,6 +42,7 @@ def run_cells(
     n_workers: int = 1,
     time_limit_seconds: float | None = None,
     retry: Iterable[Status] = (),
+    storage: str | None = None,
     progress: Progress | None = None,
 ) -> Counter[str]:
     """Run every cell that has no record yet.
@@ -55,27 +58,39 @@ def run_cells(
         Of one cell; its process is killed after that.
     retry : iterable of {"failed", "timeout", "skipped"}, default=()
         Records with which ending to make again.
+    storage : str or None, default=None
+        Address of a database where the trials of tuning are remembered; None takes a
+        file for each cell in the store.
     progress : callable or None, default=None
 
     Returns
     -------
     Counter of status
         How the cells ended, earlier ones included.
+
+    Raises
+    ------
+    StorageError
+        If the database cannot be used.
     """
     if n_workers < 1:
         raise ValueError(f"n_workers must be an int >= 1, got {n_workers!r}.")
+    if storage is not None:
+        open_storage(storage)  # what is wrong shows before any work is done
     retried, endings = set(retry), Counter[str]()
     waiting = []
     for spec in specs:
         record = store.read(spec)
         if record is None or record.status in retried:
-            if record is not None and record.status == "failed":
-                # Settings that did not work then may well work now.
-                store.journal_of(spec).unlink(missing_ok=True)
+            if record is not None and record.status == "failed" and record.details:
+                # Settings that did not work then may well work now. A process that was
+                # killed has left no traceback, and its trials are good.
+                forget_trials(spec, store, storage)
             waiting.append(spec)
         else:
             endings[record.status] += 1
-    runner = _Runner(store, time_limit_seconds, progress or (lambda *_: None), endings)
+    tell = progress or (lambda *_: None)
+    runner = _Runner(store, storage, time_limit_seconds, tell, endings)
     runner.run(waiting, n_workers)
     return endings
 
@@ -86,12 +101,13 @@ class _Runner:
     def __init__(
         self,
         store: Store,
+        storage: str | None,
         limit: float | None,
         tell: Progress,
         endings: Counter[str],
     ) -> None:
-        self._store, self._limit, self._tell = store, limit, tell
-        self._endings = endings
+        self._store, self._storage = store, storage
+        self._limit, self._tell, self._endings = limit, tell, endings
         self._workers: list[_Worker] = []
 
     def run(self, waiting: list[RunSpec], n_workers: int) -> None:
@@ -99,7 +115,7 @@ class _Runner:
         todo = waiting[::-1]  # taken from the end
         try:
             for _ in range(min(n_workers, len(todo))):
-                self._workers.append(_start(self._store.folder))
+                self._workers.append(_start(self._store.folder, self._storage))
             while self._workers:
                 self._listen(todo)
                 self._end_late(todo)
@@ -183,7 +199,7 @@ class _Runner:
                 f"{worker.process.exitcode}."
             )
         if len(todo) > 0:
-            self._workers.append(_start(self._store.folder))
+            self._workers.append(_start(self._store.folder, self._storage))
 
     def _write(
         self, spec: RunSpec, status: Status, reason: str, seconds: float
@@ -192,11 +208,12 @@ class _Runner:
         self._store.write(RunRecord(spec, status, reason=reason, seconds=seconds))
 
 
-def _start(folder: Path) -> _Worker:
+def _start(folder: Path, storage: str | None) -> _Worker:
     """Start a process; it imports what it needs before its first cell's time runs."""
     context = multiprocessing.get_context("spawn")
     pipe, far_end = context.Pipe()
-    process = context.Process(target=_work, args=(far_end, folder), daemon=True)
+    arguments = (far_end, folder, storage)
+    process = context.Process(target=_work, args=arguments, daemon=True)
     with _one_thread():
         process.start()
     far_end.close()  # so that the end of the process is the end of the pipe
@@ -224,8 +241,8 @@ def _kill(worker: _Worker) -> None:
     worker.pipe.close()
 
 
-def _work(pipe: Connection, folder: Path) -> None:
+def _work(pipe: Connection, folder: Path, storage: str | None) -> None:
     """Import and do the work there: the parent needs neither torch nor pandas."""
     from sievebench.runner._worker import work
 
-    work(pipe, folder)
+    work(pipe, folder, storage)

@@ -11,10 +11,11 @@ from pathlib import Path
 from threadpoolctl import threadpool_limits
 
 from sievebench.pipeline import run_one
+from sievebench.runner._trials import trials_of
 from sievebench.store import Store
 
 
-def work(pipe: Connection, folder: Path) -> None:
+def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
     """Take specs from the pipe, write their records, and say how each ended.
 
     Parameters
@@ -23,6 +24,8 @@ def work(pipe: Connection, folder: Path) -> None:
         To the parent: it sends specs, and None when there is nothing left.
     folder : Path
         Of the store.
+    storage : str or None, default=None
+        Address of a database for trials.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     _end_with_parent()
@@ -32,7 +35,8 @@ def work(pipe: Connection, folder: Path) -> None:
     # The networks are small: processes use the cores, threads would only wait.
     with threadpool_limits(1):
         while (spec := pipe.recv()) is not None:
-            record = run_one(spec, journal=store.journal_of(spec))
+            trials = trials_of(spec, store, storage)
+            record = run_one(spec, journal=trials)  # type: ignore[arg-type]
             store.write(record)
             pipe.send(record.status)
 

@@ -1,8 +1,8 @@
-"""Tuning: Optuna asks, the caller answers, a journal file remembers.
+"""Tuning: Optuna asks, the caller answers, a journal file or a database remembers.
 
-Several processes, also on several machines with a shared disk, may work on one journal:
-each asks for settings and tells scores until there are enough trials. One that was
-killed loses the trials it was at, and no other.
+Several processes may work on one journal, on several machines with a shared disk too,
+or on one database: each asks for settings and tells scores until there are enough
+trials. One that was killed loses the trials it was at, and no other.
 """
 
 import time
@@ -12,12 +12,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievebench.search_space import SearchSpace
+from sievebench.tuning._shared import (
+    SharedStudy,
+    StorageError,
+    forget_study,
+    open_storage,
+)
 from sievebench.tuning._suggestion import suggest_settings
 
 if TYPE_CHECKING:  # an extra, and slow to import
     import optuna
 
-__all__ = ["NothingWorkedError", "Settings", "TuningResult", "suggest_settings", "tune"]
+__all__ = [
+    "NothingWorkedError",
+    "Settings",
+    "SharedStudy",
+    "StorageError",
+    "TuningResult",
+    "forget_study",
+    "open_storage",
+    "suggest_settings",
+    "tune",
+]
 
 # Part ("selector", "downstream") → its settings.
 Settings = Mapping[str, Mapping[str, Any]]
@@ -60,7 +76,7 @@ def tune(
     *,
     n_trials: int,
     seed: int | None,
-    journal: Path | None = None,
+    journal: Path | SharedStudy | None = None,
     batch_size: int = 1,
 ) -> TuningResult:
     """Find the settings with the largest score, by TPE as in the benchmark.
@@ -74,8 +90,8 @@ def tune(
     n_trials : int
         In all; those in the journal count.
     seed : int or None
-    journal : Path or None, default=None
-        Where trials are remembered; None forgets them.
+    journal : Path, SharedStudy or None, default=None
+        The file or database where trials are remembered; None forgets them.
     batch_size : int, default=1
         How many settings are asked for at once.
 
@@ -111,24 +127,29 @@ def tune(
     )
 
 
-def _study(seed: int | None, journal: Path | None) -> "optuna.Study":
-    """Return the study of a journal, begun or gone on with."""
+def _study(seed: int | None, journal: Path | SharedStudy | None) -> "optuna.Study":
+    """Return the study of a journal or a database, begun or gone on with."""
     import optuna
-    from optuna.storages import JournalStorage
+    from optuna.storages import BaseStorage, JournalStorage
     from optuna.storages.journal import JournalFileBackend
 
+    from sievebench.tuning._sampler import SharedSampler
+
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    storage = None
-    if journal is not None:
+    storage: BaseStorage | None = None
+    name = _STUDY
+    if isinstance(journal, SharedStudy):
+        storage, name = open_storage(journal.address), journal.name
+    elif journal is not None:
         journal.parent.mkdir(parents=True, exist_ok=True)
         storage = JournalStorage(JournalFileBackend(str(journal)))
     study = optuna.create_study(
-        storage=storage, study_name=_STUDY, direction="maximize", load_if_exists=True
+        storage=storage, study_name=name, direction="maximize", load_if_exists=True
     )
     # Whoever goes on must not draw the first settings again.
     n_before = len(study.trials)
     own_seed = None if seed is None else (seed + n_before) % 2**32
-    study.sampler = optuna.samplers.TPESampler(seed=own_seed, constant_liar=True)
+    study.sampler = SharedSampler(own_seed, n_before)
     return study
 
 

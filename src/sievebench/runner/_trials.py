@@ -1,0 +1,45 @@
+"""Where the trials of a cell lie: in a file of the store, or in a shared database."""
+
+from pathlib import Path
+
+from sievebench.run_spec import RunSpec
+from sievebench.store import Store
+from sievebench.tuning import SharedStudy, forget_study
+
+
+def trials_of(
+    spec: RunSpec, store: Store, storage: str | None = None
+) -> Path | SharedStudy:
+    """Return where the tuning of a cell remembers its trials.
+
+    Parameters
+    ----------
+    spec : RunSpec
+    store : Store
+    storage : str or None, default=None
+        Address of a database; None takes a file of the store.
+
+    Returns
+    -------
+    Path or SharedStudy
+    """
+    if storage is None:
+        return store.journal_of(spec)
+    return SharedStudy(storage, f"{store.folder.name}/{spec.key}")
+
+
+def forget_trials(spec: RunSpec, store: Store, storage: str | None = None) -> None:
+    """Remove the trials of a cell.
+
+    Parameters
+    ----------
+    spec : RunSpec
+    store : Store
+    storage : str or None, default=None
+        As in `trials_of`.
+    """
+    trials = trials_of(spec, store, storage)
+    if isinstance(trials, SharedStudy):
+        forget_study(trials)
+    else:
+        trials.unlink(missing_ok=True)
