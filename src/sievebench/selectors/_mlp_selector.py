@@ -34,7 +34,30 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
     """Train an MLP on ``(1 - l) L + l P`` and score the columns by the result.
 
     A subclass says what P is in `_penalty`, and what the scores are in `_importances`.
-    The parameters are described in the subclasses.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: a count, or a fraction of the columns.
+    penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
+        The l above, in [0, 1). Several strengths are trained together, and the one with
+        the best validation score decides.
+    hidden_sizes : sequence of int, default=(100, 100)
+        Width of each hidden layer.
+    dropout : float, default=0.1
+        Fraction of hidden units left out in a training step.
+    learning_rate : float, default=3e-3
+        Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
+    weight_decay : float, default=2e-4
+        Of AdamW.
+    batch_size : int or "auto", default="auto"
+        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
+    max_epochs : int, default=200
+        Longest training.
+    patience : int, default=20
+        Epochs without a better validation score after which a network stops.
+    monitor, validation_fraction, n_networks, task, random_state, device : various
+        As in every neural selector: see the base class `NeuralSelector`.
     """
 
     def __init__(

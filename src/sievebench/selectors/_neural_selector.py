@@ -90,22 +90,31 @@ class NeuralSelector(ScoredSelector):
 
     Parameters
     ----------
-    n_features_to_select, task, random_state
-        As in `ScoredSelector`.
-    device : str, default="auto"
-        "cpu", "cuda", or "auto" for CUDA where it is.
-    n_networks : int, default=1
-        How many networks, with seeds of their own, are trained together; the scores
-        are their mean.
+    n_features_to_select : int or float, default=0.5
+        How many columns to keep: a count, or a fraction of the columns.
+    learning_rate, weight_decay : float
+        Of the optimiser.
     batch_size : int or "auto", default="auto"
         Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
-    validation_fraction : float, default=0.2
-        Part of the rows that is held out.
     monitor : {"loss", "score"}, default="loss"
-        What the held-out rows measure.
+        What validation rows measure: the loss, or accuracy (several classes), area
+        under the ROC curve (two) and root mean squared error (regression).
+    validation_fraction : float, default=0.2
+        Part of the rows that is held out: they choose the epoch and among several
+        strengths of a penalty, and some selectors take their scores there.
+    n_networks : int, default=1
+        Networks trained together with seeds of their own; scores are averaged.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the target is.
+    random_state : int, RandomState instance or None, default=None
+        Decides everything that is random.
+    device : str, default="auto"
+        "cpu", "cuda", or "auto" for CUDA where it is.
 
     Attributes
     ----------
+    support_ : ndarray of shape (n_features,)
+        Whether each column is kept.
     network_scores_ : ndarray of shape (n_networks, n_features)
         The scores of each network; `scores_` is their mean.
     penalty_ : float

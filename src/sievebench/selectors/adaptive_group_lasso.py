@@ -57,31 +57,18 @@ class AdaptiveGroupLasso(NeuralSelector):
         Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     n_steps : int, default=5000
         Gradient steps of each stage, rounded up to whole epochs.
-    monitor : {"loss", "score"}, default="loss"
-        What validation rows measure: the loss, or accuracy (several classes), area
-        under the ROC curve (two) and root mean squared error (regression).
-    validation_fraction : float, default=0.2
-        Part of the rows that is held out for early stopping.
-    n_networks : int, default=1
-        Networks trained together with seeds of their own; scores are averaged.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides everything that is random.
-    device : str, default="auto"
-        "cpu", "cuda", or "auto" for CUDA where it is.
+    monitor, validation_fraction, n_networks, task, random_state, device : various
+        As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Norms of the first-layer weights after the second stage; zero for columns that
         either stage has dropped.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
-    network_scores_ : ndarray of shape (n_networks, n_features)
-        The scores of each network.
-    first_penalty_, penalty_ : float
-        The strengths in use.
+    first_penalty_ : float
+        The strength of the first stage in use.
+    support_, network_scores_, penalty_ : various
+        As in every neural selector.
 
     Notes
     -----

@@ -16,49 +16,21 @@ class FirstLayerLasso(PenalizedMLPSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
         The l below, in [0, 1). Several strengths are trained together, and the one with
         the best validation score decides.
-    hidden_sizes : sequence of int, default=(100, 100)
-        Width of each hidden layer.
-    dropout : float, default=0.1
-        Fraction of hidden units left out in a training step.
-    learning_rate : float, default=3e-3
-        Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
-    weight_decay : float, default=2e-4
-        Of AdamW.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
-    max_epochs : int, default=200
-        Longest training.
-    patience : int, default=20
-        Epochs without a better validation score after which a network stops.
-    monitor : {"loss", "score"}, default="loss"
-        What validation rows measure: the loss, or accuracy (several classes), area
-        under the ROC curve (two) and root mean squared error (regression).
-    validation_fraction : float, default=0.2
-        Part of the rows that is held out for early stopping.
-    n_networks : int, default=1
-        Networks trained together with seeds of their own; scores are averaged.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides everything that is random.
-    device : str, default="auto"
-        "cpu", "cuda", or "auto" for CUDA where it is.
+    hidden_sizes, dropout, learning_rate, weight_decay, batch_size : various
+        The network and how AdamW trains it: see the base class `PenalizedMLPSelector`.
+    n_features_to_select, max_epochs, patience, monitor, validation_fraction, \
+n_networks, task, random_state, device : various
+        As there.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Norms of the first-layer weights.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
-    network_scores_ : ndarray of shape (n_networks, n_features)
-        The scores of each network.
-    penalty_ : float
-        The strength in use.
+    support_, network_scores_, penalty_ : various
+        As in every neural selector.
 
     Notes
     -----

@@ -65,30 +65,15 @@ class LSPIN(EarlyStoppedSelector):
         Longest training.
     patience : int, default=40
         Epochs without a better validation score after which a network stops.
-    monitor : {"loss", "score"}, default="loss"
-        What validation rows measure: the loss, or accuracy (several classes), area
-        under the ROC curve (two) and root mean squared error (regression).
-    validation_fraction : float, default=0.2
-        Part of the rows that is held out for early stopping.
-    n_networks : int, default=1
-        Networks trained together with seeds of their own; scores are averaged.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides everything that is random.
-    device : str, default="auto"
-        "cpu", "cuda", or "auto" for CUDA where it is.
+    monitor, validation_fraction, n_networks, task, random_state, device : various
+        As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Mean over the training rows of the gates without noise.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
-    network_scores_ : ndarray of shape (n_networks, n_features)
-        The scores of each network.
-    penalty_ : float
-        The strength in use.
+    support_, network_scores_, penalty_ : various
+        As in every neural selector.
 
     Notes
     -----

@@ -73,27 +73,19 @@ class ProtoGate(EarlyStoppedSelector):
         Epochs without a better validation score after which a network stops.
     max_prototypes : int, default=2048
         So many training rows, drawn once, serve as prototypes for validation rows.
-    validation_fraction : float, default=0.2
-        Part of the rows that is held out for early stopping.
-    n_networks : int, default=1
-        Networks trained together with seeds of their own; scores are averaged.
+    validation_fraction, n_networks : various
+        As in every neural selector: see the base class `NeuralSelector`.
     task : {"auto", "classification"}, default="auto"
         What the target is; regression is refused.
-    random_state : int, RandomState instance or None, default=None
-        Decides everything that is random.
-    device : str, default="auto"
-        "cpu", "cuda", or "auto" for CUDA where it is.
+    random_state, device : various
+        As in every neural selector.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Mean over the training rows of the gates without noise.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
-    network_scores_ : ndarray of shape (n_networks, n_features)
-        The scores of each network.
-    penalty_ : float
-        The strength in use.
+    support_, network_scores_, penalty_ : various
+        As in every neural selector.
 
     Notes
     -----
