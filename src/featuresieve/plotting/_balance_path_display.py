@@ -67,10 +67,8 @@ class BalancePathDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
     errorbar_ : matplotlib ErrorbarContainer or None
         All candidates; None if no losses were measured.
     chosen_ : matplotlib ErrorbarContainer or None
@@ -172,12 +170,8 @@ class BalancePathDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        x : {"n_kept", "balance"}, default="n_kept"
-            The horizontal axis.
-        **kwargs
-            Passed on to `Axes.errorbar`, for the candidates.
+        ax, x, **kwargs : various
+            As in `from_estimator`.
 
         Returns
         -------

@@ -20,12 +20,11 @@ from featuresieve.plotting._canvas import (
     shortened,
     spread,
 )
-from featuresieve.plotting._fitted import check_selector, feature_names_of
+from featuresieve.plotting._column_display import ColumnDisplay, columns_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import QuadMesh
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 Indices = npt.NDArray[np.intp]
@@ -34,7 +33,7 @@ Indices = npt.NDArray[np.intp]
 _MOST_SHOWN = {"lines": 200, "heatmap": 30}
 
 
-class MaskEvolutionDisplay:
+class MaskEvolutionDisplay(ColumnDisplay):
     """Show how far the gate of each column was open while the networks trained.
 
     As lines: kept columns coloured, the best ranked of them named; dropped ones grey,
@@ -49,19 +48,13 @@ class MaskEvolutionDisplay:
         Training steps finished at each record.
     gates : array-like of shape (n_records, n_features)
         Openness of each gate, between 0 and 1.
-    is_kept : array-like of shape (n_features,) of bool
-        Which columns the selector keeps.
-    ranking : array-like of shape (n_features,) of int
-        1 is the best.
-    feature_names : array-like of shape (n_features,) of str
-        Names of the columns.
+    is_kept, ranking, feature_names : array-like of shape (n_features,)
+        Which columns the selector keeps, their places (1 is the best) and their names.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
     lines_ : list of matplotlib Line2D
         One per column drawn, kept ones first, then by rank; empty in a heat map.
     mesh_ : matplotlib QuadMesh or None
@@ -79,8 +72,6 @@ class MaskEvolutionDisplay:
     13
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     lines_: "list[Line2D]"
     mesh_: "QuadMesh | None"
 
@@ -93,11 +84,9 @@ class MaskEvolutionDisplay:
         ranking: npt.ArrayLike,
         feature_names: npt.ArrayLike,
     ) -> None:
+        super().__init__(is_kept, ranking, feature_names)
         self.step = np.asarray(step, dtype=np.int64)
         self.gates = np.asarray(gates, dtype=np.float64)
-        self.is_kept = np.asarray(is_kept, dtype=np.bool_)
-        self.ranking = np.asarray(ranking, dtype=np.int64)
-        self.feature_names = np.asarray(feature_names, dtype=np.str_)
 
     @classmethod
     def from_estimator(
@@ -129,13 +118,11 @@ class MaskEvolutionDisplay:
         -------
         MaskEvolutionDisplay
         """
-        check_selector(estimator)
+        columns = columns_of(estimator)
         display = cls(
             step=estimator.history_["step"],
             gates=estimator.history_["gates"],
-            is_kept=estimator.support_,
-            ranking=estimator.ranking_,
-            feature_names=feature_names_of(estimator),
+            **columns,
         )
         return display.plot(ax, kind=kind, max_features=max_features, **kwargs)
 
@@ -151,15 +138,8 @@ class MaskEvolutionDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        kind : {"lines", "heatmap"}, default="lines"
-            How to draw it.
-        max_features : int or None, default=None
-            Draw so many columns at most, kept ones first, then by rank. None draws 200
-            lines, or 30 rows of a heat map.
-        **kwargs
-            Passed on to `Axes.plot` or `Axes.pcolormesh`.
+        ax, kind, max_features, **kwargs : various
+            As in `from_estimator`.
 
         Returns
         -------

@@ -15,16 +15,15 @@ from featuresieve.plotting._canvas import (
     n_shown_of,
     name_rows,
 )
-from featuresieve.plotting._fitted import check_selector, feature_names_of
+from featuresieve.plotting._column_display import ColumnDisplay, columns_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
 
 
-class StabilityDisplay:
+class StabilityDisplay(ColumnDisplay):
     """Show the selection frequency of the best ranked columns.
 
     One bar per column, the best ranked on top: filled if the column is kept, hatched
@@ -34,19 +33,13 @@ class StabilityDisplay:
     ----------
     frequency : array-like of shape (n_features,)
         Share of the networks that keep a column.
-    is_kept : array-like of shape (n_features,) of bool
-        Which columns the selector keeps.
-    ranking : array-like of shape (n_features,) of int
-        1 is the best.
-    feature_names : array-like of shape (n_features,) of str
-        Names of the columns.
+    is_kept, ranking, feature_names : array-like of shape (n_features,)
+        Which columns the selector keeps, their places (1 is the best) and their names.
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
     bars_ : matplotlib BarContainer
         The bars, best ranked first.
     threshold_line_ : matplotlib Line2D or None
@@ -64,8 +57,6 @@ class StabilityDisplay:
     13
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     bars_: "BarContainer"
     threshold_line_: "Line2D | None"
 
@@ -77,10 +68,8 @@ class StabilityDisplay:
         ranking: npt.ArrayLike,
         feature_names: npt.ArrayLike,
     ) -> None:
+        super().__init__(is_kept, ranking, feature_names)
         self.frequency = np.asarray(frequency, dtype=np.float64)
-        self.is_kept = np.asarray(is_kept, dtype=np.bool_)
-        self.ranking = np.asarray(ranking, dtype=np.int64)
-        self.feature_names = np.asarray(feature_names, dtype=np.str_)
 
     @classmethod
     def from_estimator(
@@ -111,12 +100,10 @@ class StabilityDisplay:
         -------
         StabilityDisplay
         """
-        check_selector(estimator)
+        columns = columns_of(estimator)
         display = cls(
             frequency=estimator.selection_frequency_,
-            is_kept=estimator.support_,
-            ranking=estimator.ranking_,
-            feature_names=feature_names_of(estimator),
+            **columns,
         )
         return display.plot(
             ax, max_features=max_features, threshold=threshold, **kwargs
@@ -134,14 +121,8 @@ class StabilityDisplay:
 
         Parameters
         ----------
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        max_features : int, default=30
-            Draw so many of the best ranked columns at most.
-        threshold : float or None, default=0.5
-            Where to draw a line; None draws none.
-        **kwargs
-            Passed on to `Axes.barh`.
+        ax, max_features, threshold, **kwargs : various
+            As in `from_estimator`.
 
         Returns
         -------
