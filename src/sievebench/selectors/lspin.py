@@ -3,12 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from sievebench.search_space import (
-    HiddenSizes,
-    Integer,
-    LogUniform,
-    SearchSpace,
-)
+from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
     check_choice,
     check_layers,

@@ -6,12 +6,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from sievebench.search_space import (
-    HiddenSizes,
-    Integer,
-    LogUniform,
-    SearchSpace,
-)
+from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
     check_choice,
     check_integer,
