@@ -29,7 +29,7 @@ class Profile:
         Runs with the best settings.
     time_limit_seconds : float
         Of a cell.
-    trials_at_once : int
+    trials_at_once, tuning_seconds : number
         As in `RunSpec`.
     """
 
@@ -37,11 +37,14 @@ class Profile:
     n_seeds: int
     time_limit_seconds: float
     trials_at_once: int = 1
+    tuning_seconds: float | None = None
 
 
 PROFILES = {
     "smoke": Profile(n_trials=2, n_seeds=1, time_limit_seconds=60.0),
-    "quick": Profile(15, n_seeds=3, time_limit_seconds=3600.0, trials_at_once=5),
+    "quick": Profile(
+        15, n_seeds=3, time_limit_seconds=3600, trials_at_once=5, tuning_seconds=180
+    ),
     # 50 trials as in the paper; seeds as in the benchmark it extends.
     "paper": Profile(50, n_seeds=10, time_limit_seconds=48 * 3600.0, trials_at_once=5),
 }
@@ -86,7 +89,7 @@ class Experiment:
     noise_fraction : float
     stream : {"legacy", "own"}
     downstream_settings : mapping
-    n_trials, n_seeds, time_limit_seconds, trials_at_once : number or None
+    n_trials, n_seeds, time_limit_seconds, trials_at_once, tuning_seconds
         What differs from the profile.
     splits_anew : bool
         As in `RunSpec`.
@@ -110,6 +113,7 @@ class Experiment:
     n_seeds: int | None = None
     time_limit_seconds: float | None = None
     trials_at_once: int | None = None
+    tuning_seconds: float | None = None
     splits_anew: bool = False
     match: Mapping[str, str] = field(default_factory=dict)
 
@@ -163,6 +167,7 @@ class Experiment:
                 downstream_settings=self.downstream_settings,
                 n_trials=budget.n_trials,
                 trials_at_once=budget.trials_at_once,
+                tuning_seconds=budget.tuning_seconds,
                 tunes_selector=row.is_tuned,
                 splits_anew=self.splits_anew,
                 experiment=self.purpose,

@@ -171,6 +171,7 @@ def _tune(spec: RunSpec, table: _Table, journal: Path | None) -> TuningResult:
             seed=spec.seed("tuning"),
             journal=journal,
             batch_size=spec.trials_at_once,
+            max_seconds=spec.tuning_seconds,
         )
     except NothingWorkedError as error:
         raise ValueError(f"{error} The last one: {judge.problems[-1:]}") from error

@@ -50,6 +50,9 @@ class RunSpec:
     trials_at_once : int
         Settings that are drawn, and on a GPU trained, together: the search learns from
         them once all have a score.
+    tuning_seconds : float or None
+        No new trials after so many seconds, as a slow selector would take days for
+        what a fast one does in seconds. None waits for all.
     tunes_selector : bool
         Whether the selector is tuned together with the predictor.
     splits_anew : bool
@@ -73,6 +76,7 @@ class RunSpec:
     downstream_settings: Mapping[str, Any] = field(default_factory=dict)
     n_trials: int = 0
     trials_at_once: int = 1
+    tuning_seconds: float | None = None
     tunes_selector: bool = True
     splits_anew: bool = False
     experiment: str = "benchmark"

@@ -156,6 +156,18 @@ def test_batches_are_asked_for_at_once():
     assert sizes == [3, 3, 1]
 
 
+def test_search_that_is_late_ends_with_the_first_score():
+    sizes = []
+
+    def judge(batch):
+        sizes.append(len(batch))
+        return [None] * len(batch) if len(sizes) < 3 else parabola(batch)
+
+    found = tune(X, judge, n_trials=20, seed=0, batch_size=2, max_seconds=1e-9)
+    assert sizes == [2, 2, 2]
+    assert (found.n_trials, found.n_failed) == (6, 4)
+
+
 def test_tuples_survive_the_journal(tmp_path):
     space = {"part": {"sizes": HiddenSizes(Integer(2, 2), Integer(3, 3))}}
     judge, journal = (lambda batch: [1.0] * len(batch)), tmp_path / "trials.log"

@@ -78,6 +78,7 @@ def tune(
     seed: int | None,
     journal: Path | SharedStudy | None = None,
     batch_size: int = 1,
+    max_seconds: float | None = None,
 ) -> TuningResult:
     """Find the settings with the largest score, by TPE as in the benchmark.
 
@@ -94,6 +95,8 @@ def tune(
         The file or database where trials are remembered; None forgets them.
     batch_size : int, default=1
         How many settings are asked for at once.
+    max_seconds : float or None, default=None
+        Ask for no more settings after so many seconds, once one has a score.
 
     Returns
     -------
@@ -106,7 +109,10 @@ def tune(
     """
     started = time.perf_counter()
     study = _study(seed, journal)
-    while (n_left := n_trials - len(_finished(study))) > 0:
+    while (n_left := n_trials - len(finished := _finished(study))) > 0:
+        is_late = max_seconds and time.perf_counter() - started > max_seconds
+        if is_late and _scored(finished):
+            break
         trials = [study.ask() for _ in range(min(batch_size, n_left))]
         batch = [suggest_settings(trial, spaces) for trial in trials]
         for trial, settings in zip(trials, batch, strict=True):
@@ -114,7 +120,7 @@ def tune(
         for trial, score in zip(trials, judge(batch), strict=True):
             _tell(study, trial, score)
     finished = _finished(study)
-    scored = [trial for trial in finished if trial.value is not None]
+    scored = _scored(finished)
     if not scored:
         raise NothingWorkedError(f"none of {len(finished)} settings worked.")
     best = max(scored, key=lambda trial: (trial.value, -trial.number))
@@ -156,6 +162,13 @@ def _study(seed: int | None, journal: Path | SharedStudy | None) -> "optuna.Stud
 def _finished(study: "optuna.Study") -> list["optuna.trial.FrozenTrial"]:
     """Return the trials that were told a score, or that they do not work."""
     return [trial for trial in study.trials if trial.state.is_finished()]
+
+
+def _scored(
+    trials: "Sequence[optuna.trial.FrozenTrial]",
+) -> list["optuna.trial.FrozenTrial"]:
+    """Return the trials whose settings worked."""
+    return [trial for trial in trials if trial.value is not None]
 
 
 def _tell(study: "optuna.Study", trial: "optuna.Trial", score: float | None) -> None:
