@@ -1,4 +1,4 @@
-"""What all tests share: one thread, no windows, Ctrl-C, the data folder, the GPU marker."""
+"""What all tests share: one thread, no windows, Ctrl-C, data folder, GPU marker."""
 
 import os
 import signal
