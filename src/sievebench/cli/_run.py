@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from sievebench.experiment import Profile
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
 
@@ -20,6 +21,7 @@ examples:
   sievebench run experiments/quick.toml --retry failed timeout
   sievebench run experiments/quick.toml --shard 1/4     a quarter of the cells, for a
                                                         machine of its own
+  sievebench run experiments/quick.toml --cluster tcp://host:8786
   sievebench run experiments/quick.toml --storage postgresql+psycopg://lab@host/trials
 
 Every cell leaves one record in OUT/NAME/records. Cells that have one are not run again:
@@ -60,6 +62,11 @@ def add_run_parser(commands: Any) -> None:
     )
     add("--shard", type=_shard, metavar="I/N", help="every N-th cell, from the I-th")
     add(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Dask scheduler whose workers run the cells, as tcp://host:8786",
+    )
+    add(
         "--storage",
         metavar="ADDRESS",
         default=os.environ.get("SIEVEBENCH_STORAGE"),
@@ -99,7 +106,6 @@ def run_experiment(options: argparse.Namespace) -> int:
     int
     """
     from sievebench.experiment import ExperimentError, read_experiment
-    from sievebench.runner import StorageError, run_cells
     from sievebench.store import Store
 
     try:
@@ -116,18 +122,7 @@ def run_experiment(options: argparse.Namespace) -> int:
         return 0
     shown = _Progress(cells, store, options)
     try:
-        endings = run_cells(
-            cells,
-            store,
-            n_workers=options.workers,
-            time_limit_seconds=experiment.budget.time_limit_seconds,
-            retry=options.retry,
-            storage=options.storage,
-            progress=shown,
-        )
-    except StorageError as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
+        endings = _run(cells, store, options, experiment.budget, shown)
     except KeyboardInterrupt:
         shown.close()
         print(
@@ -136,8 +131,44 @@ def run_experiment(options: argparse.Namespace) -> int:
         )
         return 130
     shown.close()
+    if endings is None:
+        return 2
     _summarise(endings, store, options)
     return 1 if endings["failed"] or endings["timeout"] else 0
+
+
+def _run(
+    cells: list["RunSpec"],
+    store: "Store",
+    options: argparse.Namespace,
+    budget: "Profile",
+    shown: "_Progress",
+) -> Counter[str] | None:
+    """Run the cells, here or on a cluster; None if what they need is not there."""
+    from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
+
+    cluster = None
+    try:
+        if options.cluster is not None:
+            cluster = Cluster(options.cluster)
+            shown.n_workers = cluster.n_workers
+        return run_cells(
+            cells,
+            store,
+            n_workers=options.workers,
+            time_limit_seconds=budget.time_limit_seconds,
+            retry=options.retry,
+            storage=options.storage,
+            cluster=cluster,
+            progress=shown,
+        )
+    except (ClusterError, StorageError) as error:
+        shown.close()
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return None
+    finally:
+        if cluster is not None:
+            cluster.close()
 
 
 def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpec"]:

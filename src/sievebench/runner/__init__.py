@@ -13,12 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from sievebench.run_spec import RunSpec
+from sievebench.runner._cluster import Cluster, ClusterError
+from sievebench.runner._node import Order
 from sievebench.runner._remaining import remaining_seconds
 from sievebench.runner._trials import forget_trials
 from sievebench.store import RunRecord, Status, Store
 from sievebench.tuning import StorageError, open_storage
 
-__all__ = ["Progress", "StorageError", "remaining_seconds", "run_cells"]
+__all__ = [
+    "Cluster",
+    "ClusterError",
+    "Progress",
+    "StorageError",
+    "remaining_seconds",
+    "run_cells",
+]
 
 # Called with a cell, how it ended, and its seconds; "started" is told too.
 Progress = Callable[[RunSpec, str, float], None]
@@ -43,6 +52,7 @@ def run_cells(
     time_limit_seconds: float | None = None,
     retry: Iterable[Status] = (),
     storage: str | None = None,
+    cluster: Cluster | None = None,
     progress: Progress | None = None,
 ) -> Counter[str]:
     """Run every cell that has no record yet.
@@ -61,6 +71,8 @@ def run_cells(
     storage : str or None, default=None
         Address of a database where the trials of tuning are remembered; None takes a
         file for each cell in the store.
+    cluster : Cluster or None, default=None
+        Whose machines run the cells; None starts processes here.
     progress : callable or None, default=None
 
     Returns
@@ -72,6 +84,8 @@ def run_cells(
     ------
     StorageError
         If the database cannot be used.
+    ClusterError
+        If the machines of the cluster are lost.
     """
     if n_workers < 1:
         raise ValueError(f"n_workers must be an int >= 1, got {n_workers!r}.")
@@ -90,9 +104,31 @@ def run_cells(
         else:
             endings[record.status] += 1
     tell = progress or (lambda *_: None)
+    if cluster is not None:
+        limits = (time_limit_seconds, storage)
+        folder = str(store.folder.absolute())
+        orders = [Order(spec.as_dict(), folder, *limits) for spec in waiting]
+        _run_on(cluster, orders, store, tell, endings)
+        return endings
     runner = _Runner(store, storage, time_limit_seconds, tell, endings)
     runner.run(waiting, n_workers)
     return endings
+
+
+def _run_on(
+    cluster: Cluster,
+    orders: Sequence[Order],
+    store: Store,
+    tell: Progress,
+    endings: Counter[str],
+) -> None:
+    """Let a cluster run the cells; keep their records where its disk is not shared."""
+    for text, seconds in cluster.carry_out(orders):
+        record = RunRecord.from_json(text)
+        if store.read(record.spec) != record:
+            store.write(record)
+        endings[record.status] += 1
+        tell(record.spec, record.status, seconds)
 
 
 class _Runner:
