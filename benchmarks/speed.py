@@ -249,9 +249,26 @@ def _seconds_per_step(
     n_columns: int, n_members: int, is_masked: bool, device: torch.device
 ) -> float:
     """Return the seconds of one step at batch size 128, the best of several runs."""
+    from featuresieve._schedule import Schedule
+
+    schedule = Schedule(1000 if device.type == "cuda" else 200, 16, 128)
+    times = []
+    for _ in range(6):
+        trainer = _trainer(n_columns, n_members, is_masked, device)
+        _synchronize(device)
+        started = time.perf_counter()
+        trainer.run(schedule)
+        _synchronize(device)
+        times.append((time.perf_counter() - started) / schedule.n_steps)
+    return min(times)
+
+
+def _trainer(
+    n_columns: int, n_members: int, is_masked: bool, device: torch.device
+) -> Any:
+    """Return a stack that has not taken a step yet."""
     from featuresieve._masking_network import MaskingNetwork
     from featuresieve._objective import CrossEntropyLoss
-    from featuresieve._schedule import Schedule
     from featuresieve._stack_trainer import StackTrainer, StepSettings, TrainingData
     from featuresieve._task_network import StackedMLP
 
@@ -271,23 +288,13 @@ def _seconds_per_step(
         generator=generator,
         **place,
     )
-    trainer = StackTrainer(
+    return StackTrainer(
         TrainingData(X, y),
         StepSettings(CrossEntropyLoss()),
         task,
         masking=masking if is_masked else None,
         balances=torch.full((n_members,), 0.1, device=device),
     )
-    schedule = Schedule(1000 if device.type == "cuda" else 200, 16, 128)
-    trainer.run(schedule)
-    times = []
-    for _ in range(5):
-        _synchronize(device)
-        started = time.perf_counter()
-        trainer.run(schedule)
-        _synchronize(device)
-        times.append((time.perf_counter() - started) / schedule.n_steps)
-    return min(times)
 
 
 def _synchronize(device: torch.device) -> None:
