@@ -4,7 +4,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from made_runs import benchmark, run, table, whole_study
+from made_runs import benchmark, failed, run, table, whole_study
 
 from sievebench.analysis import RunTableError
 from sievebench.report import (
@@ -19,7 +19,9 @@ from sievebench.report import (
     markdown,
     read_runs,
 )
+from sievebench.report.against_paper import comparison_tables
 from sievebench.report.paper import paper_scores
+from sievebench.report.score_tables import count_tables, missing_tables
 from sievebench.report.tables import best_rows, number, signed, with_deviation
 
 SMALL = Table(
@@ -188,7 +190,29 @@ def test_cohorts_stand_beside_those_of_the_paper(tables):
 def test_missing_cells_say_why(tables):
     rows = tables["missing"].rows
     why = "skipped: classification only"
-    assert rows[0] == ("Random", "CH", "ProtoGate", "mlp", why, "0 of 2")
+    where = ("benchmark", "Random", "CH", "ProtoGate", "mlp")
+    assert rows[0] == (*where, why, "0 of 2")
+
+
+def test_missing_cells_of_other_experiments_are_told():
+    gaps = [
+        failed("planted", experiment=experiment, dataset=dataset)
+        for experiment, dataset in (("cohorts", "LiJ_2014"), ("matched", "eye"))
+    ]
+    (found,) = missing_tables(gather(table(*gaps)))
+    assert [row[0] for row in found.rows] == ["matched", "cohorts"]
+    assert [row[5] for row in found.rows] == ["failed: planted"] * 2
+
+
+def test_paper_has_no_number_for_tables_of_ours():
+    runs = [run(selector="autonfs:auto", dataset=name) for name in ("eye", "wine")]
+    material = gather(table(*runs))
+    eye, wine = count_tables(material)[0].rows
+    assert (eye[-1], wine[-1]) == ("8", "")
+    assert not comparison_tables(gather(table(runs[1])))
+    selectors = [run(selector=name) for name in ("lasso", "boruta")]
+    *_, far = comparison_tables(gather(table(*selectors)))
+    assert "Boruta" not in {row[1] for row in far.rows}
 
 
 def test_comparison_has_every_cell_of_the_paper_and_ours(material):
@@ -273,7 +297,7 @@ def test_runs_are_read_from_a_file(tmp_path, suffix):
 
 
 def test_other_files_are_refused(tmp_path):
-    with pytest.raises(ValueError, match=r"runs.json must be a .csv or .parquet file"):
+    with pytest.raises(ValueError, match=r"runs\.json must be a folder of records"):
         read_runs(tmp_path / "runs.json")
 
 

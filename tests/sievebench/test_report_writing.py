@@ -5,12 +5,15 @@ import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
-from made_runs import whole_study
+from made_runs import run, table, whole_study
 
 from sievebench.cli import main
-from sievebench.report import gather, write_report
+from sievebench.report import all_figures, gather, write_report
+from sievebench.run_spec import RunSpec
+from sievebench.store import DatasetFacts, RunRecord, RunResult, Store
 
 FIGURES = {
     *(f"critical-difference-{s}" for s in ("random", "corrupted", "second_order")),
@@ -45,6 +48,17 @@ def test_report_has_every_table_three_times(report):
     assert {"ranks", "friedman", "paper-random", "missing"} <= names
 
 
+def test_docs_name_every_table_and_figure(report):
+    page = (Path(__file__).parents[2] / "docs" / "report.md").read_text("utf-8")
+    lines = [line for line in page.splitlines() if line.startswith("| `")]
+    cells = [line.split("|")[1:3] for line in lines]
+    for column, files in enumerate(("tables/*.csv", "figures/*.svg")):
+        named = re.findall(r"`([\w-]+)`", " ".join(cell[column] for cell in cells))
+        patterns = [re.sub("SCENARIO|SELECTOR", r"[\\w-]+", name) for name in named]
+        for path in report.glob(files):
+            assert any(re.fullmatch(p, path.stem) for p in patterns), path.stem
+
+
 @pytest.mark.slow
 def test_report_is_the_same_every_time(report, tmp_path):
     write_report(gather(whole_study()), tmp_path)
@@ -67,6 +81,31 @@ def test_svg_is_well_formed_and_has_no_date(report):
         ElementTree.fromstring(text)
         assert "<dc:date>" not in text
         assert "<dc:creator>" not in text
+
+
+@pytest.mark.parametrize("n_tables", [1, 2, 3, 4])
+def test_legend_and_markers_are_not_cut_off(n_tables):
+    selectors = ("none", "lasso", "autonfs:auto", "autonfs:budget", "autonfs:published")
+    runs = [
+        run(selector=selector, dataset=dataset, n_kept=place + 1)
+        for dataset in ("california", "eye", "house", "otto")[:n_tables]
+        for place, selector in enumerate(selectors)
+    ]
+    for name, drawing in all_figures(gather(table(*runs))).items():
+        figure = drawing.figure
+        figure.draw_without_rendering()
+        for legend in figure.legends:
+            drawn = legend.get_window_extent()
+            assert drawn.x0 >= 0, name
+            assert drawn.x1 <= figure.bbox.x1, name
+        if name == "counts":
+            inside = figure.axes[0].bbox
+            points = [
+                line for line in figure.axes[0].lines if line.get_label()[0] != "_"
+            ]
+            assert len(points) == 4
+            for drawn in (line.get_window_extent() for line in points):
+                assert inside.y0 < drawn.y0 < drawn.y1 < inside.y1
 
 
 def test_svg_keeps_its_text(report):
@@ -152,12 +191,50 @@ def test_command_prints_one_table(runs_file, capsys):
 
 def test_command_lists_the_tables(runs_file, capsys):
     assert main(["report", str(runs_file), "--list"]) == 0
-    assert "paper-agreement" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert re.search(r"^table +paper-agreement ", printed, re.MULTILINE)
+    assert re.search(r"^figure +scaling ", printed, re.MULTILINE)
+
+
+@pytest.fixture
+def records(tmp_path):
+    """Write records of two experiments below one folder and return it."""
+    facts = DatasetFacts(178, 13, 26, "accuracy", is_sample=False, checksum="")
+    for name, purpose in (("quick", "benchmark"), ("matched", "matched")):
+        store = Store(tmp_path / "runs" / name)
+        for selector, kept in (("lasso", (0, 1)), ("autonfs:auto", (0,))):
+            spec = RunSpec("eye", "random", selector, experiment=purpose)
+            runs = (RunResult(0, 0.9, 0.8, kept, 0, 1.0, 2.0),)
+            store.write(RunRecord(spec, "done", facts=facts, runs=runs))
+    return tmp_path / "runs"
+
+
+def test_command_reads_records_as_it_reads_a_table_of_them(records, tmp_path, capsys):
+    table = tmp_path / "runs.csv"
+    assert main(["collect", str(records), "--out", str(table)]) == 0
+    both = [str(records / name) for name in ("quick", "matched")]
+    printed = []
+    for runs in ([str(table)], [str(records)], both):
+        assert main(["report", *runs, "--table", "matched-autonfs-auto"]) == 0
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1] == printed[2]
+    assert "Lasso" in printed[0]
+
+
+def test_command_prints_one_figure(runs_file, capsys):
+    assert main(["report", str(runs_file), "--figure", "counts"]) == 0
+    ElementTree.fromstring(capsys.readouterr().out)
+
+
+def test_command_says_that_a_folder_holds_no_records(tmp_path, capsys):
+    assert main(["report", str(tmp_path), "--list"]) == 2
+    assert "holds no records" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--figure", "count"], "no figure 'count', but critical-difference-random"),
         (["--table", "rank"], "no table 'rank', but overview-random"),
         (["--list", "--downstream", "oracle"], "downstream must be one of"),
     ],

@@ -6,18 +6,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sievebench.report import Table
+    from sievebench.report import Material, Table
 
 _FORMATS = ("markdown", "latex", "csv")
 _PAPER_TABLES = ("ranks", "scores", "counts", "datasets", "cohorts", "statements")
 _REPORT_EXAMPLES = """\
 examples:
-  sievebench report runs.parquet --out report     every table and figure, and a page
-  sievebench report runs.parquet --list           which tables these runs give
-  sievebench report runs.parquet --table ranks --format latex
+  sievebench report runs/quick --out report       every table and figure, and a page
+  sievebench report runs/quick runs/matched --list      which ones these runs give
+  sievebench report runs/quick --table ranks --format latex
+  sievebench report runs/quick --figure counts > counts.svg
 
-RUNS is one row a run; docs/report.md lists its columns. The exit status is 0, or 2 for
-arguments or files that do not fit.
+RUNS is the folder of an experiment's records, OUT/NAME of `sievebench run`, or OUT for
+all of them; or a file with one row a run, see docs/report.md. The exit status is 0; 2
+for arguments or files that do not fit.
 """
 _PAPER_EXAMPLES = """\
 examples:
@@ -45,11 +47,18 @@ def add_report_parser(commands: Any) -> None:
     )
     report.set_defaults(run=run_report)
     add = report.add_argument
-    add("runs", metavar="RUNS", type=Path, help="a CSV or Parquet file of runs")
+    add(
+        "runs",
+        metavar="RUNS",
+        type=Path,
+        nargs="+",
+        help="a folder of records, or a CSV or Parquet file of runs",
+    )
     what = report.add_mutually_exclusive_group(required=True)
     what.add_argument("--out", type=Path, metavar="DIR", help="write all of it there")
     what.add_argument("--table", metavar="NAME", help="print one table")
-    what.add_argument("--list", action="store_true", help="print the names of tables")
+    what.add_argument("--figure", metavar="NAME", help="print one figure, as SVG")
+    what.add_argument("--list", action="store_true", help="print what there is")
     add("--format", choices=_FORMATS, default="markdown", help="of --table")
     add("--downstream", metavar="NAME", help="whose scores (default: mlp)")
     add("--no-figures", action="store_true", help="tables and page only")
@@ -89,27 +98,41 @@ def run_report(options: argparse.Namespace) -> int:
         0; 2 if the runs or the name of a table do not fit.
     """
     # Lazily: --help need not wait for pandas and scipy.
-    from sievebench.report import all_tables, gather, read_runs, write_report
+    from sievebench.report import gather, read_runs, write_report
 
     try:
-        material = gather(read_runs(options.runs), options.downstream)
+        material = gather(read_runs(*options.runs), options.downstream)
     except ValueError as error:
         return _error(str(error))
     if options.out is not None:
         paths = write_report(material, options.out, not options.no_figures)
         print(f"wrote {len(paths)} files; open {paths[0]}")
         return 0
+    return _print_one(material, options)
+
+
+def _print_one(material: "Material", options: argparse.Namespace) -> int:
+    """Print a table, a figure, or the names of all; return the exit status."""
+    from sievebench.report import all_figures, all_tables, svg_of
+
     tables = {
         table.name: table for _, section in all_tables(material) for table in section
     }
-    if options.list:
-        width = max(map(len, tables), default=0)
-        for name, table in tables.items():
-            print(f"{name:<{width}}  {table.title}")
+    if options.table is not None:
+        if options.table not in tables:
+            return _error(f"no table {options.table!r}, but {', '.join(tables)}.")
+        _print([tables[options.table]], options.format)
         return 0
-    if options.table not in tables:
-        return _error(f"no table {options.table!r}, but {', '.join(tables)}.")
-    _print([tables[options.table]], options.format)
+    figures = {} if options.no_figures else all_figures(material)
+    if options.figure is not None:
+        if options.figure not in figures:
+            return _error(f"no figure {options.figure!r}, but {', '.join(figures)}.")
+        print(svg_of(figures[options.figure]), end="")
+        return 0
+    width = max(map(len, (*tables, *figures)), default=0)
+    for kind, found in (("table", tables), ("figure", figures)):
+        for name, thing in found.items():
+            print(f"{kind:<8}{name:<{width}}  {thing.title}")
     return 0
 
 

@@ -90,7 +90,7 @@ def add_collect_parser(commands: Any) -> None:
     )
     collect.set_defaults(run=run_collect)
     add = collect.add_argument
-    add("folders", nargs="+", type=Path, metavar="FOLDER", help="OUT/NAME of a run")
+    add("folders", nargs="+", type=Path, metavar="FOLDER", help="OUT/NAME or OUT")
     add("--out", type=Path, required=True, metavar="FILE", help="CSV or Parquet")
 
 
@@ -232,15 +232,13 @@ def run_collect(options: argparse.Namespace) -> int:
     -------
     int
     """
-    from sievebench.store import Store
+    from sievebench.store import find_stores
 
-    stores = [Store(folder) for folder in options.folders]
-    for store in stores:
-        if not (store.folder / "records").is_dir():
-            print(
-                f"sievebench: error: {store.folder} holds no records.", file=sys.stderr
-            )
-            return 2
+    try:
+        stores = [store for path in options.folders for store in find_stores(path)]
+    except ValueError as error:
+        print(f"sievebench: error: {error}", file=sys.stderr)
+        return 2
     _write_table(stores, options.out)
     return 0
 

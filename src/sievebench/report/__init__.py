@@ -4,7 +4,13 @@ from sievebench.report.against_paper import agreement, compare_scores
 from sievebench.report.material import Material, gather, read_runs
 from sievebench.report.paper_tables import PAPER_TABLES
 from sievebench.report.tables import Table, csv, latex, markdown
-from sievebench.report.writing import WRITERS, all_tables, write_report
+from sievebench.report.writing import (
+    WRITERS,
+    all_figures,
+    all_tables,
+    svg_of,
+    write_report,
+)
 
 __all__ = [
     "PAPER_TABLES",
@@ -12,6 +18,7 @@ __all__ = [
     "Material",
     "Table",
     "agreement",
+    "all_figures",
     "all_tables",
     "compare_scores",
     "csv",
@@ -19,5 +26,6 @@ __all__ = [
     "latex",
     "markdown",
     "read_runs",
+    "svg_of",
     "write_report",
 ]

@@ -104,6 +104,8 @@ def comparison_tables(material: Material) -> list[Table]:
     """
     if not set(material.scenarios) & set(PAPER_SCENARIOS):
         return []
+    if not set(material.datasets) & set(DATASET_LABELS):
+        return []
     comparison = compare_scores(material)
     tables = [
         _cell_by_cell(material, comparison[comparison["scenario"] == scenario])
@@ -154,8 +156,9 @@ def _cell_by_cell(material: Material, part: pd.DataFrame) -> Table:
 
 
 def _agreement_table(comparison: pd.DataFrame) -> Table:
-    """Return how far ours is from theirs."""
-    data = agreement(comparison)
+    """Return how far ours is from theirs, for the selectors that it has."""
+    theirs = comparison.groupby("selector")["theirs"].transform("count")
+    data = agreement(comparison[theirs > 0])
     rows = [
         (
             SCENARIO_LABELS[row["scenario"]],

@@ -13,6 +13,7 @@ from sievebench.labels import (
     SCENARIO_LABELS,
     SELECTOR_LABELS,
 )
+from sievebench.store import collect, find_stores
 
 PAPER_SCENARIOS = ("random", "corrupted", "second_order")
 
@@ -142,13 +143,14 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> Material:
     return Material(checked, cells, downstream)
 
 
-def read_runs(path: Path) -> pd.DataFrame:
-    """Read a table of runs.
+def read_runs(*paths: Path) -> pd.DataFrame:
+    """Read runs, from records or from tables of them.
 
     Parameters
     ----------
-    path : Path
-        A CSV or Parquet file.
+    *paths : Path
+        Folders of ``sievebench run`` (of one experiment or of several), CSV or Parquet
+        files.
 
     Returns
     -------
@@ -157,13 +159,28 @@ def read_runs(path: Path) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If the file is neither.
+        If one is neither.
     """
+    records = [
+        record
+        for path in paths
+        if path.is_dir()
+        for store in find_stores(path)
+        for record in store.records()
+    ]
+    tables = [_read_table(path) for path in paths if not path.is_dir()]
+    if records:
+        tables.append(collect(records))
+    return pd.concat(tables, ignore_index=True) if tables else collect([])
+
+
+def _read_table(path: Path) -> pd.DataFrame:
+    """Return the runs of a file."""
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
     if path.suffix == ".csv":
         return pd.read_csv(path, keep_default_na=False, na_values=[""])
-    raise ValueError(f"{path.name} must be a .csv or .parquet file.")
+    raise ValueError(f"{path} must be a folder of records, a .csv or a .parquet file.")
 
 
 def scenario_labels(names: Iterable[str]) -> list[str]:

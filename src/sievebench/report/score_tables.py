@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from sievebench.analysis import in_order, mean_ranks, overview
+from sievebench.analysis import mean_ranks, overview, summarize_cells
 from sievebench.labels import METRIC_LABELS, SCENARIO_LABELS, selector_label
 from sievebench.report.material import PAPER_SCENARIOS, Material
 from sievebench.report.paper import paper_counts
@@ -16,6 +16,8 @@ from sievebench.report.tables import (
 )
 
 _DECIMALS = 3
+# In the others a cell has more runs than seeds.
+_EXPERIMENTS_OF_CELLS = ("benchmark", "matched", "cohorts")
 
 
 def overview_tables(material: Material) -> list[Table]:
@@ -160,9 +162,7 @@ def count_tables(material: Material) -> list[Table]:
     for dataset in material.datasets:
         part = chosen[chosen["dataset"] == dataset].set_index(["scenario", "selector"])
         cells = [
-            number(printed[s].get(dataset, np.nan), 0)
-            if n == "paper"
-            else _count(part, (s, n))
+            _printed(printed[s].get(dataset)) if n == "paper" else _count(part, (s, n))
             for s, n in keys
         ]
         n_original = number(part["n_original"].max(), 0)
@@ -181,6 +181,11 @@ def count_tables(material: Material) -> list[Table]:
             notes=("Mean ± standard deviation over seeds.",),
         )
     ]
+
+
+def _printed(count: float | None) -> str:
+    """Return the paper's number; it has none for tables of ours."""
+    return "" if count is None or np.isnan(count) else number(count, 0)
 
 
 def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
@@ -203,20 +208,24 @@ def missing_tables(material: Material) -> list[Table]:
     -------
     list of Table
     """
-    cells = material.cells
-    gaps = in_order(cells[cells["n_done"] < cells["n_runs"]])
+    every = pd.concat(
+        [
+            summarize_cells(material.runs, experiment).assign(experiment=experiment)
+            for experiment in _EXPERIMENTS_OF_CELLS
+        ],
+        ignore_index=True,
+    )
+    gaps = every[every["n_done"] < every["n_runs"]]
     if gaps.empty:
         return []
-    reasons = material.runs[
-        (material.runs["status"] != "done")
-        & (material.runs["experiment"] == "benchmark")
-    ].groupby(["dataset", "scenario", "selector", "downstream"])
+    key = ["experiment", "dataset", "scenario", "selector", "downstream"]
+    reasons = material.runs[material.runs["status"] != "done"].groupby(key)
     rows = []
     for _, row in gaps.iterrows():
-        key = (row["dataset"], row["scenario"], row["selector"], row["downstream"])
-        first = reasons.get_group(key).iloc[0]
+        first = reasons.get_group(tuple(row[key])).iloc[0]
         rows.append(
             (
+                row["experiment"],
                 SCENARIO_LABELS[row["scenario"]],
                 material.dataset_label(row["dataset"]),
                 selector_label(row["selector"]),
@@ -231,8 +240,8 @@ def missing_tables(material: Material) -> list[Table]:
             name="missing",
             title="Runs without a result",
             data=gaps,
-            header=header,
+            header=("experiment", *header),
             rows=tuple(rows),
-            n_text_columns=5,
+            n_text_columns=6,
         )
     ]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.material import Material
@@ -21,6 +22,9 @@ from sievebench.report.study_tables import (
     scaling_tables,
 )
 from sievebench.report.tables import Table, csv, latex, markdown
+
+if TYPE_CHECKING:  # needs matplotlib
+    from sievebench.report.figures import Drawing
 
 # Heading of the page -> tables and figures below it. Each function returns nothing if
 # there is nothing to show.
@@ -61,6 +65,41 @@ def all_tables(material: Material) -> list[tuple[str, list[Table]]]:
         (heading, [table for make in makers for table in make(material)])
         for heading, (makers, _) in SECTIONS.items()
     ]
+
+
+def all_figures(material: Material) -> dict[str, "Drawing"]:
+    """Return every figure by name; needs matplotlib.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+
+    Returns
+    -------
+    dict of str to Drawing
+    """
+    from sievebench.report.figures import draw
+
+    kinds = [kind for _, kind in SECTIONS.values() if kind]
+    return {d.name: d for kind in kinds for d in draw(kind, material)}
+
+
+def svg_of(drawing: "Drawing") -> str:
+    """Return a figure as SVG.
+
+    Parameters
+    ----------
+    drawing : Drawing
+        As `all_figures` returns them.
+
+    Returns
+    -------
+    str
+    """
+    from sievebench.report.figures import svg_text
+
+    return svg_text(drawing)
 
 
 def write_report(

@@ -1,6 +1,6 @@
 """Stage 5: one self-describing record a cell, and the table of all of them."""
 
-from sievebench.store._folder import Store
+from sievebench.store._folder import Store, find_stores
 from sievebench.store._record import (
     STATUSES,
     DatasetFacts,
@@ -19,4 +19,5 @@ __all__ = [
     "Store",
     "collect",
     "counts_kept",
+    "find_stores",
 ]

@@ -54,6 +54,31 @@ class Store:
             yield _read(path)
 
 
+def find_stores(folder: Path) -> list[Store]:
+    """Return the records of an experiment, or of all experiments below a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        ``OUT/NAME`` or ``OUT`` of ``sievebench run``.
+
+    Returns
+    -------
+    list of Store
+        By name.
+
+    Raises
+    ------
+    ValueError
+        If there are none.
+    """
+    folders = [folder, *sorted(folder.iterdir())] if folder.is_dir() else []
+    stores = [Store(path) for path in folders if (path / "records").is_dir()]
+    if not stores:
+        raise ValueError(f"{folder} holds no records.")
+    return stores
+
+
 def _read(path: Path) -> RunRecord:
     """Return a record, or say which file is none."""
     try:

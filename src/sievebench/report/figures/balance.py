@@ -12,6 +12,7 @@ from sievebench.report.figures.canvas import (
     PALETTE,
     Drawing,
     new_figure,
+    put_legend,
 )
 from sievebench.report.material import Material
 
@@ -61,8 +62,7 @@ def _drawing(
         below.set_xlabel("balance λ")
     axes[0].set_ylabel("test score")
     axes[n].set_ylabel("columns kept")
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=4)
+    put_legend(figure, axes[0])
     return Drawing(
         name=name,
         title="Influence of the balance λ",

@@ -18,6 +18,7 @@ PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, AMBER, BLACK)
 INK, PALE_INK, FAINT = "#262626", "#6E6E6E", "#D9D9D9"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _PNG_DPI = 160
+_LEGEND_LINE = 0.2  # inches
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
     "font.family": "sans-serif",
@@ -114,6 +115,28 @@ def new_figure(
     figure = Figure(figsize=(width, height), layout="constrained")
     axes = figure.subplots(n_rows, n_columns, squeeze=False, **options)
     return figure, list(axes.flat)
+
+
+def put_legend(figure: "Figure", ax: "Axes") -> None:
+    """Put the legend of some axes above all, in as many lines as the width asks for.
+
+    Parameters
+    ----------
+    figure : Figure
+        Becomes higher by the lines beyond the first.
+    ax : Axes
+        Whose labels.
+    """
+    handles, labels = ax.get_legend_handles_labels()
+    for n_across in range(len(labels), 0, -1):
+        legend = figure.legend(
+            handles, labels, loc="outside upper center", ncols=n_across
+        )
+        if n_across == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            n_more = -(-len(labels) // n_across) - 1
+            figure.set_figheight(figure.get_figheight() + _LEGEND_LINE * n_more)
+            return
+        legend.remove()
 
 
 def svg_text(drawing: Drawing) -> str:

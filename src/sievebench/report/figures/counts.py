@@ -12,6 +12,7 @@ from sievebench.report.figures.canvas import (
     PALETTE,
     Drawing,
     new_figure,
+    put_legend,
 )
 from sievebench.report.material import PAPER_SCENARIOS, Material
 from sievebench.report.paper import paper_counts
@@ -37,7 +38,7 @@ def count_drawings(material: Material) -> list[Drawing]:
         return []
     datasets = material.datasets
     figure, axes = new_figure(
-        *(1.3 + 2.2 * len(scenarios), 1.1 + 0.32 * len(datasets)),
+        *(1.3 + 2.2 * len(scenarios), 1.1 + 0.34 * len(datasets)),
         *(1, len(scenarios)),
         sharey=True,
         sharex=True,
@@ -49,10 +50,9 @@ def count_drawings(material: Material) -> list[Drawing]:
     axes[0].set_yticks(
         range(len(datasets)), [material.dataset_label(d) for d in datasets]
     )
-    axes[0].invert_yaxis()
+    axes[0].set_ylim(len(datasets) - 0.5, -0.5)  # the first on top, none cut off
     figure.supxlabel("columns kept / columns before the scenario", fontsize=9)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=5)
+    put_legend(figure, axes[0])
     return [
         Drawing(
             name="counts",
@@ -82,13 +82,14 @@ def _panel(ax: "Axes", material: Material, scenario: str) -> None:
             label=selector_label(selector),
         )
     theirs = paper_counts()[scenario].reindex(datasets) / n_original
-    ax.plot(
-        *(theirs.to_numpy(float), places, "|"),
-        color=INK,
-        markersize=11,
-        markeredgewidth=1.6,
-        label="the paper",
-    )
+    if theirs.notna().any():
+        ax.plot(
+            *(theirs.to_numpy(float), places, "|"),
+            color=INK,
+            markersize=11,
+            markeredgewidth=1.6,
+            label="the paper",
+        )
     ax.grid(axis="y", color=FAINT, linewidth=0.5)
     ax.set_axisbelow(True)
     ax.tick_params(axis="y", length=0)

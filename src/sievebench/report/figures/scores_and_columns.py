@@ -15,6 +15,7 @@ from sievebench.report.figures.canvas import (
     Drawing,
     hide_unused,
     new_figure,
+    put_legend,
 )
 from sievebench.report.material import Material
 
@@ -58,8 +59,7 @@ def _drawing(material: Material, scenario: str) -> Drawing:
     hide_unused(axes, len(datasets))
     figure.supxlabel("columns kept", fontsize=9)
     figure.supylabel("test score", fontsize=9)
-    handles, labels = axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=5)
+    put_legend(figure, axes[0])
     return Drawing(
         name=f"score-and-columns-{scenario}",
         title=f"{SCENARIO_LABELS[scenario]} columns added: score and columns kept",
