@@ -7,6 +7,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 import sievebench.data._loading as loading
+from sievebench.cli import main
 from sievebench.data import (
     CorruptDataError,
     MissingDataError,
@@ -93,6 +94,48 @@ def test_catalogue_row_with_a_mistake_is_refused(tmp_path, change, message):
     path.write_text(row.replace("[a]\n", f"[a]\n{task}{classes}{change}\n"))
     with pytest.raises(ValueError, match=message):
         read_catalog(path)
+
+
+ROW = """
+[toy]
+title = "Toy"
+group = "tabular"
+task = "regression"
+metric = "negative_rmse"
+n_rows = 4
+n_columns = 1
+n_classes = 0
+scaler = "standard"
+file = "toy.parquet"
+source = { kind = "manual", url = "https://example.org", why = "it is made up" }
+"""
+
+
+def test_data_folder_may_have_a_catalogue_of_its_own(tmp_path, monkeypatch):
+    monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path))
+    assert "toy" not in catalog()
+    (tmp_path / "catalog.toml").write_text(ROW)
+    X, y = np.arange(4.0)[:, None], np.arange(4.0)
+    write_table(RawTable(X, y, ("a",)), tmp_path / "toy.parquet")
+    assert load("toy").column_names == ("a",)
+    assert "eye" in catalog()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (ROW.replace("toy", "eye"), "the name 'eye' is taken"),
+        (ROW.replace("standard", "none"), "scaler must be one of"),
+        ("[toy", "is no TOML"),
+    ],
+)
+def test_mistake_in_the_folders_catalogue_is_told(
+    tmp_path, monkeypatch, capsys, text, message
+):
+    monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path))
+    (tmp_path / "catalog.toml").write_text(text)
+    assert main(["data", "list"]) == 2
+    assert message in capsys.readouterr().err
 
 
 def test_bundled_data_is_scikit_learns():

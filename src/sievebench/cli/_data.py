@@ -17,7 +17,8 @@ examples:
   sievebench data fetch california eye     download into the cache
   sievebench data check                    read every file at hand, check its md5
 
-The folder that the environment variable FEATURESIEVE_DATA names is looked into first.
+The folder that the environment variable FEATURESIEVE_DATA names is looked into first. A
+catalog.toml there adds data sets of your own: docs/add_a_dataset.md.
 """
 
 
@@ -51,14 +52,14 @@ def run_data(options: argparse.Namespace) -> int:
     int
         0; 1 if a data set could not be got or is damaged; 2 for an unknown name.
     """
-    from sievebench.data import UnknownDatasetError, catalog, find_entry
+    from sievebench.data import CatalogError, UnknownDatasetError, catalog, find_entry
 
     if options.action == "fetch" and not options.names:
         print("sievebench: error: say which data sets to fetch.", file=sys.stderr)
         return 2
     try:
         rows = [find_entry(name) for name in options.names or catalog()]
-    except UnknownDatasetError as error:
+    except (CatalogError, UnknownDatasetError) as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
     actions = {"list": _list, "fetch": _fetch, "check": _check}

@@ -7,6 +7,7 @@ columns, selectors or predictors.
 from sievebench.data._catalog import CatalogEntry, Metric, Task, catalog, find_entry
 from sievebench.data._dataset import Dataset
 from sievebench.data._exceptions import (
+    CatalogError,
     CorruptDataError,
     DataError,
     MissingDataError,
@@ -19,6 +20,7 @@ from sievebench.data._split import Part, Split, split
 
 __all__ = [
     "CatalogEntry",
+    "CatalogError",
     "CorruptDataError",
     "DataError",
     "Dataset",

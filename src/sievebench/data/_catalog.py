@@ -1,4 +1,7 @@
-"""The catalogue: what is known of each data set, read from ``catalog.toml``."""
+"""The catalogue: what is known of each data set, read from ``catalog.toml``.
+
+That of the package, and one in the data folder, for data sets of one's own.
+"""
 
 import difflib
 import tomllib
@@ -8,7 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-from sievebench.data._exceptions import UnknownDatasetError
+from sievebench.data._exceptions import CatalogError, UnknownDatasetError
+from sievebench.data._folders import data_folder
 
 Task = Literal["classification", "regression"]
 Metric = Literal["accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"]
@@ -98,17 +102,44 @@ def read_catalog(path: Path) -> dict[str, CatalogEntry]:
 
     Raises
     ------
-    ValueError
+    CatalogError
         If a row has an unknown key, lacks one, or holds a value that is not allowed.
     """
-    rows = tomllib.loads(path.read_text(encoding="utf-8"))
+    try:
+        rows = tomllib.loads(path.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError(f"{path} is no TOML: {error}.") from error
     return {name: _entry(name, row) for name, row in rows.items()}
 
 
-@cache
 def catalog() -> dict[str, CatalogEntry]:
-    """Return the catalogue that comes with the package."""
-    return read_catalog(Path(__file__).with_name("catalog.toml"))
+    """Return the catalogue of the package, and the rows of the data folder's own.
+
+    Returns
+    -------
+    dict of str to CatalogEntry
+
+    Raises
+    ------
+    CatalogError
+        If the folder's catalogue has a mistake, or a name of the package's.
+    """
+    ours = _known(Path(__file__).with_name("catalog.toml"))
+    folder = data_folder()
+    path = None if folder is None else folder / "catalog.toml"
+    if path is None or not path.is_file():
+        return dict(ours)
+    own = _known(path, path.stat().st_mtime_ns)
+    twice = sorted(set(ours) & set(own))
+    if twice:
+        raise CatalogError(f"{path}: the name {twice[0]!r} is taken.")
+    return {**ours, **own}
+
+
+@cache
+def _known(path: Path, changed: int = 0) -> dict[str, CatalogEntry]:  # noqa: ARG001
+    """Read a catalogue once, and again if its file has changed."""
+    return read_catalog(path)
 
 
 def find_entry(name: str) -> CatalogEntry:
@@ -127,12 +158,12 @@ def find_entry(name: str) -> CatalogEntry:
     UnknownDatasetError
         If there is none; the message names the nearest.
     """
-    try:
-        return catalog()[name]
-    except KeyError:
-        near = difflib.get_close_matches(name, catalog(), cutoff=0.5)
-        hint = f"did you mean {near[0]!r}?" if near else "see `sievebench data list`."
-        raise UnknownDatasetError(f"there is no data set {name!r}; {hint}") from None
+    known = catalog()
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, cutoff=0.5)
+    hint = f"did you mean {near[0]!r}?" if near else "see `sievebench data list`."
+    raise UnknownDatasetError(f"there is no data set {name!r}; {hint}")
 
 
 def _entry(name: str, row: dict[str, Any]) -> CatalogEntry:
@@ -140,10 +171,10 @@ def _entry(name: str, row: dict[str, Any]) -> CatalogEntry:
     known = {item.name for item in fields(CatalogEntry)}
     unknown = sorted(set(row) - known)
     if unknown:
-        raise ValueError(f"catalogue row {name!r}: unknown key {unknown[0]!r}.")
+        raise CatalogError(f"catalogue row {name!r}: unknown key {unknown[0]!r}.")
     for key, allowed in _ALLOWED.items():
         if row.get(key) not in allowed:
-            raise ValueError(
+            raise CatalogError(
                 f"catalogue row {name!r}: {key} must be one of {allowed}, "
                 f"got {row.get(key)!r}."
             )
@@ -153,4 +184,4 @@ def _entry(name: str, row: dict[str, Any]) -> CatalogEntry:
     try:
         return CatalogEntry(**values)
     except TypeError as error:
-        raise ValueError(f"catalogue row {name!r}: {error}.") from error
+        raise CatalogError(f"catalogue row {name!r}: {error}.") from error

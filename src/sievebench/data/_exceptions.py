@@ -3,6 +3,7 @@
 ::
 
     DataError
+      CatalogError           a catalogue that does not say what it should
       UnknownDatasetError    no such row in the catalogue
       MissingDataError       not in the data folder, and not to be downloaded
         OfflineError         the source cannot be reached
@@ -12,6 +13,10 @@
 
 class DataError(Exception):
     """Anything that keeps a data set from being loaded."""
+
+
+class CatalogError(DataError, ValueError):
+    """A catalogue has a mistake."""
 
 
 class UnknownDatasetError(DataError, ValueError):
