@@ -6,6 +6,8 @@ from made_dataset import made_dataset
 
 from sievebench import corruption
 
+ADDING = [name for name in corruption.SCENARIOS if name != "none"]
+
 
 def literal_columns(X, scenario, p):
     """Follow the protocol line by line, with NumPy's global legacy generator."""
@@ -41,10 +43,12 @@ def test_legacy_columns_are_those_of_the_protocol(scenario, fraction):
     np.testing.assert_allclose(found.X[:, 6:], expected, rtol=1e-12, atol=1e-14)
 
 
-def test_added_columns_are_marked_and_named():
-    found = corruption.apply(made_dataset(), "random")
+@pytest.mark.parametrize("seed", [None, 3])
+@pytest.mark.parametrize("scenario", ADDING)
+def test_added_columns_are_marked_and_named(scenario, seed):
+    found = corruption.apply(made_dataset(), scenario, seed=seed)
     assert found.is_original.tolist() == [True] * 6 + [False] * 6
-    assert found.column_names[6:8] == ("random_0", "random_1")
+    assert found.column_names[6:8] == (f"{scenario}_0", f"{scenario}_1")
     assert found.n_original == 6
     assert found.n_columns == 12
 
@@ -58,7 +62,7 @@ def test_smaller_share_begins_with_the_same_sources(scenario):
     np.testing.assert_array_equal(many[:, : few.shape[1]], few)
 
 
-@pytest.mark.parametrize("scenario", ["random", "corrupted", "second_order"])
+@pytest.mark.parametrize("scenario", ADDING)
 def test_own_stream_begins_with_the_same_columns(scenario):
     few = corruption.apply(made_dataset(), scenario, 0.5, seed=7).X
     many = corruption.apply(made_dataset(), scenario, 0.9, seed=7).X
