@@ -1,5 +1,7 @@
 """The runner: resumed after a kill, limits kept, dead workers replaced."""
 
+import argparse
+import io
 import json
 import multiprocessing
 import os
@@ -14,11 +16,12 @@ import optuna
 import pandas as pd
 import pytest
 
-import sievebench.runner as runner_module
 from sievebench.cli import main
+from sievebench.cli._run_progress import RunProgress
 from sievebench.experiment import read_experiment
 from sievebench.run_spec import RunSpec
 from sievebench.runner import remaining_seconds, run_cells
+from sievebench.runner._processes import ProcessRunner
 from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, counts_kept
 
 QUICK = {"max_epochs": 3}
@@ -42,7 +45,8 @@ def test_cells_run_once_and_failures_are_records(tmp_path):
 
     def tell(spec, what, seconds):
         told.append((spec.selector, what))
-        assert what == "started" or store.read(spec).status == what
+        is_over = what not in ("started", "running")
+        assert not is_over or store.read(spec).status == what
         assert seconds >= 0
 
     endings = run_cells(cells, store, n_workers=1, progress=tell)
@@ -61,8 +65,17 @@ def slow_cell():
 @pytest.mark.slow
 def test_cell_that_takes_too_long_is_killed_and_the_rest_goes_on(tmp_path):
     store = Store(tmp_path)
-    endings = run_cells([slow_cell(), cell("none")], store, time_limit_seconds=8)
+    told = []
+    endings = run_cells(
+        [slow_cell(), cell("none")],
+        store,
+        time_limit_seconds=8,
+        progress=lambda _, what, seconds: told.append((what, seconds)),
+    )
     assert endings == {"timeout": 1, "done": 1}
+    running = [seconds for what, seconds in told if what == "running"]
+    assert len(running) >= 5
+    assert running == sorted(running)
     record = store.read(slow_cell())
     assert record.reason == "took more than 8 s"
     assert 8 <= record.seconds < 20
@@ -111,7 +124,7 @@ def test_trials_may_lie_in_a_database(tmp_path):
 def test_retry_forgets_trials_of_code_that_failed(
     tmp_path, monkeypatch, details, is_kept
 ):
-    monkeypatch.setattr(runner_module._Runner, "run", lambda *_: None)
+    monkeypatch.setattr(ProcessRunner, "run", lambda *_: None)
     spec, store = cell("none", n_trials=2), Store(tmp_path)
     store.write(RunRecord(spec, "failed", reason="planted", details=details))
     store.journal_of(spec).parent.mkdir()
@@ -244,6 +257,33 @@ def test_collect_joins_experiments_into_one_table(tmp_path, capsys):
     assert table["selector"].tolist() == ["a", "b"]
     assert main(["collect", str(tmp_path / "c"), "--out", str(out)]) == 2
     assert "holds no records" in capsys.readouterr().err
+
+
+class Terminal(io.StringIO):
+    """Standard error of a user who is watching."""
+
+    def isatty(self):
+        return True
+
+
+def test_progress_shows_what_runs_and_what_is_left(tmp_path, monkeypatch):
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    words = {"retry": [], "workers": 1, "quiet": False}
+    cells = [cell("none"), cell("lasso"), cell("mrmr")]
+    shown = RunProgress(cells, Store(tmp_path), argparse.Namespace(**words))
+    shown(cells[0], "started", 0.0)
+    shown(cells[0], "done", 90.0)
+    shown(cells[1], "running", 3700.0)
+    shown(cells[1], "timeout", 3800.0)
+    shown.close()
+    starting, started, done, running, timeout, end = terminal.getvalue().split("\r")
+    assert starting == "starting ..."
+    assert started.endswith("wine random none mlp started")
+    assert "[1/3] 0 s, 3:00 min left  wine random none mlp done after 90.0 s" in done
+    assert running.endswith("wine random lasso mlp running for 1 h 01 min")
+    assert timeout.endswith("timeout after 3800.0 s\n")
+    assert end == "\033[K"
 
 
 def test_estimate_takes_the_nearest_cells():

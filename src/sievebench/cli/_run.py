@@ -3,11 +3,12 @@
 import argparse
 import os
 import sys
-import time
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sievebench.cli._run_progress import RunProgress
 
 if TYPE_CHECKING:
     from sievebench.experiment import Profile
@@ -120,7 +121,7 @@ def run_experiment(options: argparse.Namespace) -> int:
         for spec in cells:
             print(spec.key)
         return 0
-    shown = _Progress(cells, store, options)
+    shown = RunProgress(cells, store, options)
     try:
         endings = _run(cells, store, options, experiment.budget, shown)
     except KeyboardInterrupt:
@@ -142,7 +143,7 @@ def _run(
     store: "Store",
     options: argparse.Namespace,
     budget: "Profile",
-    shown: "_Progress",
+    shown: RunProgress,
 ) -> Counter[str] | None:
     """Run the cells, here or on a cluster; None if what they need is not there."""
     from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
@@ -255,62 +256,6 @@ def _write_table(stores: list["Store"], path: Path) -> None:
     print(f"wrote {path}: {len(table)} runs", file=sys.stderr)
 
 
-class _Progress:
-    """How far the cells are, on standard error, with an estimate of what is left."""
-
-    def __init__(
-        self, cells: list["RunSpec"], store: "Store", options: argparse.Namespace
-    ) -> None:
-        retried = set(options.retry)
-        records = {spec.key: store.read(spec) for spec in cells}
-        self.left = {
-            spec.key: spec
-            for spec in cells
-            if (record := records[spec.key]) is None or record.status in retried
-        }
-        self.n_cells, self.n_workers = len(cells), options.workers
-        self.is_quiet = options.quiet
-        self.finished: list[tuple[RunSpec, float]] = []
-        self.started = time.monotonic()
-        n_there = len(cells) - len(self.left)
-        if n_there and not self.is_quiet:
-            print(f"{n_there} of {len(cells)} cells are there", file=sys.stderr)
-
-    def __call__(self, spec: "RunSpec", what: str, seconds: float) -> None:
-        """Show that a cell started or ended."""
-        if what != "started":
-            self.left.pop(spec.key, None)
-            self.finished.append((spec, seconds))
-        if self.is_quiet:
-            return
-        is_terminal = sys.stderr.isatty()
-        if what == "started" and not is_terminal:
-            return
-        n_done = self.n_cells - len(self.left)
-        cell = f"{spec.dataset} {spec.scenario} {spec.selector} {spec.downstream}"
-        line = f"[{n_done}/{self.n_cells}] {self._times()}  {cell} {what}"
-        if what != "started":
-            line += f" after {seconds:.1f} s"
-        # Endings other than "done" stay on the screen.
-        end = "" if is_terminal and what in ("started", "done") else "\n"
-        start = "\r\033[K" if is_terminal else ""
-        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
-
-    def _times(self) -> str:
-        """Return the time so far, and what is left if that can be told."""
-        from sievebench.runner import remaining_seconds
-
-        spent = _clock(time.monotonic() - self.started)
-        left = list(self.left.values())
-        remaining = remaining_seconds(self.finished, left, self.n_workers)
-        return spent if remaining is None else f"{spent}, {_clock(remaining)} left"
-
-    def close(self) -> None:
-        """Clear the line."""
-        if not self.is_quiet and sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
-
-
 def _count(text: str) -> int:
     """Return a number of processes."""
     if text.isdigit() and int(text) >= 1:
@@ -324,12 +269,3 @@ def _shard(text: str) -> tuple[int, int]:
     if first.isdigit() and number.isdigit() and 1 <= int(first) <= int(number):
         return int(first), int(number)
     raise argparse.ArgumentTypeError(f"must be a part such as 1/4: {text!r}")
-
-
-def _clock(seconds: float) -> str:
-    """Return hours, minutes and seconds as far as they matter."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"

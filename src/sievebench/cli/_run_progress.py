@@ -1,0 +1,86 @@
+"""How far a run is, on standard error."""
+
+import argparse
+import sys
+import time
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sievebench.run_spec import RunSpec
+    from sievebench.store import Store
+
+
+class RunProgress:
+    """How far the cells are, with an estimate of what is left.
+
+    Parameters
+    ----------
+    cells : list of RunSpec
+    store : Store
+    options : argparse.Namespace
+        `retry`, `workers` and `quiet` of `sievebench run`.
+    """
+
+    def __init__(
+        self, cells: list["RunSpec"], store: "Store", options: argparse.Namespace
+    ) -> None:
+        retried = set(options.retry)
+        records = {spec.key: store.read(spec) for spec in cells}
+        self.left = {
+            spec.key: spec
+            for spec in cells
+            if (record := records[spec.key]) is None or record.status in retried
+        }
+        self.n_cells, self.n_workers = len(cells), options.workers
+        self.is_quiet = options.quiet
+        self.finished: list[tuple[RunSpec, float]] = []
+        self.started = time.monotonic()
+        n_there = len(cells) - len(self.left)
+        if n_there and not self.is_quiet:
+            print(f"{n_there} of {len(cells)} cells are there", file=sys.stderr)
+        if self.left and not self.is_quiet and sys.stderr.isatty():
+            print("starting ...", end="", file=sys.stderr, flush=True)
+
+    def __call__(self, spec: "RunSpec", what: str, seconds: float) -> None:
+        """Show that a cell started, is running or ended."""
+        has_ended = what not in ("started", "running")
+        if has_ended:
+            self.left.pop(spec.key, None)
+            self.finished.append((spec, seconds))
+        is_terminal = sys.stderr.isatty()
+        if self.is_quiet or not (has_ended or is_terminal):
+            return
+        n_done = self.n_cells - len(self.left)
+        cell = f"{spec.dataset} {spec.scenario} {spec.selector} {spec.downstream}"
+        line = f"[{n_done}/{self.n_cells}] {self._times()}  {cell} {what}"
+        if has_ended:
+            line += f" after {seconds:.1f} s"
+        elif what == "running":
+            line += f" for {_clock(seconds)}"
+        # Endings other than "done" stay on the screen.
+        end = "" if is_terminal and not (has_ended and what != "done") else "\n"
+        start = "\r\033[K" if is_terminal else ""
+        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+
+    def _times(self) -> str:
+        """Return the time so far, and what is left if that can be told."""
+        from sievebench.runner import remaining_seconds
+
+        spent = _clock(time.monotonic() - self.started)
+        left = list(self.left.values())
+        remaining = remaining_seconds(self.finished, left, self.n_workers)
+        return spent if remaining is None else f"{spent}, {_clock(remaining)} left"
+
+    def close(self) -> None:
+        """Clear the line."""
+        if not self.is_quiet and sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _clock(seconds: float) -> str:
+    """Return hours, minutes and seconds as far as they matter."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes:02d} min"
+    return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"

@@ -1,0 +1,212 @@
+"""Cells in processes of this machine: hand out, listen, end what takes too long."""
+
+import multiprocessing
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from sievebench.run_spec import RunSpec
+from sievebench.store import RunRecord, Status, Store
+
+# Called with a cell, how it ended, and its seconds; "started" is told too, and, while
+# nothing else happens, that the cell that began first is "running".
+Progress = Callable[[RunSpec, str, float], None]
+
+_TICK_SECONDS = 1.0
+
+
+@dataclass
+class _Worker:
+    """A process, and the cell it is at."""
+
+    process: BaseProcess
+    pipe: Connection
+    spec: RunSpec | None = None
+    started: float = field(default_factory=time.monotonic)
+    is_ready: bool = False
+
+
+class ProcessRunner:
+    """The parent's loop.
+
+    Parameters
+    ----------
+    store : Store
+        Where records are written.
+    storage : str or None
+        Address of a database for trials.
+    limit : float or None
+        Seconds that a cell may take.
+    tell : callable
+        Told how it goes.
+    endings : Counter
+        How cells ended; added to.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        storage: str | None,
+        limit: float | None,
+        tell: Progress,
+        endings: Counter[str],
+    ) -> None:
+        self._store, self._storage = store, storage
+        self._limit, self._tell, self._endings = limit, tell, endings
+        self._workers: list[_Worker] = []
+
+    def run(self, waiting: list[RunSpec], n_workers: int) -> None:
+        """Run until no cell is left; leave no process behind."""
+        todo = waiting[::-1]  # taken from the end
+        try:
+            for _ in range(min(n_workers, len(todo))):
+                self._workers.append(_start(self._store.folder, self._storage))
+            while self._workers:
+                self._listen(todo)
+                self._end_late(todo)
+        finally:
+            for worker in self._workers:
+                _kill(worker)
+
+    def _listen(self, todo: list[RunSpec]) -> None:
+        """Wait for a word of any worker, at most until the next limit."""
+        by_pipe = {worker.pipe: worker for worker in self._workers}
+        pipes = wait(list(by_pipe), timeout=self._patience())
+        if not pipes:
+            self._tell_running()
+        for pipe in pipes:
+            worker = by_pipe[pipe]  # type: ignore[index]
+            try:
+                word = worker.pipe.recv()
+            except (EOFError, OSError):  # the process ended
+                self._replace(worker, todo)
+                continue
+            if worker.spec is not None:
+                self._finish(worker, word)
+            worker.is_ready = True
+            self._give(worker, todo)
+
+    def _tell_running(self) -> None:
+        """Tell of the cell that began first."""
+        busy = [worker for worker in self._workers if worker.spec is not None]
+        if busy:
+            first = min(busy, key=lambda worker: worker.started)
+            assert first.spec is not None
+            self._tell(first.spec, "running", time.monotonic() - first.started)
+
+    def _patience(self) -> float:
+        """Return the seconds until a worker is late, or until the next tick."""
+        busy = [worker for worker in self._workers if worker.spec is not None]
+        if self._limit is None or not busy:
+            return _TICK_SECONDS
+        first = min(worker.started for worker in busy)
+        late = max(0.0, first + self._limit - time.monotonic())
+        return min(late, _TICK_SECONDS)
+
+    def _give(self, worker: _Worker, todo: list[RunSpec]) -> None:
+        """Hand out the next cell, or send the worker home."""
+        if not todo:
+            with suppress(OSError):
+                worker.pipe.send(None)
+            worker.process.join()
+            worker.pipe.close()
+            self._workers.remove(worker)
+            return
+        worker.spec, worker.started = todo.pop(), time.monotonic()
+        with suppress(OSError):  # a process that ended is found when it is listened to
+            worker.pipe.send(worker.spec)
+        self._tell(worker.spec, "started", 0.0)
+
+    def _finish(self, worker: _Worker, status: str) -> None:
+        """Count a cell that ended, and tell."""
+        assert worker.spec is not None
+        self._endings[status] += 1
+        self._tell(worker.spec, status, time.monotonic() - worker.started)
+        worker.spec = None
+
+    def _end_late(self, todo: list[RunSpec]) -> None:
+        """Kill the workers whose cell takes too long."""
+        if self._limit is None:
+            return
+        for worker in list(self._workers):
+            seconds = time.monotonic() - worker.started
+            if worker.spec is None or seconds < self._limit or worker.pipe.poll():
+                continue
+            _kill(worker)
+            record = self._store.read(worker.spec)
+            is_done = record is not None and record.status == "done"  # just in time
+            if not is_done:
+                reason = f"took more than {self._limit:g} s"
+                self._write(worker.spec, "timeout", reason, seconds)
+            self._finish(worker, "done" if is_done else "timeout")
+            self._replace(worker, todo)
+
+    def _replace(self, worker: _Worker, todo: list[RunSpec]) -> None:
+        """Clear away a worker that ended or was late, and start another if needed."""
+        _kill(worker)
+        self._workers.remove(worker)
+        if worker.spec is not None:
+            reason = f"its process ended with code {worker.process.exitcode}"
+            seconds = time.monotonic() - worker.started
+            self._write(worker.spec, "failed", reason, seconds)
+            self._finish(worker, "failed")
+        elif not worker.is_ready:
+            raise RuntimeError(
+                "a worker ended before its first cell, with code "
+                f"{worker.process.exitcode}."
+            )
+        if len(todo) > 0:
+            self._workers.append(_start(self._store.folder, self._storage))
+
+    def _write(
+        self, spec: RunSpec, status: Status, reason: str, seconds: float
+    ) -> None:
+        """Write the record that the worker cannot write any more."""
+        self._store.write(RunRecord(spec, status, reason=reason, seconds=seconds))
+
+
+def _start(folder: Path, storage: str | None) -> _Worker:
+    """Start a process; it imports what it needs before its first cell's time runs."""
+    context = multiprocessing.get_context("spawn")
+    pipe, far_end = context.Pipe()
+    arguments = (far_end, folder, storage)
+    process = context.Process(target=_work, args=arguments, daemon=True)
+    with _one_thread():
+        process.start()
+    far_end.close()  # so that the end of the process is the end of the pipe
+    return _Worker(process, pipe)
+
+
+@contextmanager
+def _one_thread() -> Any:
+    """Let processes started in the block have one OpenMP thread."""
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["OMP_NUM_THREADS"]
+        else:
+            os.environ["OMP_NUM_THREADS"] = before
+
+
+def _kill(worker: _Worker) -> None:
+    """End a process at once."""
+    worker.process.kill()
+    worker.process.join()
+    worker.pipe.close()
+
+
+def _work(pipe: Connection, folder: Path, storage: str | None) -> None:
+    """Import and do the work there: the parent needs neither torch nor pandas."""
+    from sievebench.runner._worker import work
+
+    work(pipe, folder, storage)
