@@ -1,5 +1,7 @@
 """Tables of the benchmark: scores, counts, and what is missing."""
 
+from textwrap import shorten
+
 import numpy as np
 import pandas as pd
 
@@ -16,6 +18,7 @@ from sievebench.report.tables import (
 )
 
 _DECIMALS = 3
+_REASON_WIDTH = 140
 # In the others a cell has more runs than seeds.
 _EXPERIMENTS_OF_CELLS = ("benchmark", "matched", "cohorts")
 
@@ -230,7 +233,11 @@ def missing_tables(material: Material) -> list[Table]:
                 material.dataset_label(row["dataset"]),
                 selector_label(row["selector"]),
                 row["downstream"],
-                f"{first['status']}: {first['reason']}".rstrip(": "),
+                shorten(
+                    f"{first['status']}: {first['reason']}".rstrip(": "),
+                    width=_REASON_WIDTH,
+                    placeholder=" …",
+                ),
                 f"{row['n_done']} of {row['n_runs']}",
             )
         )
