@@ -15,7 +15,13 @@ from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS, Selection
 from sievebench.stack.side_by_side import side_by_side
 from sievebench.store import DatasetFacts, RunRecord, RunResult
-from sievebench.tuning import NothingWorkedError, Settings, TuningResult, tune
+from sievebench.tuning import (
+    NothingWorkedError,
+    Settings,
+    SharedStudy,
+    TuningResult,
+    tune,
+)
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -32,13 +38,13 @@ class _Table:
     split: Split
 
 
-def run_one(spec: RunSpec, *, journal: Path | None = None) -> RunRecord:
+def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunRecord:
     """Run a cell; whatever happens is a record.
 
     Parameters
     ----------
     spec : RunSpec
-    journal : Path or None, default=None
+    journal : Path, SharedStudy or None, default=None
         Where the trials of tuning are remembered.
 
     Returns
@@ -157,7 +163,9 @@ def _merged(settings: Settings, tuned: Settings) -> Settings:
     return {part: {**settings[part], **tuned.get(part, {})} for part in settings}
 
 
-def _tune(spec: RunSpec, table: _Table, journal: Path | None) -> TuningResult:
+def _tune(
+    spec: RunSpec, table: _Table, journal: Path | SharedStudy | None
+) -> TuningResult:
     """Search the settings of selector and predictor together."""
     spaces = {"downstream": PREDICTORS[spec.downstream].space}
     if spec.tunes_selector:

@@ -117,7 +117,8 @@ def fail(_):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Dask's own
 def test_two_workers_of_dask_run_the_cells(tmp_path, monkeypatch):
-    distributed = pytest.importorskip("distributed")
+    import distributed  # it warns when it is imported
+
     store, cells = Store(tmp_path), [cell("none"), cell("univariate"), cell("lasso")]
     with distributed.LocalCluster(
         n_workers=2, threads_per_worker=1, dashboard_address=None

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any
 
 import joblib
@@ -36,7 +37,7 @@ class Cluster:
 
     def __init__(self, address: str) -> None:
         try:
-            from distributed import Client
+            distributed: Any = import_module("distributed")  # an extra, and untyped
         except ImportError as error:
             raise ClusterError(
                 "a cluster needs Dask: pip install 'featuresieve[cluster]', here and "
@@ -46,7 +47,7 @@ class Cluster:
             # What they say of each task that is let go is no more than our one error.
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
-            self._client: Any = Client(address, timeout=_CONNECT_SECONDS)
+            self._client = distributed.Client(address, timeout=_CONNECT_SECONDS)
         except (OSError, ValueError) as error:
             raise ClusterError(f"no scheduler at {address}: {error}") from error
         self.n_workers = sum(self._client.nthreads().values())

@@ -36,7 +36,7 @@ def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
     with threadpool_limits(1):
         while (spec := pipe.recv()) is not None:
             trials = trials_of(spec, store, storage)
-            record = run_one(spec, journal=trials)  # type: ignore[arg-type]
+            record = run_one(spec, journal=trials)
             store.write(record)
             pipe.send(record.status)
 
