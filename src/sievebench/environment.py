@@ -50,7 +50,12 @@ def _versions() -> dict[str, str]:
 
 
 def _commit() -> str:
-    """Return the commit of the code, or nothing."""
+    """Return the commit of the code, or nothing.
+
+    FEATURESIEVE_COMMIT names it where the code was copied without its history.
+    """
+    if "FEATURESIEVE_COMMIT" in os.environ:
+        return os.environ["FEATURESIEVE_COMMIT"]
     folder = Path(__file__).parent
     head = _git(folder, "rev-parse", "--short=12", "HEAD")
     if not head:

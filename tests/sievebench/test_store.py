@@ -7,6 +7,7 @@ import re
 import pytest
 
 from sievebench.analysis.schema import check_runs
+from sievebench.environment import describe_environment
 from sievebench.run_spec import RunSpec
 from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, collect
 
@@ -38,6 +39,15 @@ def test_record_describes_itself():
     assert values["runs"][0]["kept"] == [0, 3, 5]
     assert {"commit", "versions", "device"} <= set(values["environment"])
     assert "torch" in values["environment"]["versions"]
+
+
+def test_commit_can_be_named_where_there_is_no_history(monkeypatch):
+    monkeypatch.setenv("FEATURESIEVE_COMMIT", "0123456789ab")
+    describe_environment.cache_clear()
+    try:
+        assert describe_environment()["commit"] == "0123456789ab"
+    finally:
+        describe_environment.cache_clear()
 
 
 def test_writing_again_replaces_and_leaves_no_part(tmp_path):
