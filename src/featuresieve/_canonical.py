@@ -4,13 +4,14 @@ Training draws random numbers by position. Put into a canonical order first, a t
 whose rows or columns were shuffled gives the same answer, shuffled.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve._gates import FloatArray, IndexArray
+from featuresieve._gates import BoolArray, FloatArray, IndexArray
 from featuresieve._sparse_rows import is_sparse
 
 HashArray = npt.NDArray[np.uint64]
@@ -19,6 +20,7 @@ Digest = tuple[int, ...]
 # Values that agree to three decimals count as equal, so that the last digits of a
 # mean or spread, which depend on the order of summation, do not matter.
 _RESOLUTION = 1024.0
+_COLUMNS_AT_ONCE = 16
 _FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -46,9 +48,15 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
         np.add.at(by_column, encoded.indices, cells * counts[of_row])
         np.add.at(hashes, of_row, _hash(cells ^ by_column[encoded.indices]))
         return hashes
-    for j in range(encoded.shape[1]):
-        cells = _hash(_whole(encoded[:, j]))
-        hashes += _hash(cells ^ (cells * counts).sum(dtype=np.uint64))
+    for column in _columns(encoded):
+        two = _two_values(column)
+        if two is None:
+            cells = _hash(_whole(column))
+            hashes += _hash(cells ^ (cells * counts).sum(dtype=np.uint64))
+        else:  # the same, hashed once for each value
+            cells = _hash(_whole(two.values))
+            cells = _hash(cells ^ (cells * two.sums(counts)).sum(dtype=np.uint64))
+            hashes += np.where(two.is_high, cells[1], cells[0])
     return hashes
 
 
@@ -82,10 +90,7 @@ def feature_digests(
         np.add.at(sums, encoded.indices, terms)
     else:
         sums = np.array(
-            [
-                (_whole(encoded[:, j]) * weights).sum(dtype=np.uint64)
-                for j in range(encoded.shape[1])
-            ]
+            [_weighted_sum(column, weights) for column in _columns(encoded)]
         )
     digests: dict[int, Digest] = {}
     for feature, total in zip(feature_of_column, sums, strict=True):
@@ -103,6 +108,58 @@ def canonical_groups(
     ]
     keys = [[digests[int(j)] for j in group] for group in ordered]
     return [ordered[k] for k in sorted(range(len(ordered)), key=keys.__getitem__)]
+
+
+@dataclass(frozen=True)
+class _TwoValues:
+    """A column with no more than two different values, as one-hot columns are.
+
+    Attributes
+    ----------
+    values : array of shape (2,)
+        The lower and the higher one.
+    is_high : array of shape (rows,)
+    """
+
+    values: npt.NDArray[np.float32]
+    is_high: BoolArray
+
+    def sums(self, weights: HashArray) -> HashArray:
+        """Return the sums of the weights of the rows of either value, (2,)."""
+        total = weights.sum(dtype=np.uint64, keepdims=True)
+        high = (weights * self.is_high).sum(dtype=np.uint64, keepdims=True)
+        return np.concatenate([total - high, high])
+
+
+def _columns(
+    encoded: npt.NDArray[np.float32],
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield the columns one after the other, each whole in memory.
+
+    As many are copied together as share a line of the processor's cache.
+    """
+    for first in range(0, encoded.shape[1], _COLUMNS_AT_ONCE):
+        block = encoded[:, first : first + _COLUMNS_AT_ONCE]
+        yield from np.ascontiguousarray(block.T)
+
+
+def _two_values(column: npt.NDArray[np.float32]) -> _TwoValues | None:
+    """Return the two values of a column, None if there are more."""
+    if len(column) == 0:
+        return None
+    values = np.array([column.min(), column.max()], dtype=np.float32)
+    is_high = column == values[1]
+    if np.count_nonzero(is_high | (column == values[0])) < len(column):
+        return None
+    return _TwoValues(values, is_high)
+
+
+def _weighted_sum(column: npt.NDArray[np.float32], weights: HashArray) -> np.uint64:
+    """Return the sum, modulo 2^64, of the cells times the weights of their rows."""
+    two = _two_values(column)
+    if two is None:
+        return np.uint64((_whole(column) * weights).sum(dtype=np.uint64))
+    return np.uint64((_whole(two.values) * two.sums(weights)).sum(dtype=np.uint64))
 
 
 def _rows_of_cells(encoded: Any) -> IndexArray:
