@@ -59,6 +59,7 @@ class SelectorRow:
     name : str
         Short name, a variant after a colon.
     settings : mapping
+        Of the selector; what is given here is not tuned.
     is_tuned : bool
         Whether the selector is tuned together with the predictor.
     keep : str or int

@@ -12,6 +12,7 @@ from sievebench import corruption, data, downstream, selectors
 from sievebench.data import MissingDataError, Split
 from sievebench.downstream import PREDICTORS
 from sievebench.run_spec import RunSpec
+from sievebench.search_space import SearchSpace
 from sievebench.selectors import SELECTORS, Selection
 from sievebench.stack.side_by_side import side_by_side
 from sievebench.store import DatasetFacts, RunRecord, RunResult
@@ -166,10 +167,16 @@ def _merged(settings: Settings, tuned: Settings) -> Settings:
 def _tune(
     spec: RunSpec, table: _Table, journal: Path | SharedStudy | None
 ) -> TuningResult:
-    """Search the settings of selector and predictor together."""
-    spaces = {"downstream": PREDICTORS[spec.downstream].space}
+    """Search the settings of selector and predictor together, but for those given."""
+    spaces = {
+        "downstream": _without(
+            PREDICTORS[spec.downstream].space, spec.downstream_settings
+        )
+    }
     if spec.tunes_selector:
-        spaces["selector"] = SELECTORS[spec.selector_name].search_space()
+        spaces["selector"] = _without(
+            SELECTORS[spec.selector_name].search_space(), spec.selector_settings
+        )
     judge = _Judge(spec, table)
     try:
         return tune(
@@ -183,6 +190,11 @@ def _tune(
         )
     except NothingWorkedError as error:
         raise ValueError(f"{error} The last one: {judge.problems[-1:]}") from error
+
+
+def _without(space: SearchSpace, given: Mapping[str, Any]) -> SearchSpace:
+    """Return what is left to search."""
+    return {name: choice for name, choice in space.items() if name not in given}
 
 
 class _Judge:

@@ -44,7 +44,7 @@ class RunSpec:
         of them, or a count. "default" is "all" for no selection, "own" for AutoNFS and
         "original" for the others.
     selector_settings, downstream_settings : mapping
-        What differs from the defaults; what is tuned comes on top.
+        What differs from the defaults; what is given here is not tuned.
     n_trials : int
         Of tuning; 0 tunes nothing.
     trials_at_once : int

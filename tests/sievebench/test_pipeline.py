@@ -66,6 +66,16 @@ def test_tuned_settings_are_recorded_and_used(tmp_path):
     assert run_one(fixed).runs[0].score == record.runs[0].score
 
 
+def test_settings_that_are_given_are_not_tuned():
+    given = {"n_estimators": 7}
+    spec = replace(
+        CELL, n_trials=2, selector="forest", selector_settings=given, seeds=(0,)
+    )
+    tuned = run_one(spec).tuning["settings"]
+    assert set(tuned["selector"]) == {"max_depth"}
+    assert not set(tuned["downstream"]) & set(spec.downstream_settings)
+
+
 def test_trials_drawn_at_once_are_those_drawn_one_by_one():
     # The search learns from what it has seen only later: the first draws are random.
     spec = replace(CELL, n_trials=4, selector="forest", seeds=(0,))
