@@ -115,8 +115,9 @@ LABORATORY_MAY_IMPORT = {
     "tuning": {"search_space"},
     "analysis": {"labels"},
     "report": {"store", "analysis", "labels"},
-    "pipeline": STAGES | {"run_spec", "tuning", "stack"},
-    "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"},
+    "pipeline": STAGES | {"run_spec", "search_space", "tuning", "stack"},
+    "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"}
+    | {"stack"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
     | {"featuresieve"},

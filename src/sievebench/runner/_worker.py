@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from sievebench.pipeline import run_one
 from sievebench.runner._trials import trials_of
+from sievebench.stack.shared_gpu import give_memory_back, wait_asleep
 from sievebench.store import Store
 
 
@@ -30,6 +31,7 @@ def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     _end_with_parent()
     warnings.simplefilter("ignore")
+    wait_asleep()
     store = Store(folder)
     pipe.send("ready")
     # The networks are small: processes use the cores, threads would only wait.
@@ -38,6 +40,7 @@ def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
             trials = trials_of(spec, store, storage)
             record = run_one(spec, journal=trials)
             store.write(record)
+            give_memory_back()
             pipe.send(record.status)
 
 

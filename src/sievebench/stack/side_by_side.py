@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import TypeVar
 
 import torch
@@ -37,13 +38,19 @@ def side_by_side(work: Sequence[Callable[[], T]], device: str) -> list[T]:
     if place.type != "cuda" or len(work) < 2:
         return [piece() for piece in work]
 
-    def on_own_stream(piece: Callable[[], T]) -> T:
-        stream = torch.cuda.Stream(place)
+    def on_stream(piece: Callable[[], T], stream: torch.cuda.Stream) -> T:
         with torch.cuda.stream(stream):
             result = piece()
         stream.synchronize()
         return result
 
+    streams = _streams(place, len(work))
     # Each thread sets and restores torch's settings: they must be the same all along.
     with own_torch_settings(), ThreadPoolExecutor(len(work)) as threads:
-        return list(threads.map(on_own_stream, work))
+        return list(threads.map(on_stream, work, streams))
+
+
+@cache
+def _streams(device: torch.device, n_streams: int) -> list[torch.cuda.Stream]:
+    """Return streams; what one has freed is for those who work on it next."""
+    return [torch.cuda.Stream(device) for _ in range(n_streams)]

@@ -252,9 +252,10 @@ class _Checkpoints:
         is_better = (scores > record.best_score) & ~self.is_stopped
         record.best_score = torch.where(is_better, scores, record.best_score)
         record.best_epoch = torch.where(is_better, epoch, record.best_epoch)
-        chosen = is_better.nonzero().squeeze(-1)
+        # Picking the better ones by number would have the host wait for the GPU.
         for name, value in self._state.items():
-            self._best[name].index_copy_(0, chosen, value.index_select(0, chosen))
+            is_taken = is_better.view(-1, *(1,) * (value.dim() - 1))
+            torch.where(is_taken, value, self._best[name], out=self._best[name])
         self.is_stopped |= epoch - record.best_epoch > self._patience
 
     def restore_(self) -> None:

@@ -1,0 +1,41 @@
+"""Manners of a process that has a GPU together with others."""
+
+import ctypes
+import gc
+
+import torch
+
+_BLOCKING_SYNC = 4  # CU_CTX_SCHED_BLOCKING_SYNC
+
+
+def wait_asleep() -> bool:
+    """Sleep while waiting for the GPU, where CUDA would keep a core busy.
+
+    With more waiting threads than cores, those that have work to do come first. Has an
+    effect only before this process uses the GPU.
+
+    Returns
+    -------
+    bool
+        Whether there is a CUDA driver that does so.
+    """
+    try:
+        driver = ctypes.CDLL("libcuda.so.1")
+    except OSError:
+        return False
+    if driver.cuInit(0) != 0:
+        return False
+    count = ctypes.c_int()
+    driver.cuDeviceGetCount(ctypes.byref(count))
+    answers = [
+        driver.cuDevicePrimaryCtxSetFlags_v2(number, _BLOCKING_SYNC)
+        for number in range(count.value)
+    ]
+    return bool(answers) and not any(answers)
+
+
+def give_memory_back() -> None:
+    """Return the GPU memory that this process has cached but does not use."""
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        gc.collect()
+        torch.cuda.empty_cache()
