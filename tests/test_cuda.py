@@ -8,6 +8,7 @@ import os
 import pickle
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -191,6 +192,20 @@ def fit(device, estimator=AutoNFSClassifier):
     X, signal = make_table()
     y = (signal > 0).astype(int) if estimator is AutoNFSClassifier else signal
     return estimator(device=device, n_epochs=40, random_state=0).fit(X, y)
+
+
+@pytest.mark.gpu
+def test_fits_in_threads_are_those_one_after_the_other():
+    # More trainings than PyTorch has streams, with recordings amid the work of others.
+    estimators = [AutoNFSClassifier, AutoNFSRegressor] * 8
+    with ThreadPoolExecutor(4) as threads:
+        together = list(threads.map(lambda kind: fit("cuda", kind), estimators))
+    for kind, found in zip(estimators, together, strict=True):
+        alone = fit("cuda", kind)
+        np.testing.assert_array_equal(found.get_support(), alone.get_support())
+        np.testing.assert_allclose(
+            found.history_["task_loss"], alone.history_["task_loss"], rtol=1e-3
+        )
 
 
 # Run where no CUDA device is visible.

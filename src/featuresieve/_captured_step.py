@@ -10,13 +10,16 @@ Step = Callable[[Tensor, Tensor, Tensor, Tensor | None], None]
 
 # Two threads that fit at once must not begin to record at once.
 _RECORDING = threading.Lock()
+# For recording alone, one a device. Streams made anew for each recording would soon be
+# those of others: PyTorch has 32 of them, which it hands out in turns.
+_STREAMS: dict[torch.device, torch.cuda.Stream] = {}
 
 
 class CapturedStep:
     """A training step as CUDA graphs, one for each size of batch.
 
-    The first steps run eagerly on a side stream, which warms the libraries up; they
-    are ordinary training steps, so nothing has to be undone before the capture.
+    The first steps run eagerly, which warms the libraries up; they are ordinary
+    training steps, so nothing has to be undone before the capture.
 
     All that differs between steps (rows, noise, temperature, scale) is copied into
     fixed memory, on the same stream, before a replay. No random numbers are drawn
@@ -38,7 +41,6 @@ class CapturedStep:
         self, step: Step, next_noise: Callable[[], Tensor | None], like: Tensor
     ) -> None:
         self._step, self._next_noise = step, next_noise
-        self._stream = torch.cuda.Stream()
         self._n_taken = 0
         self._knobs = like.new_zeros(2)  # temperature, scale
         self._noise: Tensor | None = None
@@ -51,10 +53,7 @@ class CapturedStep:
         self._take_noise()
         self._n_taken += 1
         if self._n_taken <= self.n_eager:
-            self._stream.wait_stream(torch.cuda.current_stream())
-            with torch.cuda.stream(self._stream):
-                self._run(rows)
-            torch.cuda.current_stream().wait_stream(self._stream)
+            self._run(rows)
             return
         if rows.shape[0] not in self._graphs:
             self._graphs[rows.shape[0]] = self._capture(rows)
@@ -78,13 +77,23 @@ class CapturedStep:
     def _capture(self, rows: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor]:
         """Record the step for batches of this size without running it."""
         graph, static_rows = torch.cuda.CUDAGraph(), rows.clone()
-        with _RECORDING:
-            torch.cuda.synchronize()
-            with torch.cuda.stream(self._stream):
-                # Other threads may go on with what they do on the device.
-                graph.capture_begin(capture_error_mode="thread_local")
-                try:
-                    self._run(static_rows)
-                finally:
-                    graph.capture_end()
+        # Not the whole device: others may be recording on it.
+        torch.cuda.current_stream().synchronize()
+        with _RECORDING, torch.cuda.stream(_recordable_stream(rows.device)):
+            # Other threads may go on with what they do on the device.
+            graph.capture_begin(capture_error_mode="thread_local")
+            try:
+                self._run(static_rows)
+            finally:
+                graph.capture_end()
         return graph, static_rows
+
+
+def _recordable_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return the caller's stream; in place of CUDA's default stream, our own."""
+    current = torch.cuda.current_stream(device)
+    if current != torch.cuda.default_stream(device):
+        return current
+    if device not in _STREAMS:
+        _STREAMS[device] = torch.cuda.Stream(device)
+    return _STREAMS[device]

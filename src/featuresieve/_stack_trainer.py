@@ -276,7 +276,8 @@ class StackTrainer:
         """Wait for the device, so that a clock can be read."""
         device = self.data.features.device
         if device.type == "cuda":
-            torch.cuda.synchronize(device)
+            # Not the whole device: another thread may be recording a graph on it.
+            torch.cuda.current_stream(device).synchronize()
         elif device.type == "mps":
             torch.mps.synchronize()
 

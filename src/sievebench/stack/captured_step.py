@@ -17,6 +17,9 @@ Step = Callable[[Tensor, float | Tensor], None]
 
 # A recording must not be disturbed by the beginning of another one.
 _RECORDING = threading.Lock()
+# PyTorch has 32 streams, which it hands out in turns. A stream made anew for each
+# training would soon be one that another thread is recording on.
+_OF_THREAD = threading.local()
 
 
 class CapturedStep:
@@ -67,8 +70,9 @@ class CapturedStep:
         graph = torch.cuda.CUDAGraph()
         for generator in self._generators:
             graph.register_generator_state(generator)
+        # Not the whole device: others may be recording on it.
+        torch.cuda.current_stream().synchronize()
         with _RECORDING:
-            torch.cuda.synchronize()
             # Other threads may go on with what they do.
             graph.capture_begin(capture_error_mode="thread_local")
             try:
@@ -96,9 +100,18 @@ def recordable_stream(device: torch.device) -> Iterator[None]:
         if current != torch.cuda.default_stream():
             yield
             return
-        own = torch.cuda.Stream()
+        own = _own_stream(device)
         own.wait_stream(current)
         with torch.cuda.stream(own):
             yield
         current.wait_stream(own)
         own.synchronize()
+
+
+def _own_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return this thread's stream."""
+    streams: dict[torch.device, torch.cuda.Stream]
+    streams = _OF_THREAD.__dict__.setdefault("streams", {})
+    if device not in streams:
+        streams[device] = torch.cuda.Stream(device)
+    return streams[device]

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import TypeVar
 
 import torch
@@ -11,6 +10,8 @@ from sievebench.stack.device import resolve_device
 from sievebench.stack.torch_settings import own_torch_settings
 
 T = TypeVar("T")
+
+_STREAMS: dict[torch.device, list[torch.cuda.Stream]] = {}
 
 
 def side_by_side(work: Sequence[Callable[[], T]], device: str) -> list[T]:
@@ -50,7 +51,9 @@ def side_by_side(work: Sequence[Callable[[], T]], device: str) -> list[T]:
         return list(threads.map(on_stream, work, streams))
 
 
-@cache
 def _streams(device: torch.device, n_streams: int) -> list[torch.cuda.Stream]:
-    """Return streams; what one has freed is for those who work on it next."""
-    return [torch.cuda.Stream(device) for _ in range(n_streams)]
+    """Return streams, the same ones each time: PyTorch has 32 of them to hand out."""
+    streams = _STREAMS.setdefault(device, [])
+    while len(streams) < n_streams:
+        streams.append(torch.cuda.Stream(device))
+    return streams[:n_streams]
