@@ -126,7 +126,7 @@ def share_of_a_fit() -> Iterator[dict[str, Any]]:
             max_categories=32,
         )
 
-    whole = seconds(fit, 1)
+    whole = seconds(fit, 2)
     for what, part in (
         ("whole fit", whole),
         ("reading, encoding and ordering", seconds(prepare_alone)),

@@ -78,6 +78,21 @@ def test_permuted_columns_are_encoded_as_permuted_columns(X, scaling, seed):
     np.testing.assert_array_equal(encoded(permuted, scaling), np.hstack(blocks))
 
 
+@given(frames(), scalings, seeds, st.booleans())
+@settings(max_examples=80, deadline=None)
+def test_encoding_while_learning_is_encoding_afterwards(X, scaling, seed, has_zeros):
+    weights = np.random.default_rng(seed).integers(not has_zeros, 4, size=X.height)
+    weights[0] = max(weights[0], 1)
+    table, options = (
+        read_table(X),
+        {"scaling": scaling, "weights": weights.astype(float)},
+    )
+    encoder, at_once = TableEncoder.fit_transform(table, **options)
+    learnt = TableEncoder.fit(table, **options)
+    np.testing.assert_array_equal(at_once, learnt.transform(table))
+    np.testing.assert_array_equal(at_once, encoder.transform(table))
+
+
 @given(frames(), scalings, seeds)
 @settings(max_examples=80, deadline=None)
 def test_a_weight_counts_as_so_many_copies(X, scaling, seed):

@@ -50,21 +50,36 @@ class ColumnScaler:
 
         A row of weight k counts as k copies; weights are positive.
         """
+        return cls.fit_transform(X, scaling, weights)[0]
+
+    @classmethod
+    def fit_transform(
+        cls,
+        X: npt.NDArray[np.floating],
+        scaling: Scaling,
+        weights: FloatArray | None = None,
+    ) -> tuple["ColumnScaler", list[FloatArray]]:
+        """Learn the scaling of the columns of X, and return them scaled too."""
         n_columns = X.shape[1]
         knots: list[FloatArray] = []
         scores: list[FloatArray] = []
         means, spreads = np.zeros(n_columns), np.ones(n_columns)
-        if scaling == "none":
-            return cls(knots, scores, means, spreads)
+        scaled = []
         for j in range(n_columns):
             column = X[:, j].astype(np.float64)
             if scaling == "normal_scores":
-                known, score = _normal_scores(column, weights)
+                # Sorted values are found among the knots ten times as fast.
+                order = np.argsort(column)
+                ordered = column[order]
+                own = None if weights is None else weights[order]
+                known, score = _normal_scores(ordered, own)
                 knots.append(known)
                 scores.append(score)
-                column = np.interp(column, known, score)
-            means[j], spreads[j] = mean_and_spread(column, weights)
-        return cls(knots, scores, means, spreads)
+                column[order] = np.interp(ordered, known, score)
+            if scaling != "none":
+                means[j], spreads[j] = mean_and_spread(column, weights)
+            scaled.append(_centred(column, means[j], spreads[j]))
+        return cls(knots, scores, means, spreads), scaled
 
     def transform(self, X: npt.NDArray[np.floating]) -> Float32Array:
         """Return the scaled columns as float32."""
@@ -78,9 +93,7 @@ class ColumnScaler:
         column = values.astype(np.float64)
         if self.knots:
             column = np.interp(column, self.knots[j], self.scores[j])
-        scaled: FloatArray = column / self.spreads[j]
-        scaled -= self.means[j] / self.spreads[j]
-        return scaled
+        return _centred(column, self.means[j], self.spreads[j])
 
     def take(self, columns: IndexArray) -> "ColumnScaler":
         """Return the scaler of some of the columns."""
@@ -92,16 +105,26 @@ class ColumnScaler:
         )
 
 
+def _centred(column: FloatArray, mean: float, spread: float) -> FloatArray:
+    """Return values less their mean, in units of their spread."""
+    scaled: FloatArray = column / spread
+    scaled -= mean / spread
+    return scaled
+
+
 def _normal_scores(
-    column: FloatArray, weights: FloatArray | None
+    ordered: FloatArray, weights: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
-    """Return knots among the values of a column, and the normal score of each."""
+    """Return knots among sorted values, and the normal score of each."""
+    is_first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
+    values = ordered[starts]
     if weights is None:
-        values, counts = np.unique(column, return_counts=True)
-        total = float(column.shape[0])
+        counts: FloatArray = np.diff(starts, append=len(ordered)).astype(np.float64)
+        total = float(len(ordered))
     else:
-        values, places = np.unique(column, return_inverse=True)
-        counts = np.bincount(places, weights=weights)
+        counts = np.add.reduceat(weights, starts)
         total = float(counts.sum())
     mid_ranks = np.cumsum(counts) - counts / 2
     if len(values) > _MAX_KNOTS:

@@ -1,5 +1,7 @@
 """A table becomes one float32 matrix in which a feature owns one or more columns."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -42,7 +44,7 @@ class FeatureEncoder:
     @property
     def label(self) -> str:
         """Return how errors name the feature."""
-        return f"column {self.feature if self.name is None else repr(self.name)}"
+        return _label(self.feature, self.name)
 
     def check_kind(self, column: Column) -> None:
         """Raise if the column is of another kind than in fit."""
@@ -62,14 +64,21 @@ class FeatureEncoder:
         if isinstance(self.encoder, CategoryEncoder) and column.is_empty:
             missing = np.full(len(out), -1)
             column = Column("category", missing, column.is_missing)
-        try:
-            with np.errstate(over="raise"):
-                self.encoder.transform_into_(out, column)
-        except FloatingPointError:
-            raise ValueError(
-                "Input X contains infinity or a value too large for dtype('float32'): "
-                f"so does {self.label} after scaling."
-            ) from None
+        with _overflow_named(self.label):
+            self.encoder.transform_into_(out, column)
+
+
+@contextmanager
+def _overflow_named(label: str) -> Iterator[None]:
+    """Raise an error that names the column if a value does not fit into float32."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError:
+        raise ValueError(
+            "Input X contains infinity or a value too large for dtype('float32'): "
+            f"so does {label} after scaling."
+        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +137,35 @@ class TableEncoder:
         -------
         TableEncoder
         """
+        return cls._fit(table, scaling, weights, max_categories, None)
+
+    @classmethod
+    def fit_transform(
+        cls,
+        table: Table,
+        *,
+        scaling: Scaling,
+        weights: FloatArray | None = None,
+        max_categories: int = 32,
+    ) -> tuple["TableEncoder", Any]:
+        """Learn the encoding of a table, and return the table encoded too.
+
+        The same as `fit` and then `transform`, which would scale the numbers twice.
+        """
+        encoded: dict[int, Float32Array] = {}
+        encoder = cls._fit(table, scaling, weights, max_categories, encoded)
+        return encoder, encoder._transform(table, encoded)
+
+    @classmethod
+    def _fit(
+        cls,
+        table: Table,
+        scaling: Scaling,
+        weights: FloatArray | None,
+        max_categories: int,
+        encoded: dict[int, Float32Array] | None,
+    ) -> "TableEncoder":
+        """Learn the encoding; if `encoded` is given, put the numbers' columns there."""
         if max_categories < 1:
             raise ValueError(
                 f"max_categories must be an int >= 1, got {max_categories}."
@@ -146,8 +184,13 @@ class TableEncoder:
             encoder: NumberEncoder | CategoryEncoder
             if column.kind == "category" and not column.is_empty:
                 encoder = CategoryEncoder.fit(column, weights, max_categories)
-            else:
+            elif encoded is None or rows is not None:
                 encoder = NumberEncoder.fit(column, weights, scaling)
+            else:
+                with _overflow_named(_label(j, name)):
+                    encoder, encoded[j] = NumberEncoder.fit_transform(
+                        column, weights, scaling
+                    )
             features.append(FeatureEncoder(j, name, _kind_of(column), encoder))
         return cls(table.n_features, tuple(features), None, np.ones(0))
 
@@ -183,6 +226,10 @@ class TableEncoder:
                 f"X has {table.n_features} features, but {self.n_features_in} features "
                 "are expected, as in fit."
             )
+        return self._transform(table, {})
+
+    def _transform(self, table: Table, known: dict[int, Float32Array]) -> Any:
+        """Encode what is not known yet; what is known is taken out of `known`."""
         if self.sparse_features is not None:
             return self._transform_sparse(table, self.sparse_features)
         n_columns = sum(feature.encoder.n_columns for feature in self.features)
@@ -191,8 +238,11 @@ class TableEncoder:
         start = 0
         for feature in self.features:
             stop = start + feature.encoder.n_columns
-            column = table.column(feature.feature)
-            feature.transform_into_(encoded[:, start:stop], column)
+            if feature.feature in known:
+                encoded[:, start:stop] = known.pop(feature.feature)
+            else:
+                column = table.column(feature.feature)
+                feature.transform_into_(encoded[:, start:stop], column)
             start = stop
         return encoded
 
@@ -274,6 +324,11 @@ class TableEncoder:
             for entry in reader.entries()
         )
         return cls(reader.n_features_in, features, None, np.ones(0))
+
+
+def _label(feature: int, name: str | None) -> str:
+    """Return how errors name a feature."""
+    return f"column {feature if name is None else repr(name)}"
 
 
 def _kind_of(column: Column) -> str:

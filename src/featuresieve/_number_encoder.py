@@ -45,24 +45,49 @@ class NumberEncoder:
         cls, column: Column, weights: FloatArray | None, scaling: Scaling
     ) -> "NumberEncoder":
         """Learn the scaling of what is not missing."""
+        return cls._fit(column, weights, scaling)[0]
+
+    @classmethod
+    def fit_transform(
+        cls, column: Column, weights: FloatArray | None, scaling: Scaling
+    ) -> tuple["NumberEncoder", Float32Array]:
+        """Learn the scaling, and return the encoded columns too: scaled once only."""
+        encoder, parts = cls._fit(column, weights, scaling)
+        shape = (len(column.values), encoder.n_columns)
+        out = np.empty(shape, dtype=np.float32, order="F")
+        if column.is_missing is not None:
+            present = ~column.is_missing
+            for place, known in enumerate(parts):
+                parts[place] = np.zeros(len(present))
+                parts[place][present] = known
+        encoder._write_(out, parts, column.is_missing)
+        return encoder, out
+
+    @classmethod
+    def _fit(
+        cls, column: Column, weights: FloatArray | None, scaling: Scaling
+    ) -> tuple["NumberEncoder", list[FloatArray]]:
+        """Return an encoder, and the scaled parts of what is not missing."""
         if column.is_empty:
-            return cls((), ColumnScaler.fit(np.empty((0, 0)), "none"), None)
+            return cls((), ColumnScaler.fit(np.empty((0, 0)), "none"), None), []
         share = None
         values = column.values
         if column.is_missing is not None:
             share = float(np.average(column.is_missing, weights=weights))
             values = values[~column.is_missing]
             weights = None if weights is None else weights[~column.is_missing]
+        names: tuple[str, ...] = NUMBER_PARTS
         if column.kind != "date":
-            scaler = ColumnScaler.fit(values[:, None], scaling, weights)
-            return cls(NUMBER_PARTS, scaler, share)
-        # Seconds since 1970 are nobody's scale.
-        scaling = "standard" if scaling == "none" else scaling
-        parts = {name: date_part(values, name) for name in DATE_PARTS}
-        varying = [name for name in DATE_PARTS[1:] if np.ptp(parts[name]) > 0]
-        names = ("timestamp", *varying)
-        matrix = np.column_stack([parts[name] for name in names])
-        return cls(names, ColumnScaler.fit(matrix, scaling, weights), share)
+            matrix = values[:, None]
+        else:
+            # Seconds since 1970 are nobody's scale.
+            scaling = "standard" if scaling == "none" else scaling
+            parts = {name: date_part(values, name) for name in DATE_PARTS}
+            varying = [name for name in DATE_PARTS[1:] if np.ptp(parts[name]) > 0]
+            names = ("timestamp", *varying)
+            matrix = np.column_stack([parts[name] for name in names])
+        scaler, scaled = ColumnScaler.fit_transform(matrix, scaling, weights)
+        return cls(names, scaler, share), scaled
 
     @property
     def n_columns(self) -> int:
@@ -71,22 +96,33 @@ class NumberEncoder:
 
     def transform_into_(self, out: Float32Array, column: Column) -> None:
         """Write the encoded columns into `out`, (rows, n_columns)."""
-        if not self.parts or column.is_empty:
+        parts = []
+        for place, part in enumerate(() if column.is_empty else self.parts):
+            values = column.values
+            if column.kind == "date":
+                values = date_part(values, part)
+            scaled = self.scaler.scaled_column(place, values)
+            if column.is_missing is not None:
+                scaled[column.is_missing] = 0.0
+            parts.append(scaled)
+        self._write_(out, parts, column.is_missing)
+
+    def _write_(
+        self,
+        out: Float32Array,
+        parts: list[FloatArray],
+        is_missing: npt.NDArray[np.bool_] | None,
+    ) -> None:
+        """Write scaled parts, or zeros for none, and the indicator of the missing."""
+        if not parts:
             out[:] = 0.0
-        else:
-            for place, part in enumerate(self.parts):
-                values = column.values
-                if column.kind == "date":
-                    values = date_part(values, part)
-                scaled = self.scaler.scaled_column(place, values)
-                if column.is_missing is not None:
-                    scaled[column.is_missing] = 0.0
-                out[:, place] = scaled
+        for place, scaled in enumerate(parts):
+            out[:, place] = scaled
         if self.missing_share is not None:
             no, yes = scaled_indicator(self.missing_share)
             out[:, -1] = no
-            if column.is_missing is not None:
-                out[column.is_missing, -1] = yes
+            if is_missing is not None:
+                out[is_missing, -1] = yes
 
 
 def date_part(dates: npt.NDArray[Any], part: str) -> FloatArray:
