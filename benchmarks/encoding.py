@@ -61,7 +61,7 @@ def seconds(function: Any, n_times: int = 3) -> float:
 def encode(X: Any) -> Any:
     """Read, learn and encode a table."""
     table = read_table(X)
-    return TableEncoder.fit(table, scaling="normal_scores").transform(table)
+    return TableEncoder.fit_transform(table, scaling="normal_scores")
 
 
 def scale(X: Any) -> Any:
