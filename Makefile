@@ -14,7 +14,7 @@ export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup bench-setup demo test test-quick fuzz test-network lint types docstrings format clean
+.PHONY: help setup bench-setup demo test test-quick fuzz test-network lint types format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -44,9 +44,6 @@ lint: setup ## ruff: rules and formatting
 
 types: setup ## mypy --strict on src
 	$(BIN)/mypy
-
-docstrings: setup ## numpydoc: documented parameters against the signatures
-	$(BIN)/numpydoc lint $(shell find src -name '*.py')
 
 format: setup ## let ruff mend and format the code
 	$(BIN)/ruff check --fix $(CODE)

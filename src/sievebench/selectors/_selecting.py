@@ -49,6 +49,7 @@ def select(
     keep : int, float, "auto" or None
         The selector's `n_features_to_select`; None leaves its default.
     seed : int or None
+        Becomes its `random_state`.
     settings : mapping or None, default=None
         Arguments of the selector.
     device : str, default="auto"

@@ -1,0 +1,43 @@
+"""The parameters that docstrings name are those of the signatures."""
+
+import dataclasses
+import importlib
+import inspect
+
+import pytest
+from numpydoc.validate import validate
+
+PUBLIC = ["featuresieve", "featuresieve.plotting", "sievebench.selectors"]
+# Not documented, documented but not there, no description.
+ABOUT_PARAMETERS = {"PR01", "PR02", "PR07"}
+
+
+def public_names():
+    """Yield public classes, their methods, and functions, as dotted names."""
+    for module in PUBLIC:
+        for name in importlib.import_module(module).__all__:
+            thing = getattr(importlib.import_module(module), name)
+            if dataclasses.is_dataclass(thing):  # has attributes, which are described
+                continue
+            if inspect.isclass(thing):
+                for method, function in vars(thing).items():
+                    if inspect.isfunction(function) and not method.startswith("_"):
+                        yield f"{module}.{name}.{method}"
+            if inspect.isclass(thing) or inspect.isfunction(thing):
+                yield f"{module}.{name}"
+
+
+@pytest.mark.parametrize("name", list(public_names()))
+def test_docstring_describes_the_parameters_of_the_signature(name):
+    found = [
+        fault for fault in validate(name)["errors"] if fault[0] in ABOUT_PARAMETERS
+    ]
+    assert found == []
+
+
+def test_a_parameter_that_is_not_described_would_be_found(monkeypatch):
+    module = importlib.import_module("featuresieve")
+    broken = module.AutoNFSClassifier.__doc__.replace("max_features :", "most :")
+    monkeypatch.setattr(module.AutoNFSClassifier, "__doc__", broken)
+    codes = {fault[0] for fault in validate("featuresieve.AutoNFSClassifier")["errors"]}
+    assert {"PR01", "PR02"} <= codes
