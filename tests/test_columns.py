@@ -174,3 +174,21 @@ def test_scaling_leaves_the_table_alone(scaling):
 
 
 # The canonical order.
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [np.exp(-np.arange(100.0)), np.r_[np.ones(99), 1e-20], np.full(100, 1e300)],
+)
+def test_weights_of_very_different_size_leave_scores_finite(weights):
+    X = np.random.default_rng(0).permutation(np.arange(100.0))[:, None]
+    scaler = ColumnScaler.fit(X, "normal_scores", weights)
+    scores = scaler.transform(np.sort(X, axis=0))[:, 0]
+    assert np.isfinite(scores).all()
+    assert (np.diff(scores) >= 0).all()
+    assert scores[-1] > scores[0]
+
+
+@pytest.mark.parametrize("scaling", ["standard", "normal_scores"])
+def test_the_smallest_numbers_there_are_can_be_scaled(scaling):
+    assert np.isfinite(scaled(np.array([[5e-324], [0.0], [0.0], [0.0]]), scaling)).all()

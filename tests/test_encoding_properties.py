@@ -78,15 +78,16 @@ def test_permuted_columns_are_encoded_as_permuted_columns(X, scaling, seed):
     np.testing.assert_array_equal(encoded(permuted, scaling), np.hstack(blocks))
 
 
-@given(frames(), scalings, seeds, st.booleans())
-@settings(max_examples=80, deadline=None)
-def test_encoding_while_learning_is_encoding_afterwards(X, scaling, seed, has_zeros):
-    weights = np.random.default_rng(seed).integers(not has_zeros, 4, size=X.height)
-    weights[0] = max(weights[0], 1)
-    table, options = (
-        read_table(X),
-        {"scaling": scaling, "weights": weights.astype(float)},
-    )
+@given(frames(), scalings, seeds, st.sampled_from(["whole", "zeros", "any", None]))
+@settings(max_examples=160, deadline=None)
+def test_encoding_while_learning_is_encoding_afterwards(X, scaling, seed, kind):
+    rng = np.random.default_rng(seed)
+    weights = {
+        "whole": rng.integers(1, 4, size=X.height).astype(float),
+        "zeros": np.maximum(rng.integers(3, size=X.height), np.arange(X.height) < 1),
+        "any": np.exp(5 * rng.standard_normal(X.height)),
+    }.get(kind)
+    table, options = read_table(X), {"scaling": scaling, "weights": weights}
     encoder, at_once = TableEncoder.fit_transform(table, **options)
     learnt = TableEncoder.fit(table, **options)
     np.testing.assert_array_equal(at_once, learnt.transform(table))

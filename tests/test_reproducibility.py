@@ -65,6 +65,14 @@ def double_precision():
 
 
 @pytest.fixture
+def low_precision():
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.bfloat16)
+    yield
+    torch.set_default_dtype(before)
+
+
+@pytest.fixture
 def other_default_device():
     """Stand in for the caller's `set_default_device("cuda")`."""
     torch.set_default_device("meta")
@@ -139,7 +147,8 @@ def usual():
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(
-    "surroundings", ["two_threads", "double_precision", "other_default_device"]
+    "surroundings",
+    ["two_threads", "double_precision", "low_precision", "other_default_device"],
 )
 def test_surroundings_do_not_change_the_answer(name, surroundings, usual, request):
     request.getfixturevalue(surroundings)

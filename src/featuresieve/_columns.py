@@ -1,7 +1,7 @@
 """Columns of numbers are put on one scale."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ Scaling = Literal["normal_scores", "standard", "none"]
 SCALINGS: tuple[Scaling, ...] = ("normal_scores", "standard", "none")
 
 _MAX_KNOTS = 512
+# Share of the rows below and above which there is none.
+_RAREST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def _normal_scores(
             np.linspace(0, len(values) - 1, _MAX_KNOTS).round().astype(int)
         )
         values, mid_ranks = values[keep], mid_ranks[keep]
-    return values, ndtri(mid_ranks / total)
+    # Rounding may take the rank of a weight beside huge ones to nought or to one.
+    return values, ndtri(np.clip(mid_ranks / total, _RAREST, 1.0 - _RAREST))
 
 
 def mean_and_spread(
@@ -154,7 +157,8 @@ def mean_and_spread(
         share = weights / weights.sum()
         mean = float(share @ scaled)
         spread = float(np.sqrt(share @ (scaled - mean) ** 2))
-    return mean * largest, (spread if spread > 1e-12 else 1.0) * largest
+    scale = (spread if spread > 1e-12 else 1.0) * largest
+    return mean * largest, scale if scale > 0.0 else 1.0
 
 
 # Below this share of rows an indicator is no longer brought to variance one: its rare
@@ -172,3 +176,29 @@ def scaled_indicator(share: float) -> tuple[float, float]:
         return 0.0, 0.0
     spread = max(float(np.sqrt(share * (1.0 - share))), _RAREST_SPREAD)
     return -share / spread, (1.0 - share) / spread
+
+
+def root_mean_squares(
+    values: Any,
+    scaling: Scaling,
+    weights: FloatArray | None,
+    rows: IndexArray | None,
+) -> FloatArray:
+    """Return the root mean square of each column, 1 for columns of zeros."""
+    n_columns = values.shape[1]
+    if scaling == "none":
+        return np.ones(n_columns)
+    if rows is not None:
+        values = values[rows]
+    largest = np.zeros(n_columns)
+    np.maximum.at(largest, values.indices, np.abs(values.data))
+    largest[largest == 0.0] = 1.0
+    # Relative to the largest value no square overflows or underflows.
+    squares = (values.data / largest[values.indices]) ** 2
+    total = float(values.shape[0])
+    if weights is not None:
+        squares *= np.repeat(weights, np.diff(values.indptr))
+        total = float(weights.sum())
+    mean_squares = np.bincount(values.indices, squares, n_columns) / total
+    spreads = np.sqrt(mean_squares) * largest
+    return np.where(mean_squares > 0, spreads, 1.0)

@@ -15,6 +15,7 @@ from featuresieve._columns import (
     FloatArray,
     IndexArray,
     Scaling,
+    root_mean_squares,
 )
 from featuresieve._encoding_state import StateReader, StateWriter
 from featuresieve._number_encoder import NumberEncoder
@@ -44,7 +45,7 @@ class FeatureEncoder:
     @property
     def label(self) -> str:
         """Return how errors name the feature."""
-        return _label(self.feature, self.name)
+        return f"column {self.feature if self.name is None else repr(self.name)}"
 
     def check_kind(self, column: Column) -> None:
         """Raise if the column is of another kind than in fit."""
@@ -137,7 +138,20 @@ class TableEncoder:
         -------
         TableEncoder
         """
-        return cls._fit(table, scaling, weights, max_categories, None)
+        _check_max_categories(max_categories)
+        weights, rows = _used_rows(weights, table.n_rows)
+        if table.is_sparse:
+            spreads = root_mean_squares(table.matrix(), scaling, weights, rows)
+            every = np.arange(table.n_features, dtype=np.intp)
+            return cls(table.n_features, (), every, spreads)
+        features = []
+        for j in range(table.n_features):
+            column = table.column(j)
+            if rows is not None:
+                column = column.take(rows)
+            encoder = _learnt(column, weights, scaling, max_categories)
+            features.append(_feature(table, j, column, encoder))
+        return cls(table.n_features, tuple(features), None, np.ones(0))
 
     @classmethod
     def fit_transform(
@@ -152,47 +166,35 @@ class TableEncoder:
 
         The same as `fit` and then `transform`, which would scale the numbers twice.
         """
-        encoded: dict[int, Float32Array] = {}
-        encoder = cls._fit(table, scaling, weights, max_categories, encoded)
-        return encoder, encoder._transform(table, encoded)
-
-    @classmethod
-    def _fit(
-        cls,
-        table: Table,
-        scaling: Scaling,
-        weights: FloatArray | None,
-        max_categories: int,
-        encoded: dict[int, Float32Array] | None,
-    ) -> "TableEncoder":
-        """Learn the encoding; if `encoded` is given, put the numbers' columns there."""
-        if max_categories < 1:
-            raise ValueError(
-                f"max_categories must be an int >= 1, got {max_categories}."
+        used, rows = _used_rows(weights, table.n_rows)
+        if table.is_sparse or rows is not None:
+            encoder = cls.fit(
+                table, scaling=scaling, weights=weights, max_categories=max_categories
             )
-        weights, rows = _used_rows(weights, table.n_rows)
-        if table.is_sparse:
-            spreads = _root_mean_squares(table.matrix(), scaling, weights, rows)
-            every = np.arange(table.n_features, dtype=np.intp)
-            return cls(table.n_features, (), every, spreads)
-        features = []
+            return encoder, encoder.transform(table)
+        _check_max_categories(max_categories)
+        # Numbers are learnt while they are written; how wide the rest is, before.
+        known: dict[int, NumberEncoder | CategoryEncoder] = {}
+        widths = []
         for j in range(table.n_features):
             column = table.column(j)
-            if rows is not None:
-                column = column.take(rows)
-            name = None if table.names is None else table.names[j]
-            encoder: NumberEncoder | CategoryEncoder
-            if column.kind == "category" and not column.is_empty:
-                encoder = CategoryEncoder.fit(column, weights, max_categories)
-            elif encoded is None or rows is not None:
-                encoder = NumberEncoder.fit(column, weights, scaling)
-            else:
-                with _overflow_named(_label(j, name)):
-                    encoder, encoded[j] = NumberEncoder.fit_transform(
-                        column, weights, scaling
-                    )
-            features.append(FeatureEncoder(j, name, _kind_of(column), encoder))
-        return cls(table.n_features, tuple(features), None, np.ones(0))
+            width = None if _is_category(column) else NumberEncoder.width(column)
+            if width is None:
+                known[j] = _learnt(column, used, scaling, max_categories)
+                width = known[j].n_columns
+            widths.append(width)
+        encoded = _empty_matrix(table.n_rows, sum(widths))
+        blocks = np.split(encoded, np.cumsum(widths)[:-1], axis=1)
+        features = []
+        for j, out in enumerate(blocks):
+            column = table.column(j)
+            with _overflow_named(table.label(j)):
+                if j in known:
+                    known[j].transform_into_(out, column)
+                else:
+                    known[j] = NumberEncoder.fit_into_(out, column, used, scaling)
+            features.append(_feature(table, j, column, known[j]))
+        return cls(table.n_features, tuple(features), None, np.ones(0)), encoded
 
     @property
     def is_sparse(self) -> bool:
@@ -226,23 +228,15 @@ class TableEncoder:
                 f"X has {table.n_features} features, but {self.n_features_in} features "
                 "are expected, as in fit."
             )
-        return self._transform(table, {})
-
-    def _transform(self, table: Table, known: dict[int, Float32Array]) -> Any:
-        """Encode what is not known yet; what is known is taken out of `known`."""
         if self.sparse_features is not None:
             return self._transform_sparse(table, self.sparse_features)
         n_columns = sum(feature.encoder.n_columns for feature in self.features)
-        # By columns, as they are written: by rows, wide tables took twice as long.
-        encoded = np.empty((table.n_rows, n_columns), dtype=np.float32, order="F")
+        encoded = _empty_matrix(table.n_rows, n_columns)
         start = 0
         for feature in self.features:
             stop = start + feature.encoder.n_columns
-            if feature.feature in known:
-                encoded[:, start:stop] = known.pop(feature.feature)
-            else:
-                column = table.column(feature.feature)
-                feature.transform_into_(encoded[:, start:stop], column)
+            column = table.column(feature.feature)
+            feature.transform_into_(encoded[:, start:stop], column)
             start = stop
         return encoded
 
@@ -326,9 +320,40 @@ class TableEncoder:
         return cls(reader.n_features_in, features, None, np.ones(0))
 
 
-def _label(feature: int, name: str | None) -> str:
-    """Return how errors name a feature."""
-    return f"column {feature if name is None else repr(name)}"
+def _feature(
+    table: Table, j: int, column: Column, encoder: NumberEncoder | CategoryEncoder
+) -> FeatureEncoder:
+    """Return how a feature of a table is encoded."""
+    name = None if table.names is None else table.names[j]
+    return FeatureEncoder(j, name, _kind_of(column), encoder)
+
+
+def _is_category(column: Column) -> bool:
+    """Tell whether a column becomes indicators of levels."""
+    return column.kind == "category" and not column.is_empty
+
+
+def _learnt(
+    column: Column, weights: FloatArray | None, scaling: Scaling, max_categories: int
+) -> NumberEncoder | CategoryEncoder:
+    """Return the encoder of a column."""
+    if _is_category(column):
+        return CategoryEncoder.fit(column, weights, max_categories)
+    return NumberEncoder.fit(column, weights, scaling)
+
+
+def _empty_matrix(n_rows: int, n_columns: int) -> Float32Array:
+    """Return memory for an encoded table.
+
+    By columns, as they are written: by rows, wide tables took twice as long.
+    """
+    return np.empty((n_rows, n_columns), dtype=np.float32, order="F")
+
+
+def _check_max_categories(max_categories: int) -> None:
+    """Raise unless there may be a category at all."""
+    if max_categories < 1:
+        raise ValueError(f"max_categories must be an int >= 1, got {max_categories}.")
 
 
 def _kind_of(column: Column) -> str:
@@ -352,33 +377,9 @@ def _used_rows(
             "weights must be finite, not negative, and not all zero, got values from "
             f"{weights.min()} to {weights.max()}."
         )
+    if not np.isfinite(weights.sum()):  # too large to be numbers of copies
+        weights = weights / weights.max()
     rows = np.flatnonzero(weights)
     if len(rows) == n_rows:
         return weights, None
     return weights[rows], rows
-
-
-def _root_mean_squares(
-    values: Any,
-    scaling: Scaling,
-    weights: FloatArray | None,
-    rows: IndexArray | None,
-) -> FloatArray:
-    """Return the root mean square of each column, 1 for columns of zeros."""
-    n_columns = values.shape[1]
-    if scaling == "none":
-        return np.ones(n_columns)
-    if rows is not None:
-        values = values[rows]
-    largest = np.zeros(n_columns)
-    np.maximum.at(largest, values.indices, np.abs(values.data))
-    largest[largest == 0.0] = 1.0
-    # Relative to the largest value no square overflows or underflows.
-    squares = (values.data / largest[values.indices]) ** 2
-    total = float(values.shape[0])
-    if weights is not None:
-        squares *= np.repeat(weights, np.diff(values.indptr))
-        total = float(weights.sum())
-    mean_squares = np.bincount(values.indices, squares, n_columns) / total
-    spreads = np.sqrt(mean_squares) * largest
-    return np.where(mean_squares > 0, spreads, 1.0)

@@ -48,20 +48,29 @@ class NumberEncoder:
         return cls._fit(column, weights, scaling)[0]
 
     @classmethod
-    def fit_transform(
-        cls, column: Column, weights: FloatArray | None, scaling: Scaling
-    ) -> tuple["NumberEncoder", Float32Array]:
-        """Learn the scaling, and return the encoded columns too: scaled once only."""
+    def fit_into_(
+        cls,
+        out: Float32Array,
+        column: Column,
+        weights: FloatArray | None,
+        scaling: Scaling,
+    ) -> "NumberEncoder":
+        """Learn the scaling, and write the encoded columns too: scaled once only."""
         encoder, parts = cls._fit(column, weights, scaling)
-        shape = (len(column.values), encoder.n_columns)
-        out = np.empty(shape, dtype=np.float32, order="F")
         if column.is_missing is not None:
             present = ~column.is_missing
             for place, known in enumerate(parts):
                 parts[place] = np.zeros(len(present))
                 parts[place][present] = known
         encoder._write_(out, parts, column.is_missing)
-        return encoder, out
+        return encoder
+
+    @staticmethod
+    def width(column: Column) -> int | None:
+        """Return how many columns there will be, None if that must be learnt."""
+        if column.is_empty:
+            return 1
+        return None if column.kind == "date" else 1 + (column.is_missing is not None)
 
     @classmethod
     def _fit(

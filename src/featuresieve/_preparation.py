@@ -110,12 +110,12 @@ def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
     """Return some rows and columns, a row in one piece, as batches are read."""
     if is_sparse(encoded):
         return encoded[rows][:, columns]
-    taken = torch.empty((len(rows), len(columns)), dtype=torch.float32, device="cpu")
+    taken = _empty(len(rows), len(columns))
     wanted, by_column = torch.from_numpy(rows), torch.from_numpy(encoded.T)
     # A row of a block fills one line of the processor's cache. Memory of a first use
     # is expensive: the two blocks are used again and again.
-    block = torch.empty((encoded.shape[0], _BLOCK_COLUMNS), device="cpu")
-    picked = torch.empty((len(rows), _BLOCK_COLUMNS), device="cpu")
+    block = _empty(encoded.shape[0], _BLOCK_COLUMNS)
+    picked = _empty(len(rows), _BLOCK_COLUMNS)
     for start in range(0, len(columns), _BLOCK_COLUMNS):
         some = columns[start : start + _BLOCK_COLUMNS]
         for place, column in enumerate(some):
@@ -123,3 +123,8 @@ def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
         torch.index_select(block, 0, wanted, out=picked)
         taken[:, start : start + len(some)] = picked[:, : len(some)]
     return taken.numpy()
+
+
+def _empty(n_rows: int, n_columns: int) -> torch.Tensor:
+    """Return memory, whatever the caller's default dtype and device are."""
+    return torch.empty((n_rows, n_columns), dtype=torch.float32, device="cpu")
