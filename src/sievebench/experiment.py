@@ -2,8 +2,9 @@
 
 import difflib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -64,12 +65,27 @@ class SelectorRow:
         Whether the selector is tuned together with the predictor.
     keep : str or int
         As in `RunSpec`.
+    vary : mapping of setting to list
+        One cell for each combination of these values, beside `settings`.
     """
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
     is_tuned: bool = True
     keep: Any = "default"
+    vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+
+    def all_settings(self) -> list[dict[str, Any]]:
+        """Return the settings of each cell.
+
+        Returns
+        -------
+        list of dict
+        """
+        return [
+            {**self.settings, **dict(zip(self.vary, values, strict=True))}
+            for values in product(*self.vary.values())
+        ]
 
 
 @dataclass(frozen=True)
@@ -140,8 +156,16 @@ class Experiment:
         Returns
         -------
         list of RunSpec
+
+        Raises
+        ------
+        ExperimentError
+            If a cell contradicts itself.
         """
-        cells = self._all_cells(device)
+        try:
+            cells = self._all_cells(device)
+        except ValueError as error:
+            raise ExperimentError(f"{self.name}: {error}") from error
         if not self.match:
             return cells
         known = counts or {}
@@ -164,7 +188,7 @@ class Experiment:
                 noise_fraction=self.noise_fraction,
                 stream=self.stream,
                 keep=row.keep,
-                selector_settings=row.settings,
+                selector_settings=settings,
                 downstream_settings=self.downstream_settings,
                 n_trials=budget.n_trials,
                 trials_at_once=budget.trials_at_once,
@@ -177,6 +201,7 @@ class Experiment:
             for dataset in self.datasets
             for scenario in self.scenarios
             for row in self.selectors
+            for settings in row.all_settings()
             for downstream in self.downstream
         ]
 
@@ -227,6 +252,11 @@ def _selector_row(path: Path, row: Any) -> SelectorRow:
     if isinstance(row, str):
         return SelectorRow(row)
     _check_keys(path, row, SelectorRow)
+    for name, values in row.get("vary", {}).items():
+        if not isinstance(values, list) or not values:
+            raise ExperimentError(
+                f"{path}: vary needs a list of values for {name!r}, got {values!r}."
+            )
     return SelectorRow(**row)
 
 

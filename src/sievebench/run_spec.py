@@ -59,7 +59,8 @@ class RunSpec:
         Whether each seed has a split of its own, for tables so small that one test
         part says little; nothing can be tuned then. The benchmark has one split.
     experiment : str
-        What the runs are for: "benchmark", "matched", …
+        What the runs are for: "benchmark", "matched", … In "balance" the setting
+        `balance` of the selector is the λ of its tables.
     device : str
         "auto", "cpu" or "cuda".
     """
@@ -103,6 +104,17 @@ class RunSpec:
             raise ValueError(
                 "keep must be 'default', 'original', 'own', 'all' or an int >= 1, "
                 f"got {self.keep!r}."
+            )
+        self._check_experiment()
+
+    def _check_experiment(self) -> None:
+        """Raise ValueError if a field does not go with what the runs are for."""
+        balance = self.selector_settings.get("balance")
+        is_number = isinstance(balance, int | float) and not isinstance(balance, bool)
+        if self.experiment == "balance" and not is_number:
+            raise ValueError(
+                "selector_settings must have a number as balance in the balance "
+                f"experiment, got {balance!r}."
             )
 
     @property

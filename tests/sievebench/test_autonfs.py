@@ -46,6 +46,24 @@ def test_published_setting_is_that_of_the_paper():
             assert selector.estimator_.get_params()[name] == value, name
 
 
+@pytest.mark.parametrize("balance", [0.0, 50.0])
+def test_collapsed_selection_is_empty_on_request(balance):
+    X, y = class_table()
+    given = {"setting": "published", "n_epochs": 30, "balance": balance}
+    filled = AutoNFS(**given, random_state=0).fit(X, y)
+    selector = AutoNFS(**given, may_be_empty=True, random_state=0).fit(X, y)
+    # One network: what it keeps are the gates that are more open than closed.
+    np.testing.assert_array_equal(selector.support_, filled.estimator_.logits_ > 0)
+    assert selector.support_.any() == (balance < 1)
+    assert filled.support_.any()
+
+
+def test_empty_selection_needs_a_balance_that_is_a_number():
+    selector = AutoNFS(may_be_empty=True)
+    with pytest.raises(ValueError, match="may_be_empty needs a balance"):
+        selector.fit(*class_table())
+
+
 def test_unknown_setting_is_refused():
     with pytest.raises(ValueError, match="setting must be one of"):
         AutoNFS(setting="best").fit(*class_table())

@@ -39,6 +39,21 @@ def test_cells_are_the_product_of_the_lists(tmp_path):
     assert (cells[1].keep, cells[1].tunes_selector) == ("own", False)
 
 
+def test_varied_settings_make_a_cell_for_each_combination(tmp_path):
+    row = '{ name = "lasso", settings = { a = 1 }, vary = { b = [1, 2], c = [3, 4] } }'
+    cells = read(tmp_path, SMALL.replace('"none", {', f"{row}, {{")).cells()
+    settings = [spec.selector_settings for spec in cells if spec.selector == "lasso"]
+    expected = [{"a": 1, "b": b, "c": c} for b in (1, 2) for c in (3, 4)]
+    assert settings == 2 * expected
+    assert len({spec.key for spec in cells}) == len(cells)
+
+
+def test_cell_that_contradicts_itself_is_refused(tmp_path):
+    experiment = read(tmp_path, f'{SMALL}\npurpose = "balance"\n')
+    with pytest.raises(ExperimentError, match="small: selector_settings must have"):
+        experiment.cells()
+
+
 def test_file_may_change_the_budget(tmp_path):
     experiment = read(tmp_path, f"{SMALL}\nn_trials = 4\n")
     assert experiment.budget.n_trials == 4
@@ -64,6 +79,7 @@ def test_mistake_is_refused(tmp_path, change, message):
         ('"quick"', '"slow"', "profile must be one of smoke, quick, paper"),
         ('datasets = ["wine"]', "", "missing 1 required"),
         ("is_tuned", "tuned", "did you mean 'is_tuned'"),
+        ('keep = "own"', "vary = { C = 1 }", "vary needs a list of values for 'C'"),
     ],
 )
 def test_missing_or_wrong_value_is_refused(tmp_path, old, new, message):

@@ -37,6 +37,22 @@ def test_key_is_readable_and_changes_with_any_field_but_the_device():
     assert replace(CELL, device="cuda").key == CELL.key
 
 
+def test_key_of_records_that_are_there_does_not_change():
+    # Of the quick experiment, as its records were first written.
+    spec = RunSpec(
+        "eye",
+        "random",
+        "univariate",
+        seeds=(0, 1, 2),
+        n_trials=15,
+        trials_at_once=5,
+        tuning_seconds=180,
+        tunes_selector=True,
+    )
+    assert spec.key == "benchmark--eye--random--univariate--mlp--57c7659484"
+    assert len(spec.as_dict()) == 17
+
+
 def test_variant_makes_no_path_separator():
     spec = replace(CELL, selector="autonfs:auto")
     assert spec.selector_name == "autonfs"
@@ -85,6 +101,11 @@ def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
         ({"stream": "new"}, "stream must be"),
         ({"keep": 0}, "keep must be"),
         ({"keep": "some"}, "keep must be"),
+        ({"experiment": "balance"}, "number as balance .* got None"),
+        (
+            {"experiment": "balance", "selector_settings": {"balance": "auto"}},
+            "number as balance .* got 'auto'",
+        ),
     ],
 )
 def test_field_that_is_not_allowed_is_refused(change, message):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sievebench.data import Split
-from sievebench.downstream import forest, mlp, xgboost
+from sievebench.downstream import constant, forest, mlp, xgboost
 from sievebench.downstream._evaluation import Evaluate, Evaluation
 from sievebench.search_space import SearchSpace
 
@@ -53,7 +53,8 @@ def evaluate(
     ----------
     name : {"mlp", "forest", "xgboost"}
     split : Split
-        Scaled, the kept columns only.
+        Scaled, the kept columns only. Where none is kept, the score is that of the
+        best constant answer.
     seeds : sequence of int
     settings : mapping or None, default=None
         What differs from the predictor's defaults.
@@ -74,4 +75,6 @@ def evaluate(
         raise ValueError(f"downstream must be one of {allowed}, got {name!r}.")
     if not split.is_scaled:
         raise ValueError("the split must be scaled first: split.scaled().")
+    if split.train.X.shape[1] == 0:
+        return constant.evaluate(split, seeds)
     return PREDICTORS[name].evaluate(split, settings or {}, seeds, device)

@@ -19,8 +19,7 @@ from sievebench.report.tables import (
 
 _DECIMALS = 3
 _REASON_WIDTH = 140
-# In the others a cell has more runs than seeds.
-_EXPERIMENTS_OF_CELLS = ("benchmark", "matched", "cohorts")
+_EXPERIMENTS = ("benchmark", "matched", "cohorts", "removal", "scaling", "balance")
 
 
 def overview_tables(material: Material) -> list[Table]:
@@ -200,7 +199,7 @@ def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
 
 
 def missing_tables(material: Material) -> list[Table]:
-    """Return the cells without a score, or with fewer seeds than others, and why.
+    """Return the cells of which not all runs are done, and why.
 
     Parameters
     ----------
@@ -214,7 +213,7 @@ def missing_tables(material: Material) -> list[Table]:
     every = pd.concat(
         [
             summarize_cells(material.runs, experiment).assign(experiment=experiment)
-            for experiment in _EXPERIMENTS_OF_CELLS
+            for experiment in _EXPERIMENTS
         ],
         ignore_index=True,
     )

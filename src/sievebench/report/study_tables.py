@@ -265,7 +265,10 @@ def balance_tables(material: Material) -> list[Table]:
             header=header,
             rows=tuple(rows),
             n_text_columns=3,
-            notes=("Mean ± standard deviation over seeds; empty: nothing is kept.",),
+            notes=(
+                "Mean ± standard deviation over seeds; empty: nothing is kept, and the "
+                "score is that of a constant answer.",
+            ),
         )
     ]
 

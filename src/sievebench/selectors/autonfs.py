@@ -1,6 +1,7 @@
 """AutoNFS: this project's own estimators, among the other selectors."""
 
 import warnings
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +24,8 @@ _PASSED_ON = (
     *("temperature_decay", "mask_learning_rate", "task_learning_rate"),
     *("max_time", "device"),
 )
+# The share of members that must keep a column at a balance that is a number.
+_MAJORITY = 0.5
 
 
 class AutoNFS(AutomaticSelector):
@@ -40,6 +43,9 @@ mask_learning_rate, task_learning_rate : default=None
         Seconds a fit may take.
     device : str, default="auto"
         "auto" takes CUDA, then MPS, then the CPU.
+    may_be_empty : bool, default=False
+        Whether nothing is kept where no column clears the threshold, instead of the
+        best ranked; for a balance that is a number.
     n_features_to_select : int, float or "auto", default="auto"
         "auto" leaves the number to AutoNFS; a count, or a fraction, is kept exactly.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -59,7 +65,8 @@ mask_learning_rate, task_learning_rate : default=None
     Notes
     -----
     The warnings of the estimators about a collapsed selection and an uninformative
-    target are not passed on: the columns they stand for are kept all the same.
+    target are not passed on: the columns they stand for are kept all the same, unless
+    `may_be_empty`.
 
     References
     ----------
@@ -89,6 +96,7 @@ mask_learning_rate, task_learning_rate : default=None
         task_learning_rate: float | None = None,
         max_time: float | None = None,
         device: str = "auto",
+        may_be_empty: bool = False,
         n_features_to_select: int | float | Literal["auto"] = "auto",
         task: Any = "auto",
         random_state: Any = None,
@@ -109,6 +117,7 @@ mask_learning_rate, task_learning_rate : default=None
         self.task_learning_rate = task_learning_rate
         self.max_time = max_time
         self.device = device
+        self.may_be_empty = may_be_empty
 
     @classmethod
     def search_space(cls) -> SearchSpace:
@@ -139,6 +148,11 @@ mask_learning_rate, task_learning_rate : default=None
             random_state=seed,
             **{name: value for name, value in given.items() if value is not None},
         )
+        if self.may_be_empty and not isinstance(self.estimator_.balance, Real):
+            raise ValueError(
+                "may_be_empty needs a balance that is a number, "
+                f"got {self.estimator_.balance!r}."
+            )
         with warnings.catch_warnings():
             for category in (SelectionCollapseWarning, UninformativeTargetWarning):
                 warnings.simplefilter("ignore", category)
@@ -147,4 +161,9 @@ mask_learning_rate, task_learning_rate : default=None
 
     def _automatic_support(self) -> Support:
         """Return what AutoNFS kept."""
-        return np.asarray(self.estimator_.support_)
+        support = np.asarray(self.estimator_.support_)
+        # By the vote of the members: warnings cannot be told apart between threads.
+        is_collapsed = self.estimator_.selection_frequency_.max() < _MAJORITY
+        if self.may_be_empty and is_collapsed:
+            return np.zeros_like(support)
+        return support

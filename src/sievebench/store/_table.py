@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from sievebench.run_spec import RunSpec
 from sievebench.store._record import RunRecord
 
 if TYPE_CHECKING:  # pandas: only when a table is made
@@ -77,6 +78,7 @@ def _of_cell(record: RunRecord) -> dict[str, Any]:
         "scenario": spec.scenario,
         "selector": spec.selector,
         "downstream": spec.downstream,
+        "balance": _balance(spec),
         "status": record.status,
         "reason": record.reason,
         "metric": facts.metric if facts else "",
@@ -91,3 +93,10 @@ def _of_cell(record: RunRecord) -> dict[str, Any]:
         "device": environment.get("device", ""),
         "key": spec.key,
     }
+
+
+def _balance(spec: RunSpec) -> float:
+    """Return λ in the balance experiment, NaN in others."""
+    if spec.experiment != "balance":
+        return math.nan
+    return float(spec.selector_settings["balance"])

@@ -1,0 +1,36 @@
+"""The answer without a column: the same for every row."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sievebench.data import Split
+from sievebench.downstream._evaluation import Evaluation, score_part
+
+
+def evaluate(split: Split, seeds: Sequence[int]) -> list[Evaluation]:
+    """Answer with the mean of the train part or its most frequent class, and score it.
+
+    Parameters
+    ----------
+    split : Split
+        Its columns are not looked at.
+    seeds : sequence of int
+
+    Returns
+    -------
+    list of Evaluation
+        One a seed, all alike.
+    """
+    y = split.train.y
+    if split.task == "regression":
+        answer = np.array([y.mean()])
+    else:
+        counts = np.bincount(y, minlength=split.n_classes)
+        # One number for two classes: positive for the second.
+        answer = np.diff(counts) if split.n_classes == 2 else counts
+    test, validation = (
+        score_part(split, part, np.tile(answer, (len(part.y), 1)))
+        for part in (split.test, split.validation)
+    )
+    return [Evaluation(seed, test, validation, 0.0) for seed in seeds]
