@@ -5,8 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sievebench import corruption, data, downstream, pipeline
+from sievebench import corruption, data, downstream, selectors
 from sievebench.pipeline import run_one
+from sievebench.pipeline._cell_table import cached_table
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS
 
@@ -87,13 +88,13 @@ def test_trials_drawn_at_once_are_those_drawn_one_by_one():
 
 def test_selector_that_is_not_tuned_is_fitted_once_for_all_trials(monkeypatch):
     fits = []
-    select = pipeline.selectors.select
+    select = selectors.select
 
     def counted(*arguments, **named):
         fits.append(named["seed"])
         return select(*arguments, **named)
 
-    monkeypatch.setattr(pipeline.selectors, "select", counted)
+    monkeypatch.setattr(selectors, "select", counted)
     spec = replace(CELL, n_trials=4, tunes_selector=False, trials_at_once=2)
     assert run_one(spec).status == "done"
     assert len(fits) == 1 + len(spec.seeds)
@@ -110,10 +111,10 @@ def test_test_part_does_not_touch_tuning_or_selection(monkeypatch):
         parts.test.y[:] = 0
         return parts
 
-    pipeline._table.cache_clear()
+    cached_table.cache_clear()
     monkeypatch.setattr(data, "split", poisoned)
     record = run_one(spec)
-    pipeline._table.cache_clear()
+    cached_table.cache_clear()
     assert record.tuning["settings"] == clean.tuning["settings"]
     assert record.runs[0].kept == clean.runs[0].kept
     assert record.runs[0].validation_score == clean.runs[0].validation_score

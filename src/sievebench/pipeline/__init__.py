@@ -1,0 +1,83 @@
+"""One cell from name to record: load, corrupt, split, tune, select, predict."""
+
+import time
+import traceback
+from pathlib import Path
+from typing import Any
+
+from sievebench.data import MissingDataError, Split
+from sievebench.downstream import PREDICTORS
+from sievebench.pipeline._cell_table import table_of
+from sievebench.pipeline._runs import run_splits
+from sievebench.pipeline._steps import merged, own_settings
+from sievebench.pipeline._tuning import one_line, tune_cell
+from sievebench.run_spec import RunSpec
+from sievebench.selectors import SELECTORS
+from sievebench.store import RunRecord
+from sievebench.tuning import SharedStudy
+
+__all__ = ["run_one"]
+
+
+def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunRecord:
+    """Run a cell; whatever happens is a record.
+
+    Parameters
+    ----------
+    spec : RunSpec
+    journal : Path, SharedStudy or None, default=None
+        Where the trials of tuning are remembered.
+
+    Returns
+    -------
+    RunRecord
+    """
+    started = time.perf_counter()
+    known: dict[str, Any] = {}
+    try:
+        _check_names(spec)
+        table = table_of(spec, spec.seeds[0])
+        known["facts"] = table.facts
+        reason = _reason_to_skip(spec, table.split)
+        if reason:
+            return RunRecord(spec, "skipped", reason=reason, **known)
+        settings = own_settings(spec)
+        if spec.n_trials:
+            tuned = tune_cell(spec, table, journal)
+            known["tuning"] = vars(tuned)
+            settings = merged(settings, tuned.settings)
+        runs = run_splits(spec, settings)
+        seconds = time.perf_counter() - started
+        return RunRecord(spec, "done", runs=runs, seconds=seconds, **known)
+    except MissingDataError as error:
+        return RunRecord(spec, "skipped", reason=one_line(error))
+    except Exception as error:  # a failure is a record
+        seconds = time.perf_counter() - started
+        return RunRecord(
+            spec,
+            "failed",
+            reason=one_line(error),
+            details=traceback.format_exc(),
+            seconds=seconds,
+            **known,
+        )
+
+
+def _check_names(spec: RunSpec) -> None:
+    """Raise ValueError for a name that is in no registry."""
+    for name, allowed in (
+        (spec.selector_name, SELECTORS),
+        (spec.downstream, PREDICTORS),
+    ):
+        if name not in allowed:
+            raise ValueError(f"{name!r} must be one of {', '.join(allowed)}.")
+
+
+def _reason_to_skip(spec: RunSpec, split: Split) -> str:
+    """Say why a cell cannot be run, nothing if it can."""
+    kind = SELECTORS[spec.selector_name]
+    if split.task not in kind.supported_tasks:
+        return f"{spec.selector_name} does not do {split.task}"
+    if spec.keep == "own" and not kind.has_automatic_count:
+        return f"{spec.selector_name} does not choose the number of columns itself"
+    return ""

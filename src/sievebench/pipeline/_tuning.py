@@ -1,0 +1,161 @@
+"""The settings of a cell, searched on the validation part."""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+from sievebench.downstream import PREDICTORS
+from sievebench.pipeline._cell_table import CellTable
+from sievebench.pipeline._steps import (
+    SPARE_REPETITION,
+    evaluate,
+    merged,
+    own_settings,
+    select,
+)
+from sievebench.run_spec import RunSpec
+from sievebench.search_space import SearchSpace
+from sievebench.selectors import SELECTORS, Selection
+from sievebench.stack.side_by_side import side_by_side
+from sievebench.tuning import (
+    NothingWorkedError,
+    Settings,
+    SharedStudy,
+    TuningResult,
+    tune,
+)
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+
+def tune_cell(
+    spec: RunSpec, table: CellTable, journal: Path | SharedStudy | None
+) -> TuningResult:
+    """Search the settings of selector and predictor together, but for those given.
+
+    Parameters
+    ----------
+    spec : RunSpec
+    table : CellTable
+    journal : Path, SharedStudy or None
+        Where the trials are remembered.
+
+    Returns
+    -------
+    TuningResult
+
+    Raises
+    ------
+    ValueError
+        If no settings worked.
+    """
+    spaces = {
+        "downstream": _without(
+            PREDICTORS[spec.downstream].space, spec.downstream_settings
+        )
+    }
+    if spec.tunes_selector:
+        spaces["selector"] = _without(
+            SELECTORS[spec.selector_name].search_space(), spec.selector_settings
+        )
+    judge = _Judge(spec, table)
+    try:
+        return tune(
+            spaces,
+            judge,
+            n_trials=spec.n_trials,
+            seed=spec.seed("tuning"),
+            journal=journal,
+            batch_size=spec.trials_at_once,
+            max_seconds=spec.tuning_seconds,
+        )
+    except NothingWorkedError as error:
+        raise ValueError(f"{error} The last one: {judge.problems[-1:]}") from error
+
+
+def _without(space: SearchSpace, given: Mapping[str, Any]) -> SearchSpace:
+    """Return what is left to search."""
+    return {name: choice for name, choice in space.items() if name not in given}
+
+
+class _Judge:
+    """Say what settings are worth on the validation part, those of a batch together.
+
+    Attributes
+    ----------
+    problems : list of str
+        Why settings did not work.
+    """
+
+    def __init__(self, spec: RunSpec, table: CellTable) -> None:
+        self._spec, self._table = spec, table
+        # Many trials differ in the predictor's settings only.
+        self._selections: dict[str, Selection | None] = {}
+        self.problems: list[str] = []
+
+    def __call__(self, batch: Sequence[Settings]) -> list[float | None]:
+        """Return one score for each settings, None where they do not work."""
+        own, device = own_settings(self._spec), self._spec.device
+        complete = [merged(own, tuned) for tuned in batch]
+        fresh = {
+            key: settings["selector"]
+            for settings in complete
+            if (key := _key_of(settings)) not in self._selections
+        }
+        found = side_by_side(
+            [partial(self._tried, self._select, chosen) for chosen in fresh.values()],
+            device,
+        )
+        self._selections.update(zip(fresh, found, strict=True))
+        return side_by_side(
+            [partial(self._tried, self._score, settings) for settings in complete],
+            device,
+        )
+
+    def _tried(self, work: Callable[[S], T], settings: S) -> T | None:
+        """Return what comes of it, None if the settings do not work."""
+        try:
+            return work(settings)
+        except (ArithmeticError, RuntimeError, ValueError) as error:
+            self.problems.append(one_line(error))
+            return None
+
+    def _select(self, settings: Mapping[str, Any]) -> Selection:
+        """Return what the selector says with these settings."""
+        return select(self._spec, self._table, settings, SPARE_REPETITION)
+
+    def _score(self, settings: Settings) -> float | None:
+        """Return the validation score."""
+        selection = self._selections[_key_of(settings)]
+        if selection is None:
+            return None
+        (found,) = evaluate(
+            self._spec,
+            self._table,
+            selection.support,
+            settings["downstream"],
+            [SPARE_REPETITION],
+        )
+        return found.validation_score
+
+
+def _key_of(settings: Settings) -> str:
+    """Return what the selection depends on."""
+    return repr(sorted(settings["selector"].items()))
+
+
+def one_line(error: Exception) -> str:
+    """Return kind and message of an error.
+
+    Parameters
+    ----------
+    error : Exception
+
+    Returns
+    -------
+    str
+    """
+    text = " ".join(str(error).split()) or "no message"
+    return f"{type(error).__name__}: {text}"
