@@ -21,6 +21,8 @@ DEPENDS_ON: dict[Stage, tuple[str, ...]] = {
 }
 # The benchmark's data seed is always 0.
 _SPLIT_SEED = 0
+# The `downstream` of the scaling experiment.
+NO_PREDICTOR = "none"
 _READABLE = ("experiment", "dataset", "scenario", "selector", "downstream")
 
 
@@ -30,7 +32,9 @@ class RunSpec:
 
     Attributes
     ----------
-    dataset, scenario, downstream : str
+    dataset, scenario : str
+    downstream : str
+        Who predicts; "none" in the scaling experiment.
     selector : str
         Short name, a variant after a colon.
     seeds : tuple of int
@@ -60,7 +64,8 @@ class RunSpec:
         part says little; nothing can be tuned then. The benchmark has one split.
     experiment : str
         What the runs are for: "benchmark", "matched", … In "balance" the setting
-        `balance` of the selector is the λ of its tables.
+        `balance` of the selector is the λ of its tables; in "scaling" selections are
+        timed, one after the other, and nothing is predicted.
     device : str
         "auto", "cpu" or "cuda".
     """
@@ -115,6 +120,17 @@ class RunSpec:
             raise ValueError(
                 "selector_settings must have a number as balance in the balance "
                 f"experiment, got {balance!r}."
+            )
+        is_timed = self.experiment == "scaling"
+        if is_timed != (self.downstream == NO_PREDICTOR):
+            raise ValueError(
+                f"downstream must be {NO_PREDICTOR!r} in the scaling experiment, and "
+                f"in no other, got {self.downstream!r} in {self.experiment!r}."
+            )
+        if is_timed and self.n_trials:
+            raise ValueError(
+                "n_trials must be 0 in the scaling experiment, where there is no score "
+                f"to tune by, got {self.n_trials!r}."
             )
 
     @property

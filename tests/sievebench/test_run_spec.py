@@ -106,6 +106,12 @@ def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
             {"experiment": "balance", "selector_settings": {"balance": "auto"}},
             "number as balance .* got 'auto'",
         ),
+        ({"experiment": "scaling"}, "downstream must be 'none' .* got 'mlp'"),
+        ({"downstream": "none"}, "got 'none' in 'benchmark'"),
+        (
+            {"experiment": "scaling", "downstream": "none", "n_trials": 1},
+            "n_trials must be 0 in the scaling",
+        ),
     ],
 )
 def test_field_that_is_not_allowed_is_refused(change, message):

@@ -49,7 +49,11 @@ def add_run_parser(commands: Any) -> None:
     add = run.add_argument
     add("experiment", type=Path, metavar="FILE", help="an experiment file (TOML)")
     add("--out", type=Path, default=Path("runs"), help="folder for records (runs)")
-    add("--workers", type=_count, default=os.cpu_count(), help="processes (all cores)")
+    add(
+        "--workers",
+        type=_count,
+        help="processes (all cores; one where seconds are measured)",
+    )
     add("--device", default="auto", help="auto (default), cpu or cuda")
     add("--datasets", nargs="+", metavar="NAME", help="only these")
     add("--scenarios", nargs="+", metavar="NAME", help="only these")
@@ -116,6 +120,7 @@ def run_experiment(options: argparse.Namespace) -> int:
     except ExperimentError as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
+    options.workers = options.workers or _usual_workers(cells)
     store = Store(options.out / experiment.name)
     if options.list:
         for spec in cells:
@@ -193,6 +198,12 @@ def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpe
         cells = [spec for spec in cells if getattr(spec, field) in names]
     first, step = options.shard or (1, 1)
     return cells[first - 1 :: step]
+
+
+def _usual_workers(cells: list["RunSpec"]) -> int:
+    """Return one process a core; one in all if others would disturb a measurement."""
+    is_timed = any(spec.experiment == "scaling" for spec in cells)
+    return 1 if is_timed else os.cpu_count() or 1
 
 
 def _counts(match: Mapping[str, str], out: Path) -> dict[tuple[str, str, str], int]:

@@ -16,6 +16,7 @@ from sievebench.data._exceptions import (
 )
 from sievebench.data._folders import cache_folder, data_folder
 from sievebench.data._loading import Place, checked_md5, fetch, find_place, load
+from sievebench.data._made import made_sizes
 from sievebench.data._split import Part, Split, split
 
 __all__ = [
@@ -40,5 +41,6 @@ __all__ = [
     "find_entry",
     "find_place",
     "load",
+    "made_sizes",
     "split",
 ]

@@ -13,6 +13,7 @@ from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
 from sievebench.data._exceptions import CorruptDataError, OfflineError
 from sievebench.data._folders import cache_folder, data_folder
+from sievebench.data._made import PREFIX, make_dataset
 from sievebench.data._sources import SOURCES, bundled_table, where_to_put
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 
@@ -49,7 +50,7 @@ def load(
     Parameters
     ----------
     name : str
-        As in the catalogue.
+        As in the catalogue, or "made:ROWSxCOLUMNS".
     folder : Path or None, default=None
         The data folder; None takes the one that FEATURESIEVE_DATA names.
     cache : Path or None, default=None
@@ -66,6 +67,8 @@ def load(
     DataError
         If there is no such data set, it cannot be got, or a file is damaged.
     """
+    if name.startswith(PREFIX):
+        return make_dataset(name)
     entry = find_entry(name)
     if entry.source["kind"] == "bundled":
         return _dataset(entry, bundled_table(entry), is_sample=False, checksum="")

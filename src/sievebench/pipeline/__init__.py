@@ -8,10 +8,10 @@ from typing import Any
 from sievebench.data import MissingDataError, Split
 from sievebench.downstream import PREDICTORS
 from sievebench.pipeline._cell_table import table_of
-from sievebench.pipeline._runs import run_splits
 from sievebench.pipeline._steps import merged, own_settings
+from sievebench.pipeline._studies import run_splits
 from sievebench.pipeline._tuning import one_line, tune_cell
-from sievebench.run_spec import RunSpec
+from sievebench.run_spec import NO_PREDICTOR, RunSpec
 from sievebench.selectors import SELECTORS
 from sievebench.store import RunRecord
 from sievebench.tuning import SharedStudy
@@ -67,7 +67,7 @@ def _check_names(spec: RunSpec) -> None:
     """Raise ValueError for a name that is in no registry."""
     for name, allowed in (
         (spec.selector_name, SELECTORS),
-        (spec.downstream, PREDICTORS),
+        (spec.downstream, [*PREDICTORS, NO_PREDICTOR]),
     ):
         if name not in allowed:
             raise ValueError(f"{name!r} must be one of {', '.join(allowed)}.")

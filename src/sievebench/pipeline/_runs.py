@@ -1,41 +1,16 @@
-"""The runs of a cell, once its settings are known."""
+"""The runs of most experiments: select and predict, once a seed."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 
 from sievebench.downstream import Evaluation
-from sievebench.pipeline._cell_table import CellTable, table_of
+from sievebench.pipeline._cell_table import CellTable
 from sievebench.pipeline._steps import evaluate, select
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import Selection
 from sievebench.stack.side_by_side import side_by_side
 from sievebench.store import RunResult
 from sievebench.tuning import Settings
-
-
-def run_splits(spec: RunSpec, settings: Settings) -> tuple[RunResult, ...]:
-    """Run all seeds on one split, or each on its own.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    settings : mapping from part to settings
-
-    Returns
-    -------
-    tuple of RunResult
-        One a seed.
-    """
-    if not spec.splits_anew:
-        return run_seeds(spec, table_of(spec, spec.seeds[0]), settings)
-    return tuple(
-        run
-        for seed in spec.seeds
-        for run in run_seeds(
-            replace(spec, seeds=(seed,)), table_of(spec, seed), settings
-        )
-    )
 
 
 def run_seeds(
@@ -107,7 +82,10 @@ def seeds_alike(selections: Mapping[int, Selection]) -> list[list[int]]:
 
 
 def result_of(
-    table: CellTable, seed: int, selection: Selection, evaluation: Evaluation
+    table: CellTable,
+    seed: int,
+    selection: Selection,
+    evaluation: Evaluation | None = None,
 ) -> RunResult:
     """Return what a run says.
 
@@ -117,7 +95,8 @@ def result_of(
     seed : int
         Of the run.
     selection : Selection
-    evaluation : Evaluation
+    evaluation : Evaluation or None, default=None
+        None where nothing is predicted.
 
     Returns
     -------
@@ -126,10 +105,10 @@ def result_of(
     kept = selection.support.nonzero()[0]
     return RunResult(
         seed=seed,
-        score=evaluation.score,
-        validation_score=evaluation.validation_score,
+        score=evaluation.score if evaluation else None,
+        validation_score=evaluation.validation_score if evaluation else None,
         kept=tuple(kept.tolist()),
         n_added_kept=int((~table.split.is_original[kept]).sum()),
         selector_seconds=selection.seconds,
-        downstream_seconds=evaluation.seconds,
+        downstream_seconds=evaluation.seconds if evaluation else 0.0,
     )

@@ -22,9 +22,9 @@ class RunResult:
     Attributes
     ----------
     seed : int
-    score : float
-        On the test part, larger = better.
-    validation_score : float
+    score : float or None
+        On the test part, larger = better; None where nothing is predicted.
+    validation_score : float or None
     kept : tuple of int
         The columns the selector kept.
     n_added_kept : int
@@ -33,8 +33,8 @@ class RunResult:
     """
 
     seed: int
-    score: float
-    validation_score: float
+    score: float | None
+    validation_score: float | None
     kept: tuple[int, ...]
     n_added_kept: int
     selector_seconds: float

@@ -60,8 +60,8 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
         yield {
             **_of_cell(record),
             "seed": seed,
-            "score": run.score if run else math.nan,
-            "validation_score": run.validation_score if run else math.nan,
+            "score": _number(run.score if run else None),
+            "validation_score": _number(run.validation_score if run else None),
             "n_kept": len(run.kept) if run else math.nan,
             "n_added_kept": run.n_added_kept if run else math.nan,
             "seconds": run.selector_seconds if run else math.nan,
@@ -93,6 +93,11 @@ def _of_cell(record: RunRecord) -> dict[str, Any]:
         "device": environment.get("device", ""),
         "key": spec.key,
     }
+
+
+def _number(value: float | None) -> float:
+    """Return a score, NaN if there is none."""
+    return math.nan if value is None else value
 
 
 def _balance(spec: RunSpec) -> float:

@@ -12,6 +12,8 @@ from sievebench.report.figures.canvas import (
 )
 from sievebench.report.material import Material
 
+_MOST_TICKS = 8
+
 
 def scaling_drawings(material: Material) -> list[Drawing]:
     """Return one figure, a line for each selector.
@@ -50,6 +52,10 @@ def scaling_drawings(material: Material) -> list[Drawing]:
         )
     ax.set_xscale("log")
     ax.set_yscale("log")
+    widths = sorted(set(times["n_features"]))
+    shown = widths[:: -(-len(widths) // _MOST_TICKS)]
+    ax.set_xticks(shown, [f"{width:.0f}" for width in shown])
+    ax.set_xticks([], minor=True)
     ax.set_xlabel("columns")
     ax.set_ylabel("seconds of one fit")
     figure.legend(loc="outside right upper", title="exponent ± error", alignment="left")
