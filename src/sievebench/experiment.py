@@ -110,6 +110,8 @@ class Experiment:
         What differs from the profile.
     splits_anew : bool
         As in `RunSpec`.
+    n_removed : int or None
+        As in `RunSpec`.
     match : mapping
         `experiment` and `selector`: keep as many columns as that selector kept there,
         on the average of its seeds. Cells it has no record for are left out.
@@ -132,6 +134,7 @@ class Experiment:
     trials_at_once: int | None = None
     tuning_seconds: float | None = None
     splits_anew: bool = False
+    n_removed: int | None = None
     match: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -197,6 +200,7 @@ class Experiment:
                 splits_anew=self.splits_anew,
                 experiment=self.purpose,
                 device=device,
+                n_removed=self.n_removed,
             )
             for dataset in self.datasets
             for scenario in self.scenarios

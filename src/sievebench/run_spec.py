@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Literal
 
-Stage = Literal["corruption", "split", "selector", "downstream", "tuning"]
+Stage = Literal["corruption", "split", "selector", "downstream", "tuning", "removal"]
 Keep = Literal["default", "original", "own", "all"] | int
 Stream = Literal["legacy", "own"]
 
@@ -18,11 +18,15 @@ DEPENDS_ON: dict[Stage, tuple[str, ...]] = {
     "selector": ("dataset", "scenario", "noise_fraction", "selector"),
     "downstream": ("dataset", "scenario", "noise_fraction", "downstream"),
     "tuning": ("dataset", "scenario", "noise_fraction", "selector", "downstream"),
+    "removal": ("dataset", "scenario", "noise_fraction"),
 }
 # The benchmark's data seed is always 0.
 _SPLIT_SEED = 0
 # The `downstream` of the scaling experiment.
 NO_PREDICTOR = "none"
+# Fields that came after the first records: with their default they are left out of
+# JSON and key, so that old records keep theirs.
+_LATER = ("n_removed",)
 _READABLE = ("experiment", "dataset", "scenario", "selector", "downstream")
 
 
@@ -65,9 +69,13 @@ class RunSpec:
     experiment : str
         What the runs are for: "benchmark", "matched", … In "balance" the setting
         `balance` of the selector is the λ of its tables; in "scaling" selections are
-        timed, one after the other, and nothing is predicted.
+        timed, one after the other, and nothing is predicted; in "removal" the
+        predictor also has to do without one column.
     device : str
         "auto", "cpu" or "cuda".
+    n_removed : int or None
+        Columns that are left out one at a time in the removal experiment, drawn at
+        random from the kept ones; None is all of them.
     """
 
     dataset: str
@@ -87,6 +95,7 @@ class RunSpec:
     splits_anew: bool = False
     experiment: str = "benchmark"
     device: str = "auto"
+    n_removed: int | None = None
 
     def __post_init__(self) -> None:
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
@@ -121,6 +130,13 @@ class RunSpec:
                 "selector_settings must have a number as balance in the balance "
                 f"experiment, got {balance!r}."
             )
+        if self.n_removed is not None and (
+            self.experiment != "removal" or self.n_removed < 1
+        ):
+            raise ValueError(
+                "n_removed must be an int >= 1 in the removal experiment, None in "
+                f"others, got {self.n_removed!r} in {self.experiment!r}."
+            )
         is_timed = self.experiment == "scaling"
         if is_timed != (self.downstream == NO_PREDICTOR):
             raise ValueError(
@@ -143,7 +159,7 @@ class RunSpec:
 
         Parameters
         ----------
-        stage : {"corruption", "split", "selector", "downstream", "tuning"}
+        stage : {"corruption", "split", "selector", "downstream", "tuning", "removal"}
         repetition : int, default=0
             The seed of the run, where the stage is repeated.
 
@@ -177,6 +193,10 @@ class RunSpec:
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        usual = {item.name: item.default for item in fields(self)}
+        for name in _LATER:
+            if values[name] == usual[name]:
+                del values[name]
         return values
 
     @classmethod

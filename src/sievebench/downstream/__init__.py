@@ -46,6 +46,7 @@ def evaluate(
     *,
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
+    imputed: Sequence[int] = (),
 ) -> list[Evaluation]:
     """Train a predictor on the train part, once a seed, and score it on the test part.
 
@@ -59,6 +60,9 @@ def evaluate(
     settings : mapping or None, default=None
         What differs from the predictor's defaults.
     device : str, default="auto"
+    imputed : sequence of int, default=()
+        Columns to replace by their mean in the test part, one at a time, for further
+        scores of the same predictor.
 
     Returns
     -------
@@ -77,4 +81,6 @@ def evaluate(
         raise ValueError("the split must be scaled first: split.scaled().")
     if split.train.X.shape[1] == 0:
         return constant.evaluate(split, seeds)
-    return PREDICTORS[name].evaluate(split, settings or {}, seeds, device)
+    # Predictors of one's own need not know of `imputed` unless it is asked for.
+    further: dict[str, Any] = {"imputed": imputed} if imputed else {}
+    return PREDICTORS[name].evaluate(split, settings or {}, seeds, device, **further)

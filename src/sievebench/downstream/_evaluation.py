@@ -1,8 +1,8 @@
 """What a predictor is asked, and what it answers."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -25,16 +25,50 @@ class Evaluation:
         On the validation part, which also decided when to stop.
     seconds : float
         Of training; shared equally among the members of a stack.
+    imputed_scores : tuple of float
+        On the test part with one column replaced by its mean, for each column asked
+        for.
     """
 
     seed: int
     score: float
     validation_score: float
     seconds: float
+    imputed_scores: tuple[float, ...] = ()
 
 
-# Called with a scaled split, settings, seeds and the name of a torch device.
-Evaluate = Callable[[Split, Mapping[str, Any], Sequence[int], str], list[Evaluation]]
+class Evaluate(Protocol):
+    """Called with a scaled split, settings, seeds and the name of a torch device."""
+
+    def __call__(
+        self,
+        split: Split,
+        settings: Mapping[str, Any],
+        seeds: Sequence[int],
+        device: str,
+        *,
+        imputed: Sequence[int] = (),
+    ) -> list[Evaluation]:
+        """Return one evaluation a seed."""
+
+
+def imputed_parts(split: Split, columns: Sequence[int]) -> Iterator[Part]:
+    """Yield the test part with one column replaced by its mean in the train part.
+
+    Parameters
+    ----------
+    split : Split
+    columns : sequence of int
+
+    Yields
+    ------
+    Part
+        One a column.
+    """
+    for column in columns:
+        X = split.test.X.copy()
+        X[:, column] = split.train.X[:, column].mean()
+        yield Part(X, split.test.y)
 
 
 def score_part(split: Split, part: Part, predictions: npt.NDArray[Any]) -> float:

@@ -9,7 +9,12 @@ import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from sievebench.data import Part, Split
-from sievebench.downstream._evaluation import Evaluation, check_settings, score_part
+from sievebench.downstream._evaluation import (
+    Evaluation,
+    check_settings,
+    imputed_parts,
+    score_part,
+)
 from sievebench.search_space import Integer, SearchSpace
 
 SPACE: SearchSpace = {"n_estimators": Integer(10, 2000), "max_depth": Integer(3, 10)}
@@ -22,6 +27,8 @@ def evaluate(
     settings: Mapping[str, Any],
     seeds: Sequence[int],
     device: str,  # noqa: ARG001
+    *,
+    imputed: Sequence[int] = (),
 ) -> list[Evaluation]:
     """Grow one forest a seed, and score it.
 
@@ -34,6 +41,8 @@ def evaluate(
     seeds : sequence of int
     device : str
         Not used: forests grow on the CPU.
+    imputed : sequence of int, default=()
+        Columns to replace by their mean, one at a time.
 
     Returns
     -------
@@ -41,10 +50,12 @@ def evaluate(
         One a seed.
     """
     check_settings("forest", settings, _SETTINGS)
-    return [_evaluate_one(split, settings, seed) for seed in seeds]
+    return [_evaluate_one(split, settings, seed, imputed) for seed in seeds]
 
 
-def _evaluate_one(split: Split, settings: Mapping[str, Any], seed: int) -> Evaluation:
+def _evaluate_one(
+    split: Split, settings: Mapping[str, Any], seed: int, imputed: Sequence[int]
+) -> Evaluation:
     """Grow and score one forest."""
     is_regression = split.task == "regression"
     kind = RandomForestRegressor if is_regression else RandomForestClassifier
@@ -52,11 +63,11 @@ def _evaluate_one(split: Split, settings: Mapping[str, Any], seed: int) -> Evalu
     started = time.perf_counter()
     forest = kind(random_state=seed, **arguments).fit(split.train.X, split.train.y)
     seconds = time.perf_counter() - started
-    test, validation = (
+    test, validation, *further = (
         score_part(split, part, _outputs(forest, part, split))
-        for part in (split.test, split.validation)
+        for part in (split.test, split.validation, *imputed_parts(split, imputed))
     )
-    return Evaluation(seed, test, validation, seconds)
+    return Evaluation(seed, test, validation, seconds, tuple(further))
 
 
 def _outputs(forest: Any, part: Part, split: Split) -> npt.NDArray[np.float64]:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -74,7 +74,12 @@ class _MetricObjective:
 
 
 def evaluate(
-    split: Split, settings: Mapping[str, Any], seeds: Sequence[int], device: str
+    split: Split,
+    settings: Mapping[str, Any],
+    seeds: Sequence[int],
+    device: str,
+    *,
+    imputed: Sequence[int] = (),
 ) -> list[Evaluation]:
     """Train one MLP a seed, stop each by itself, and score it.
 
@@ -87,6 +92,8 @@ def evaluate(
     seeds : sequence of int
     device : str
         "auto", "cpu" or "cuda".
+    imputed : sequence of int, default=()
+        Columns to replace by their mean, one at a time.
 
     Returns
     -------
@@ -108,23 +115,38 @@ def evaluate(
             dropout=chosen.dropout,
         )
         objective = _MetricObjective(network, loss, split.metric)
-        training = TrainingSettings(
-            learning_rate=chosen.learning_rate,
-            weight_decay=chosen.weight_decay,
-            batch_size=chosen.batch_size,
-            max_epochs=chosen.max_epochs,
-            patience=chosen.patience,
-        )
-        train_stack(network, objective, rows, training, order_seed=_ORDER_SEED)
+        train_stack(network, objective, rows, _training(chosen), order_seed=_ORDER_SEED)
         validation_scores = objective.scores(rows, rows.validation).tolist()
         test_scores = objective.scores(rows, test).tolist()
-    seconds = (time.perf_counter() - started) / len(seeds)
+        seconds = (time.perf_counter() - started) / len(seeds)
+        further = [
+            objective.scores(_with_mean(rows, test, column), test).tolist()
+            for column in imputed
+        ]
     return [
-        Evaluation(seed, test_score, validation_score, seconds)
-        for seed, test_score, validation_score in zip(
-            seeds, test_scores, validation_scores, strict=True
+        Evaluation(seed, test_score, validation_score, seconds, tuple(imputed_scores))
+        for seed, test_score, validation_score, *imputed_scores in zip(
+            seeds, test_scores, validation_scores, *further, strict=True
         )
     ]
+
+
+def _training(chosen: MLPSettings) -> TrainingSettings:
+    """Return how the stack is trained."""
+    return TrainingSettings(
+        learning_rate=chosen.learning_rate,
+        weight_decay=chosen.weight_decay,
+        batch_size=chosen.batch_size,
+        max_epochs=chosen.max_epochs,
+        patience=chosen.patience,
+    )
+
+
+def _with_mean(rows: StackRows, test: Tensor, column: int) -> StackRows:
+    """Return the rows with a column replaced by its train mean in the test part."""
+    features = rows.features.clone()
+    features[test, column] = features[rows.training, column].mean()
+    return replace(rows, features=features)
 
 
 def _task_loss(split: Split) -> TaskLoss:

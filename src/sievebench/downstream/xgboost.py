@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sievebench.data import Part, Split
-from sievebench.downstream._evaluation import Evaluation, check_settings, score_part
+from sievebench.downstream._evaluation import (
+    Evaluation,
+    check_settings,
+    imputed_parts,
+    score_part,
+)
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
 
 SPACE: SearchSpace = {
@@ -27,7 +32,12 @@ _OBJECTIVES = {
 
 
 def evaluate(
-    split: Split, settings: Mapping[str, Any], seeds: Sequence[int], device: str
+    split: Split,
+    settings: Mapping[str, Any],
+    seeds: Sequence[int],
+    device: str,
+    *,
+    imputed: Sequence[int] = (),
 ) -> list[Evaluation]:
     """Boost one ensemble a seed, and score its best round.
 
@@ -40,6 +50,8 @@ def evaluate(
     seeds : sequence of int
     device : str
         "cuda" boosts there, anything else on the CPU.
+    imputed : sequence of int, default=()
+        Columns to replace by their mean, one at a time.
 
     Returns
     -------
@@ -47,11 +59,15 @@ def evaluate(
         One a seed.
     """
     check_settings("xgboost", settings, _SETTINGS)
-    return [_evaluate_one(split, settings, seed, device) for seed in seeds]
+    return [_evaluate_one(split, settings, seed, device, imputed) for seed in seeds]
 
 
 def _evaluate_one(
-    split: Split, settings: Mapping[str, Any], seed: int, device: str
+    split: Split,
+    settings: Mapping[str, Any],
+    seed: int,
+    device: str,
+    imputed: Sequence[int],
 ) -> Evaluation:
     """Boost and score one ensemble."""
     import xgboost  # an extra, and slow to import
@@ -73,8 +89,9 @@ def _evaluate_one(
     )
     if _kind(split) == "multiclass":
         parameters["num_class"] = split.n_classes
-    train, validation, test = (
-        xgboost.DMatrix(part.X, label=part.y) for part in split.parts
+    train, validation = (
+        xgboost.DMatrix(part.X, label=part.y)
+        for part in (split.train, split.validation)
     )
     started = time.perf_counter()
     booster = xgboost.train(
@@ -88,14 +105,15 @@ def _evaluate_one(
     seconds = time.perf_counter() - started
     rounds = (0, booster.best_iteration + 1)
 
-    def scored(part: Part, rows: Any) -> float:
-        outputs = booster.predict(rows, iteration_range=rounds)
+    def scored(part: Part) -> float:
+        outputs = booster.predict(xgboost.DMatrix(part.X), iteration_range=rounds)
         shift = 0.5 if _kind(split) == "binary" else 0.0
         return score_part(split, part, outputs - shift)
 
-    return Evaluation(
-        seed, scored(split.test, test), scored(split.validation, validation), seconds
+    test_score, validation_score, *further = map(
+        scored, (split.test, split.validation, *imputed_parts(split, imputed))
     )
+    return Evaluation(seed, test_score, validation_score, seconds, tuple(further))
 
 
 def _kind(split: Split) -> str:

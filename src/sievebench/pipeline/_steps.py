@@ -81,6 +81,8 @@ def evaluate(
     support: npt.NDArray[np.bool_],
     settings: Mapping[str, Any],
     repetitions: Sequence[int],
+    *,
+    imputed: Sequence[int] = (),
 ) -> list[downstream.Evaluation]:
     """Train the predictor on the kept columns.
 
@@ -98,6 +100,8 @@ def evaluate(
         Of the predictor.
     repetitions : sequence of int
         The seeds of the runs.
+    imputed : sequence of int, default=()
+        As in `downstream.evaluate`.
 
     Returns
     -------
@@ -111,6 +115,7 @@ def evaluate(
         seeds,
         settings=settings,
         device=spec.device,
+        imputed=imputed,
     )
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from sievebench.pipeline._cell_table import CellTable, table_of
+from sievebench.pipeline._removal import remove_columns
 from sievebench.pipeline._runs import run_seeds
 from sievebench.pipeline._timing import time_seeds
 from sievebench.run_spec import RunSpec
@@ -14,7 +15,7 @@ from sievebench.tuning import Settings
 Study = Callable[[RunSpec, CellTable, Settings], tuple[RunResult, ...]]
 
 # Experiments whose runs are not just selected and predicted.
-STUDIES: dict[str, Study] = {"scaling": time_seeds}
+STUDIES: dict[str, Study] = {"removal": remove_columns, "scaling": time_seeds}
 
 
 def run_splits(spec: RunSpec, settings: Settings) -> tuple[RunResult, ...]:

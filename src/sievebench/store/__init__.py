@@ -4,6 +4,7 @@ from sievebench.store._folder import Store, find_stores
 from sievebench.store._record import (
     STATUSES,
     DatasetFacts,
+    Removal,
     RunRecord,
     RunResult,
     Status,
@@ -13,6 +14,7 @@ from sievebench.store._table import collect, counts_kept
 __all__ = [
     "STATUSES",
     "DatasetFacts",
+    "Removal",
     "RunRecord",
     "RunResult",
     "Status",

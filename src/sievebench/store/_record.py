@@ -16,6 +16,25 @@ VERSION = 1
 
 
 @dataclass(frozen=True)
+class Removal:
+    """What a run scores without one of its columns.
+
+    Attributes
+    ----------
+    column : int
+        Of those the selector saw.
+    retrained : float
+        Score of a predictor trained without it.
+    imputed : float
+        Score of the predictor of the run, with the column replaced by its mean.
+    """
+
+    column: int
+    retrained: float
+    imputed: float
+
+
+@dataclass(frozen=True)
 class RunResult:
     """One run of a cell.
 
@@ -30,6 +49,8 @@ class RunResult:
     n_added_kept : int
         How many of them the scenario had added.
     selector_seconds, downstream_seconds : float
+    removals : tuple of Removal
+        In the removal experiment; left out of the JSON where there are none.
     """
 
     seed: int
@@ -39,6 +60,20 @@ class RunResult:
     n_added_kept: int
     selector_seconds: float
     downstream_seconds: float
+    removals: tuple[Removal, ...] = ()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON has them."""
+        values = asdict(self)
+        if not self.removals:
+            del values["removals"]
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> "RunResult":
+        """Return the run that `as_dict` was called on."""
+        removals = tuple(Removal(**removal) for removal in values.get("removals", ()))
+        return cls(**{**values, "kept": tuple(values["kept"]), "removals": removals})
 
 
 @dataclass(frozen=True)
@@ -117,6 +152,7 @@ class RunRecord:
             "key": self.spec.key,
             **asdict(self),
             "spec": self.spec.as_dict(),
+            "runs": [run.as_dict() for run in self.runs],
         }
         return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
 
@@ -143,7 +179,5 @@ class RunRecord:
         del values["version"], values["key"]
         values["spec"] = RunSpec.from_dict(values["spec"])
         values["facts"] = values["facts"] and DatasetFacts(**values["facts"])
-        values["runs"] = tuple(
-            RunResult(**{**run, "kept": tuple(run["kept"])}) for run in values["runs"]
-        )
+        values["runs"] = tuple(RunResult.from_dict(run) for run in values["runs"])
         return cls(**values)

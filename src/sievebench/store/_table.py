@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # pandas: only when a table is made
 def collect(records: Iterable[RunRecord]) -> "pd.DataFrame":
     """Return one row a run; a cell that is not done has one for each seed all the same.
 
+    A column that was left out makes two more rows, retrained and imputed.
+
     Parameters
     ----------
     records : iterable of RunRecord
@@ -57,7 +59,7 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
     results = {run.seed: run for run in record.runs}
     for seed in record.spec.seeds:
         run = results.get(seed)
-        yield {
+        row = {
             **_of_cell(record),
             "seed": seed,
             "score": _number(run.score if run else None),
@@ -66,7 +68,18 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
             "n_added_kept": run.n_added_kept if run else math.nan,
             "seconds": run.selector_seconds if run else math.nan,
             "downstream_seconds": run.downstream_seconds if run else math.nan,
+            "removed": "",
+            "removal": "",
         }
+        yield row
+        for removal in run.removals if run else ():
+            less = {
+                **row,
+                "removed": f"column {removal.column}",
+                "validation_score": math.nan,
+            }
+            yield {**less, "removal": "retrained", "score": removal.retrained}
+            yield {**less, "removal": "imputed", "score": removal.imputed}
 
 
 def _of_cell(record: RunRecord) -> dict[str, Any]:

@@ -1,0 +1,135 @@
+"""The removal experiment: predictors without one of the kept columns."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from made_dataset import made_dataset
+from sklearn.ensemble import RandomForestClassifier
+
+from sievebench import corruption, data, downstream
+from sievebench.analysis import check_runs, predictive_power
+from sievebench.pipeline import run_one
+from sievebench.run_spec import RunSpec
+from sievebench.store import RunRecord, collect
+
+CELL = RunSpec(
+    "wine",
+    "random",
+    "univariate",
+    "forest",
+    seeds=(0, 1),
+    keep=4,
+    downstream_settings={"n_estimators": 8},
+    experiment="removal",
+    device="cpu",
+)
+
+
+def test_scores_are_those_of_forests_grown_by_hand():
+    record = run_one(CELL)
+    assert record.status == "done", record.details
+    parts = data.split(corruption.apply(data.load("wine"), "random")).scaled()
+    train, test = parts.train, parts.test
+    run = record.runs[1]
+    assert [removal.column for removal in run.removals] == list(run.kept)
+
+    def forest(columns):
+        seed = CELL.seed("downstream", 1)
+        grown = RandomForestClassifier(n_estimators=8, random_state=seed)
+        return grown.fit(train.X[:, columns], train.y)
+
+    kept = list(run.kept)
+    whole = forest(kept)
+    assert run.score == whole.score(test.X[:, kept], test.y)
+    for removal in run.removals:
+        rest = [column for column in kept if column != removal.column]
+        assert removal.retrained == forest(rest).score(test.X[:, rest], test.y)
+        imputed = test.X.copy()
+        imputed[:, removal.column] = train.X[:, removal.column].mean()
+        assert removal.imputed == whole.score(imputed[:, kept], test.y)
+
+
+@pytest.mark.parametrize("predictor", sorted(downstream.PREDICTORS))
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_imputed_score_is_that_of_a_test_part_with_the_mean(predictor, task):
+    parts = data.split(made_dataset(task)).scaled()
+    settings = {
+        "mlp": {"max_epochs": 5},
+        "forest": {"n_estimators": 5},
+        "xgboost": {"n_rounds": 5},
+    }[predictor]
+    imputed = downstream.evaluate(
+        predictor, parts, [3, 4], settings=settings, device="cpu", imputed=[5, 0]
+    )
+    for place, column in enumerate((5, 0)):
+        X = parts.test.X.copy()
+        X[:, column] = parts.train.X[:, column].mean()
+        changed = replace(parts, test=replace(parts.test, X=X))
+        expected = downstream.evaluate(
+            predictor, changed, [3, 4], settings=settings, device="cpu"
+        )
+        # The test part decides nothing: it is the same predictor. Float32 rounds the
+        # mean before or after it is taken.
+        for found, other in zip(imputed, expected, strict=True):
+            assert found.imputed_scores[place] == pytest.approx(other.score, rel=1e-5)
+    # The first column decides the target, the last does not.
+    assert imputed[0].imputed_scores[0] > imputed[0].imputed_scores[1]
+
+
+def test_predictor_scored_by_what_it_loses_is_otherwise_the_same():
+    plain = run_one(replace(CELL, experiment="benchmark"))
+    removal = run_one(CELL)
+    for one, other in zip(plain.runs, removal.runs, strict=True):
+        assert (one.kept, one.score) == (other.kept, other.score)
+
+
+def test_some_columns_stand_for_all():
+    every, some = run_one(CELL), run_one(replace(CELL, n_removed=2))
+    for all_of, part_of in zip(every.runs, some.runs, strict=True):
+        assert len(part_of.removals) == 2
+        assert set(part_of.removals) < set(all_of.removals)
+    other = run_one(replace(CELL, n_removed=2, selector="mutual-info", keep=26))
+    widest = {removal.column for removal in other.runs[0].removals}
+    # One order for all selectors: whoever keeps every column leaves out its first two.
+    order = np.random.default_rng(CELL.seed("removal")).permutation(26)
+    assert widest == set(order[:2].tolist())
+
+
+def test_last_column_leaves_a_constant_answer():
+    record = run_one(replace(CELL, keep=1))
+    (removal,) = record.runs[0].removals
+    parts = data.split(data.load("wine"))
+    most = np.bincount(parts.train.y).argmax()
+    assert removal.retrained == np.mean(parts.test.y == most)
+
+
+def test_records_become_the_table_of_losses():
+    record = run_one(CELL)
+    again = RunRecord.from_json(record.to_json())
+    assert again == record
+    runs = check_runs(collect([again]))
+    assert len(runs) == 2 * (1 + 2 * 4)
+    table = predictive_power(runs).set_index("removal")
+    for kind in ("retrained", "imputed"):
+        losses = [
+            run.score - getattr(removal, kind)
+            for run in record.runs
+            for removal in run.removals
+        ]
+        assert table.loc[kind, "drop"] == pytest.approx(100 * np.mean(losses))
+        assert table.loc[kind, "n_columns"] == 4
+
+
+def test_number_of_columns_is_in_the_key_only_where_it_is_given():
+    assert "n_removed" not in CELL.as_dict()
+    some = replace(CELL, n_removed=2)
+    assert some.as_dict()["n_removed"] == 2
+    assert some.key != CELL.key
+    assert RunSpec.from_dict(some.as_dict()) == some
+
+
+@pytest.mark.parametrize("changes", [{"n_removed": 0}, {"experiment": "matched"}])
+def test_number_of_columns_that_is_not_allowed_is_refused(changes):
+    with pytest.raises(ValueError, match="n_removed must be an int >= 1"):
+        replace(CELL, **{"n_removed": 2, **changes})
