@@ -18,7 +18,7 @@ from sievebench.store import DatasetFacts, RunRecord, RunResult, Store
 FIGURES = {
     *(f"critical-difference-{s}" for s in ("random", "corrupted", "second_order")),
     *(f"score-and-columns-{s}" for s in ("random", "corrupted", "second_order")),
-    *("counts", "scaling", "balance"),
+    *("counts", "power", "scaling", "balance"),
 }
 
 

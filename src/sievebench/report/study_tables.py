@@ -166,7 +166,8 @@ def power_tables(material: Material) -> list[Table]:
             notes=(
                 "Mean over seeds, then kept columns, then tables, ± standard deviation "
                 "over the tables. retrained: a new predictor without the column; "
-                "imputed: the column replaced by its mean. The paper gives no unit.",
+                "imputed: the column replaced by its mean. columns: those left out, in "
+                "all tables. The paper gives no unit.",
             ),
         )
     ]

@@ -34,7 +34,7 @@ SECTIONS: dict[str, tuple[tuple[Callable[[Material], list[Table]], ...], str]] =
     "Scores": ((score_tables,), "score-and-columns"),
     "Columns kept": ((count_tables, misselection_tables), "counts"),
     "At equal numbers of columns": ((matched_tables,), ""),
-    "Predictive power": ((power_tables,), ""),
+    "Predictive power": ((power_tables,), "power"),
     "Time": ((scaling_tables,), "scaling"),
     "Balance": ((balance_tables,), "balance"),
     "Cohorts": ((cohort_tables,), ""),

@@ -11,6 +11,7 @@ from sievebench.report.figures.canvas import (
 )
 from sievebench.report.figures.counts import count_drawings
 from sievebench.report.figures.critical_difference import critical_difference_drawings
+from sievebench.report.figures.power import power_drawings
 from sievebench.report.figures.scaling import scaling_drawings
 from sievebench.report.figures.scores_and_columns import score_drawings
 from sievebench.report.material import Material
@@ -20,6 +21,7 @@ FIGURES: dict[str, Callable[[Material], list[Drawing]]] = {
     "critical-difference": critical_difference_drawings,
     "score-and-columns": score_drawings,
     "counts": count_drawings,
+    "power": power_drawings,
     "scaling": scaling_drawings,
     "balance": balance_drawings,
 }
