@@ -1,7 +1,9 @@
 """The scaling experiment: made tables, and selections timed one after the other."""
 
 import math
+import os
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,6 +12,7 @@ import pytest
 from sievebench import data, selectors
 from sievebench.analysis import check_runs, scaling_exponents, scaling_times
 from sievebench.cli import main
+from sievebench.cli._run import _usual_workers
 from sievebench.data import UnknownDatasetError
 from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
@@ -82,7 +85,13 @@ def test_records_become_the_tables_of_seconds():
     assert np.isfinite(exponent)
 
 
-def test_command_times_in_one_process_and_reports(tmp_path, capsys):
+def test_one_process_is_usual_where_seconds_are_measured():
+    other = replace(cell(16), experiment="benchmark", downstream="mlp")
+    assert _usual_workers([other]) == os.cpu_count()
+    assert _usual_workers([other, cell(16)]) == 1
+
+
+def test_command_times_and_reports(tmp_path, capsys):
     (tmp_path / "small.toml").write_text(
         """
         profile = "smoke"
