@@ -54,6 +54,7 @@ BAD = {
     "negative": [1.0, -1.0, 1.0, 1.0],
     "not finite": [1.0, np.nan, 1.0, 1.0],
     "all zero": [0, 0, 0, 0],
+    "sum not finite": [1e308] * 4,
     "too short": [1.0, 1.0],
     "two columns": np.ones((4, 2)),
 }

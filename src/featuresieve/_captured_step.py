@@ -10,8 +10,9 @@ Step = Callable[[Tensor, Tensor, Tensor, Tensor | None], None]
 
 # Two threads that fit at once must not begin to record at once.
 _RECORDING = threading.Lock()
-# For recording alone, one a device. Streams made anew for each recording would soon be
-# those of others: PyTorch has 32 of them, which it hands out in turns.
+# For recording alone, one a device: what another thread launches on a stream that is
+# recorded becomes part of the recording. PyTorch has 32 streams of each priority, which
+# it hands out in turns, and those of high priority are rarely asked for.
 _STREAMS: dict[torch.device, torch.cuda.Stream] = {}
 
 
@@ -79,7 +80,7 @@ class CapturedStep:
         graph, static_rows = torch.cuda.CUDAGraph(), rows.clone()
         # Not the whole device: others may be recording on it.
         torch.cuda.current_stream().synchronize()
-        with _RECORDING, torch.cuda.stream(_recordable_stream(rows.device)):
+        with _RECORDING, torch.cuda.stream(_recording_stream(rows.device)):
             # Other threads may go on with what they do on the device.
             graph.capture_begin(capture_error_mode="thread_local")
             try:
@@ -89,11 +90,8 @@ class CapturedStep:
         return graph, static_rows
 
 
-def _recordable_stream(device: torch.device) -> torch.cuda.Stream:
-    """Return the caller's stream; in place of CUDA's default stream, our own."""
-    current = torch.cuda.current_stream(device)
-    if current != torch.cuda.default_stream(device):
-        return current
+def _recording_stream(device: torch.device) -> torch.cuda.Stream:
+    """Return the stream that nothing runs on."""
     if device not in _STREAMS:
-        _STREAMS[device] = torch.cuda.Stream(device)
+        _STREAMS[device] = torch.cuda.Stream(device, priority=-1)
     return _STREAMS[device]

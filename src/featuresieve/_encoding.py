@@ -377,8 +377,6 @@ def _used_rows(
             "weights must be finite, not negative, and not all zero, got values from "
             f"{weights.min()} to {weights.max()}."
         )
-    if not np.isfinite(weights.sum()):  # too large to be numbers of copies
-        weights = weights / weights.max()
     rows = np.flatnonzero(weights)
     if len(rows) == n_rows:
         return weights, None

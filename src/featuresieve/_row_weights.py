@@ -12,6 +12,7 @@ from featuresieve._gates import FloatArray, IndexArray
 
 # Whole-number weights are taken as copies up to this many times the rows.
 _MOST_COPIES = 10
+_LARGEST = 1e200
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,11 @@ def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if not np.isfinite(weights).all() or (weights < 0).any():
         wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
         raise ValueError(f"sample_weight must be finite and >= 0, got {wrong}.")
+    if weights.max() > _LARGEST:
+        raise ValueError(
+            f"sample_weight must be at most {_LARGEST:g}, so that sums of weights are "
+            f"finite, got {weights.max()}."
+        )
     if not weights.any():
         raise ValueError("sample_weight must not be zero for every row.")
     return weights

@@ -1,5 +1,8 @@
 """Steps recorded as CUDA graphs, and trainings side by side, against plain ones."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -12,6 +15,7 @@ from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.optimizer import StackedOptimizer
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.side_by_side import side_by_side
+from sievebench.stack.streams import MOST_STREAMS, own_stream
 from sievebench.stack.task_loss import TaskLoss
 from sievebench.stack.training import StackRows, TrainingSettings, train_stack
 
@@ -125,3 +129,24 @@ def test_selectors_side_by_side_find_what_they_find_alone(name):
     ]
     for table, found in zip(tables, together, strict=True):
         np.testing.assert_allclose(found, fit(name, *table), rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.gpu
+def test_a_stream_is_lent_to_one_at_a_time():
+    lent, seen, lock = set(), set(), threading.Lock()
+
+    def work(number):
+        with own_stream(torch.device("cuda", 0 if number % 2 else None)) as stream:
+            with lock:
+                assert stream.cuda_stream not in lent
+                lent.add(stream.cuda_stream)
+                seen.add(stream.cuda_stream)
+            with torch.cuda.stream(stream):
+                total = int(torch.ones(1000, device="cuda").sum())
+            with lock:
+                lent.remove(stream.cuda_stream)
+        return total
+
+    with ThreadPoolExecutor(40) as threads:
+        assert set(threads.map(work, range(400))) == {1000}
+    assert 1 < len(seen) <= MOST_STREAMS

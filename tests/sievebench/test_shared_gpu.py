@@ -1,5 +1,6 @@
 """Manners of a process that has a GPU together with others."""
 
+import ctypes.util
 import subprocess
 import sys
 
@@ -31,7 +32,8 @@ def answers_of_another_process():
 
 
 def test_a_process_knows_whether_it_can_wait_asleep():
-    assert answers_of_another_process()[0] == str(torch.cuda.is_available())
+    has_driver = ctypes.util.find_library("cuda") is not None
+    assert answers_of_another_process()[0] == str(has_driver)
 
 
 @pytest.mark.gpu

@@ -34,7 +34,7 @@ def own_settings(spec: RunSpec) -> Settings:
 
 
 def merged(settings: Settings, tuned: Settings) -> Settings:
-    """Return settings with the tuned ones on top.
+    """Return tuned settings, and on top of them those that were given.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def merged(settings: Settings, tuned: Settings) -> Settings:
     -------
     mapping from part to settings
     """
-    return {part: {**settings[part], **tuned.get(part, {})} for part in settings}
+    return {part: {**tuned.get(part, {}), **settings[part]} for part in settings}
 
 
 def select(

@@ -12,14 +12,13 @@ from contextlib import contextmanager
 import torch
 from torch import Tensor
 
+from sievebench.stack.streams import own_stream
+
 # Row numbers of the batch, learning rate.
 Step = Callable[[Tensor, float | Tensor], None]
 
 # A recording must not be disturbed by the beginning of another one.
 _RECORDING = threading.Lock()
-# PyTorch has 32 streams, which it hands out in turns. A stream made anew for each
-# training would soon be one that another thread is recording on.
-_OF_THREAD = threading.local()
 
 
 class CapturedStep:
@@ -100,18 +99,11 @@ def recordable_stream(device: torch.device) -> Iterator[None]:
         if current != torch.cuda.default_stream():
             yield
             return
-        own = _own_stream(device)
-        own.wait_stream(current)
-        with torch.cuda.stream(own):
-            yield
-        current.wait_stream(own)
-        own.synchronize()
-
-
-def _own_stream(device: torch.device) -> torch.cuda.Stream:
-    """Return this thread's stream."""
-    streams: dict[torch.device, torch.cuda.Stream]
-    streams = _OF_THREAD.__dict__.setdefault("streams", {})
-    if device not in streams:
-        streams[device] = torch.cuda.Stream(device)
-    return streams[device]
+        with own_stream(device) as own:
+            own.wait_stream(current)
+            try:
+                with torch.cuda.stream(own):
+                    yield
+            finally:  # what is still under way must not outlive its memory
+                current.wait_stream(own)
+                own.synchronize()

@@ -27,10 +27,10 @@ def wait_asleep() -> bool:
         return False
     count = ctypes.c_int()
     driver.cuDeviceGetCount(ctypes.byref(count))
-    answers = [
-        driver.cuDevicePrimaryCtxSetFlags_v2(number, _BLOCKING_SYNC)
-        for number in range(count.value)
-    ]
+    device, answers = ctypes.c_int(), []
+    for number in range(count.value):
+        driver.cuDeviceGet(ctypes.byref(device), number)
+        answers.append(driver.cuDevicePrimaryCtxSetFlags_v2(device, _BLOCKING_SYNC))
     return bool(answers) and not any(answers)
 
 

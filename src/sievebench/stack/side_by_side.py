@@ -7,11 +7,10 @@ from typing import TypeVar
 import torch
 
 from sievebench.stack.device import resolve_device
+from sievebench.stack.streams import MOST_STREAMS, own_stream
 from sievebench.stack.torch_settings import own_torch_settings
 
 T = TypeVar("T")
-
-_STREAMS: dict[torch.device, list[torch.cuda.Stream]] = {}
 
 
 def side_by_side(work: Sequence[Callable[[], T]], device: str) -> list[T]:
@@ -39,21 +38,14 @@ def side_by_side(work: Sequence[Callable[[], T]], device: str) -> list[T]:
     if place.type != "cuda" or len(work) < 2:
         return [piece() for piece in work]
 
-    def on_stream(piece: Callable[[], T], stream: torch.cuda.Stream) -> T:
-        with torch.cuda.stream(stream):
-            result = piece()
-        stream.synchronize()
+    def on_own_stream(piece: Callable[[], T]) -> T:
+        with own_stream(place) as stream:
+            with torch.cuda.stream(stream):
+                result = piece()
+            stream.synchronize()
         return result
 
-    streams = _streams(place, len(work))
+    n_threads = min(len(work), MOST_STREAMS)
     # Each thread sets and restores torch's settings: they must be the same all along.
-    with own_torch_settings(), ThreadPoolExecutor(len(work)) as threads:
-        return list(threads.map(on_stream, work, streams))
-
-
-def _streams(device: torch.device, n_streams: int) -> list[torch.cuda.Stream]:
-    """Return streams, the same ones each time: PyTorch has 32 of them to hand out."""
-    streams = _STREAMS.setdefault(device, [])
-    while len(streams) < n_streams:
-        streams.append(torch.cuda.Stream(device))
-    return streams[:n_streams]
+    with own_torch_settings(), ThreadPoolExecutor(n_threads) as threads:
+        return list(threads.map(on_own_stream, work))
