@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from featuresieve._balance_path import (
     _PATH_SHARE,
@@ -298,6 +299,33 @@ def test_path_of_an_unrelated_target_marks_only_the_set_that_is_kept():
     assert result.is_uninformative
     assert len(result.path) > 1
     assert all(row.n_kept == 1 for row in result.path if row.is_chosen)
+
+
+@pytest.mark.parametrize(
+    ("n_errors", "is_doubtful", "is_kept"),
+    [(0.9, True, False), (1.1, True, True), (1.7, True, True), (1.8, False, True)],
+)
+def test_a_gain_that_may_be_chance_is_doubtful_and_a_smaller_one_is_not_believed(
+    n_errors, is_doubtful, is_kept
+):
+    # Of 20 rows: a t test at one in twenty asks for 1.73 standard errors.
+    search = BalanceSearch(
+        make_problem(200, 6), QUICK, Bounds(), tolerance=0.01, seed=0
+    )
+    losses = np.tile([4.0, 2.0], 10)
+    gain = n_errors * stats.sem(losses)
+
+    def made_losses(_, rules):
+        # The larger a set the better, and by more than the tolerance.
+        rows = losses - gain + np.linspace(1.0, 0.0, len(rules))[:, None]
+        return HeldOutLosses(rows, np.ones(len(rules)))
+
+    search._refit, search._null_losses = made_losses, lambda: np.full(20, 3.0)
+    result = search.run()
+    assert result.is_uninformative == is_doubtful
+    most = max(row.n_kept for row in result.path)
+    assert result.support.sum() == (most if is_kept else 1) > 0
+    assert most > 1
 
 
 @pytest.mark.parametrize("most_kept", [1, 2])

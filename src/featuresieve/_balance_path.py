@@ -38,8 +38,9 @@ _PATH_SHARE, _REFIT_SHARE = 0.6, 0.85
 # Standard errors by which a set may seem worse than the best and still be plausible,
 # and by which a smaller one must be shown to be good enough.
 _DOUBT, _CAUTION = 0.5, 1.0
-# Confidence with which the best candidate must beat a constant.
-_CONFIDENCE = 0.95
+# Confidence with which the best candidate must beat a constant for the answer not to be
+# doubtful, and standard errors below which there is no point in giving it.
+_CONFIDENCE, _HOPE = 0.95, 1.0
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class SearchResult:
     is_collapsed : bool
         No member kept anything, or at a single balance fewer than half of them.
     is_uninformative : bool
-        No candidate beat a constant on held-out rows.
+        No candidate was shown to beat a constant on held-out rows.
     is_cut_short : bool
         The time limit shortened the search.
     predictor_share : float
@@ -301,19 +302,15 @@ class BalanceSearch:
         good = [i for i in plausible if is_shown[i] or i == reference]
         return int(min(good, key=lambda i: (sizes[i], losses.means[i])))
 
-    def _is_uninformative(self, losses: HeldOutLosses) -> bool:
-        """Test whether even the best candidate fails to beat a constant.
-
-        One-sided t test of the gain at the level of one in twenty.
-        """
+    def _gain(self, losses: HeldOutLosses) -> tuple[float, float]:
+        """Return what the best candidate gains over a constant, and its error."""
         gains = self._null_losses() - losses.rows[losses.means.argmin()]
-        if len(gains) < 2:
-            return True
-        mean = (gains * losses.weights).mean()
-        error = mean_errors(gains, losses.weights) * np.sqrt(
-            len(gains) / (len(gains) - 1)
-        )
-        return bool(mean <= t_distribution.ppf(_CONFIDENCE, len(gains) - 1) * error)
+        n_rows = len(gains)
+        if n_rows < 2:
+            return 0.0, np.inf
+        mean = float((gains * losses.weights).mean())
+        error = mean_errors(gains, losses.weights) * np.sqrt(n_rows / (n_rows - 1))
+        return mean, float(error)
 
     def _result(
         self,
@@ -324,11 +321,13 @@ class BalanceSearch:
         chosen: int,
     ) -> SearchResult:
         """Put the answer together."""
-        is_uninformative = self._is_uninformative(losses)
+        gain, error = self._gain(losses)
+        n_rows = losses.rows.shape[1]
+        bound = error * t_distribution.ppf(_CONFIDENCE, max(n_rows - 1, 1))
         gates = self.problem.gates
         sets = [self._gates(rule, votes) for rule in rules]
         counts = [gates.count(opened) for opened in sets]
-        if is_uninformative:  # keep no more than was asked for
+        if gain <= _HOPE * error:  # keep no more than was asked for
             fewest = self._gates(fewest_rule(votes, gates, self.bounds), votes)
             chosen = [opened.tolist() for opened in sets].index(fewest.tolist())
         errors = losses.errors
@@ -350,7 +349,7 @@ class BalanceSearch:
             path=sorted(path, key=lambda row: (row.n_kept, row.balance)),
             history=path_run.history,
             is_collapsed=not votes.kept[..., ~gates.is_forced].any(),
-            is_uninformative=is_uninformative,
+            is_uninformative=bool(gain <= bound),
             is_cut_short=path_run.is_cut_short or losses.is_cut_short,
             predictor_share=float(losses.best_share[chosen]),
         )

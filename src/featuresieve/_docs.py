@@ -136,9 +136,10 @@ its logit ends up positive.
 
 With balance="auto", many such networks (a path of λ, several seeds) are trained at
 once. Their votes give candidate sets, each is refitted without a mask, and the
-smallest is taken that is shown, on held-out rows, to be good enough. If no set
-predicts held-out targets better than a constant, the best ranked feature is kept
-(or `min_features_to_select`) and an `UninformativeTargetWarning` says so.
+smallest is taken that is shown, on held-out rows, to be good enough. If no set is
+shown to predict held-out targets better than a constant, an
+`UninformativeTargetWarning` says so; if none is better by even one standard error,
+only the best ranked feature is kept (or `min_features_to_select`).
 
 References
 ----------

@@ -16,9 +16,9 @@ def warn_of_doubts(estimator: Any, result: SearchResult, is_cut_short: bool) -> 
     n_kept = estimator.n_features_selected_
     if result.is_uninformative:
         warnings.warn(
-            "no set of columns predicted held-out targets better than a constant: "
-            f"the {n_kept} best ranked of {len(estimator.support_)} columns were kept, "
-            "but there is no evidence that they are related to y.",
+            "no set of columns was shown to predict held-out targets better than a "
+            f"constant: {n_kept} of {len(estimator.support_)} columns were kept, but "
+            "there is no evidence that they are related to y.",
             UninformativeTargetWarning,
             stacklevel=3,
         )

@@ -45,7 +45,7 @@ class SelectionCollapseWarning(FeatureSieveWarning):
 
 
 class UninformativeTargetWarning(FeatureSieveWarning):
-    """No set of columns predicted held-out targets better than a constant."""
+    """No set of columns was shown to predict y better than a constant does."""
 
 
 class TimeBudgetWarning(FeatureSieveWarning):
