@@ -280,8 +280,15 @@ def test_downstream_may_be_chosen():
     assert scores.loc["lasso", "eye"] == 0.9
 
 
+def test_downstream_may_be_chosen_where_only_a_smaller_study_has_runs():
+    runs = table(run(experiment="cohorts", downstream="forest"))
+    assert gather(runs, "forest").downstream == "forest"
+    with pytest.raises(ValueError, match="must be one of forest, got 'mlp'"):
+        gather(runs, "mlp")
+
+
 def test_unknown_downstream_is_refused():
-    with pytest.raises(ValueError, match=r"must be one of .'mlp'., got 'oracle'"):
+    with pytest.raises(ValueError, match="must be one of mlp, got 'oracle'"):
         gather(table(run()), "oracle")
 
 

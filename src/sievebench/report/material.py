@@ -136,10 +136,14 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> Material:
     checked = check_runs(runs)
     cells = summarize_cells(checked)
     present = ordered(cells["downstream"], DOWNSTREAM_LABELS)
+    # Smaller studies have runs of their own.
+    allowed = present or ordered(checked["downstream"], DOWNSTREAM_LABELS)
     if downstream is None:
         downstream = present[0] if present else "mlp"
-    elif downstream not in present:
-        raise ValueError(f"downstream must be one of {present}, got {downstream!r}.")
+    elif downstream not in allowed:
+        raise ValueError(
+            f"downstream must be one of {', '.join(allowed)}, got {downstream!r}."
+        )
     return Material(checked, cells, downstream)
 
 
