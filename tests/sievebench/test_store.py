@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -39,6 +40,14 @@ def test_record_describes_itself():
     assert values["runs"][0]["kept"] == [0, 3, 5]
     assert {"commit", "versions", "device"} <= set(values["environment"])
     assert "torch" in values["environment"]["versions"]
+
+
+def test_columns_stand_on_one_line_and_strings_are_left_alone():
+    reason = "took [\n 1,\n 2\n] and [ 3 ]"
+    text = replace(DONE, reason=reason).to_json()
+    assert '"kept": [0, 3, 5]' in text
+    assert json.loads(text)["reason"] == reason
+    assert RunRecord.from_json(text) == replace(DONE, reason=reason)
 
 
 def test_commit_can_be_named_where_there_is_no_history(monkeypatch):

@@ -1,6 +1,7 @@
 """The record of one cell: everything its numbers depend on, and the numbers."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -13,6 +14,9 @@ Status = Literal["done", "failed", "timeout", "skipped"]
 STATUSES: tuple[Status, ...] = ("done", "failed", "timeout", "skipped")
 
 VERSION = 1
+
+# A list of whole numbers over several lines. There are no such lines inside of strings.
+_NUMBERS = re.compile(r"\[\n\s*(-?\d+(?:,\n\s*-?\d+)*)\n\s*\]")
 
 
 @dataclass(frozen=True)
@@ -154,7 +158,8 @@ class RunRecord:
             "spec": self.spec.as_dict(),
             "runs": [run.as_dict() for run in self.runs],
         }
-        return json.dumps(values, indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(values, indent=1, ensure_ascii=False)
+        return _NUMBERS.sub(_on_one_line, text) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> "RunRecord":
@@ -181,3 +186,8 @@ class RunRecord:
         values["facts"] = values["facts"] and DatasetFacts(**values["facts"])
         values["runs"] = tuple(RunResult.from_dict(run) for run in values["runs"])
         return cls(**values)
+
+
+def _on_one_line(found: re.Match[str]) -> str:
+    """Return a list that was written one number a line, as hundreds of columns are."""
+    return f"[{', '.join(found[1].replace(',', ' ').split())}]"
