@@ -47,8 +47,9 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     support_ : ndarray of shape (n_features,)
         Whether each column is kept.
     ranking_ : ndarray of shape (n_features,)
-        The place of each column, 1 for the largest score; equal scores are placed in
-        the order of the columns.
+        The place of each column, 1 for the largest score. Equal scores are placed by
+        lot, from `random_state`: a selector that tells no columns apart must not gain
+        from a table in which the useful ones happen to come first.
     task_ : str
         "classification" or "regression".
     classes_ : ndarray of shape (n_classes,)
@@ -144,7 +145,8 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         elif hasattr(self, "classes_"):
             del self.classes_
         self.scores_ = scores
-        order = np.argsort(-scores, kind="stable")
+        lots = np.random.default_rng(seed).permutation(n_features)
+        order = np.lexsort((lots, -scores))
         self.ranking_ = np.empty(n_features, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n_features + 1)
         self.support_ = self._choose_columns()
