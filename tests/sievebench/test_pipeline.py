@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from sievebench import corruption, data, downstream, selectors
 from sievebench.pipeline import run_one
@@ -190,3 +191,30 @@ def test_sample_is_marked_in_the_record(data_folder, monkeypatch):
     record = run_one(replace(spec, downstream_settings={"max_epochs": 1}))
     assert record.status == "done", record.details
     assert record.facts.is_sample
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (
+            torch.AcceleratorError("illegal address"),
+            "AcceleratorError: illegal address",
+        ),
+        (torch.OutOfMemoryError("too large"), "ValueError: none of 3 settings worked"),
+        (ValueError("not these"), "ValueError: none of 3 settings worked"),
+    ],
+)
+def test_a_lost_gpu_ends_the_search_where_bad_settings_do_not(
+    monkeypatch, error, reason
+):
+    tried = []
+
+    def fails(self, X, y, *, task, seed):
+        tried.append(seed)
+        raise error
+
+    monkeypatch.setattr(SELECTORS["forest"], "_score_columns", fails)
+    record = run_one(replace(CELL, selector="forest", n_trials=3))
+    assert record.status == "failed"
+    assert record.reason.startswith(reason), record.reason
+    assert len(tried) == (1 if isinstance(error, torch.AcceleratorError) else 3)

@@ -5,6 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import torch
+
 from sievebench.downstream import PREDICTORS
 from sievebench.pipeline._cell_table import CellTable
 from sievebench.pipeline._steps import (
@@ -118,6 +120,8 @@ class _Judge:
         """Return what comes of it, None if the settings do not work."""
         try:
             return work(settings)
+        except torch.AcceleratorError:  # the GPU is lost to this process, not a trial
+            raise
         except (ArithmeticError, RuntimeError, ValueError) as error:
             self.problems.append(one_line(error))
             return None
