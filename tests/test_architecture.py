@@ -39,6 +39,7 @@ LIBRARY_ORDER = [
     "_objective",
     "_masking_network",
     "_sparse_rows",
+    "_layer_products",
     "_task_network",
     "_module_network",
     "_adam",

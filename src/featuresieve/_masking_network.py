@@ -68,8 +68,12 @@ class MaskingNetwork:
     def logits(self) -> Tensor:
         """Return the logit of every gate and member, (gates, members)."""
         value = self.parameters.value
-        projected = torch.bmm(value["projection"], value["embedding"].unsqueeze(-1))
-        return value["bias"] + projected.squeeze(-1).T
+        # The row times the matrix: the matrix times the column takes a CPU several
+        # times as long for more than one member.
+        projected = torch.bmm(
+            value["embedding"].unsqueeze(1), value["projection"].transpose(1, 2)
+        )
+        return value["bias"] + projected.squeeze(1).T
 
     def backward(self, logit_gradient: Tensor) -> None:
         """Write the gradients that follow from d loss / d logits, (gates, members)."""

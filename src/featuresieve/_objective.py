@@ -46,12 +46,24 @@ class CrossEntropyLoss:
         self, outputs: Tensor, targets: Tensor
     ) -> tuple[Tensor, Tensor]:
         """Return `row_losses` and their gradient, softmax minus one-hot."""
-        log_probabilities = torch.log_softmax(outputs, dim=-1)
-        codes = targets.view(1, -1, 1).expand(outputs.shape[0], -1, 1)
-        losses = log_probabilities.gather(-1, codes).squeeze(-1).neg_()
-        gradient = log_probabilities.exp_()
-        gradient.scatter_add_(-1, codes, gradient.new_full((), -1.0).expand_as(codes))
-        return losses, gradient
+        if outputs.stride(1) == 1:  # the rows of a class are side by side
+            losses, gradient = _entropy_and_gradient(
+                outputs.transpose(1, 2), targets, 1
+            )
+            return losses, gradient.transpose(1, 2)
+        return _entropy_and_gradient(outputs, targets, 2)
+
+
+def _entropy_and_gradient(
+    outputs: Tensor, targets: Tensor, class_axis: int
+) -> tuple[Tensor, Tensor]:
+    """Return losses, (members, rows), and gradient, with classes on the given axis."""
+    log_probabilities = torch.log_softmax(outputs, dim=class_axis)
+    codes = targets.expand(outputs.shape[0], -1).unsqueeze(class_axis)
+    losses = log_probabilities.gather(class_axis, codes).squeeze(class_axis).neg_()
+    gradient = log_probabilities.exp_()
+    minus_one = gradient.new_full((), -1.0).expand_as(codes)
+    return losses, gradient.scatter_add_(class_axis, codes, minus_one)
 
 
 class LabelLoss:

@@ -7,6 +7,11 @@ from typing import cast
 import torch
 from torch import Tensor
 
+from featuresieve._layer_products import (
+    input_product,
+    layer_product,
+    weight_product_,
+)
 from featuresieve._parameters import FlatParameters
 from featuresieve._sparse_rows import SparseRows
 
@@ -107,7 +112,7 @@ class StackedMLP:
         for layer in range(1, self.n_layers):
             hidden = hidden.relu_()
             self._hidden.append(hidden)
-            hidden = torch.baddbmm(
+            hidden = layer_product(
                 value[f"bias{layer}"], hidden, value[f"weight{layer}"]
             )
         return hidden  # (members, rows, outputs)
@@ -135,9 +140,9 @@ class StackedMLP:
         for layer in range(self.n_layers - 1, 0, -1):
             hidden = self._hidden[layer - 1]
             weighted = _weigh(slope, task_weights)
-            torch.bmm(hidden.transpose(1, 2), weighted, out=gradient[f"weight{layer}"])
+            weight_product_(hidden, weighted, gradient[f"weight{layer}"])
             torch.sum(weighted, dim=1, keepdim=True, out=gradient[f"bias{layer}"])
-            slope = torch.bmm(slope, value[f"weight{layer}"].transpose(1, 2))
+            slope = input_product(slope, value[f"weight{layer}"])
             if layer == 1:  # back to the layout of the first product
                 slope = slope.transpose(0, 1).contiguous()
                 hidden = hidden.transpose(0, 1)
