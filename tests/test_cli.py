@@ -301,7 +301,7 @@ def test_version_is_that_of_the_package(capsys):
 def test_command_is_installed_by_the_package():
     project = Path(__file__).parents[1] / "pyproject.toml"
     scripts = tomllib.loads(project.read_text())["project"]["scripts"]
-    assert scripts["featuresieve"] == "featuresieve.cli:main"
+    assert scripts["featuresieve"] == "featuresieve.cli:console"
 
 
 @pytest.mark.slow

@@ -181,6 +181,23 @@ def test_interrupt_while_writing_leaves_the_old_file(monkeypatch):
     assert Path("out.csv").read_text() == "before"
 
 
+def test_interrupt_that_python_wrapped_is_an_interrupt(monkeypatch, capsys):
+    class Name:
+        def __set_name__(self, *_):
+            raise KeyboardInterrupt
+
+    def make_a_class(*_):
+        type("Made", (), {"name": Name()})
+
+    with pytest.raises(BaseException) as wrapped:
+        make_a_class()
+    monkeypatch.setattr("featuresieve._command._facts.facts", make_a_class)
+    assert main([*PLAIN, *QUICK]) == 130
+    assert capsys.readouterr().err == "featuresieve: interrupted\n"
+    is_wrapped = sys.version_info < (3, 12)
+    assert wrapped.type is (RuntimeError if is_wrapped else KeyboardInterrupt)
+
+
 def test_failed_run_has_status_one(monkeypatch, capsys):
     def diverge(*_):
         raise featuresieve.TrainingDivergedError("the loss is not finite.")
@@ -247,18 +264,20 @@ def test_broken_pipe_is_quiet():
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for a child")
-def test_interrupt_ends_with_one_line_and_no_files():
+@pytest.mark.parametrize("wait", [0.03, 0.5, 4])  # modules are loaded; then a fit
+def test_interrupt_ends_with_one_line_and_no_files(wait):
     Path("large.csv").write_text(plain_text(20_000))
     words = ["select", "large.csv", "--target", "label", "--out", "out.csv"]
+    words += ["--epochs", "100000"]  # it is at work for as long as this may take
     with subprocess.Popen(
         [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         while not process.stdout.readline().startswith("classes"):
             pass
-        time.sleep(0.5)
+        time.sleep(wait)
         process.send_signal(signal.SIGINT)
         error = process.stderr.read()
-        assert process.wait() == 130
+        assert process.wait() == -signal.SIGINT
     assert error.splitlines()[-1] == "featuresieve: interrupted"
     assert "Traceback" not in error
     assert files() == ["large.csv", "plain.csv"]

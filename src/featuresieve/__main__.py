@@ -2,7 +2,7 @@
 
 import sys
 
-from featuresieve.cli import main
+from featuresieve.cli import console
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(console())

@@ -18,6 +18,25 @@ from featuresieve._command_parser import Parser, build_parser
 
 _EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
 _PICTURES = (".png", ".svg", ".pdf")
+_INTERRUPTED = 130
+
+
+def console() -> int:
+    """Run the command line as a process.
+
+    After Ctrl-C the process ends by that signal (130 for a shell), as a loop in a
+    shell needs it to stop too.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    status = main()
+    if status == _INTERRUPTED:
+        sys.excepthook = _say_nothing  # what there is to say is said
+        raise KeyboardInterrupt
+    return status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -41,10 +60,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
-        return _failed("interrupted", 130, words)
-    except (FeatureSieveError, ImportError, OSError, MemoryError) as error:
-        return _failed(_explained(error), _status(error), words)
+        return _failed("interrupted", _INTERRUPTED, words)
     except Exception as error:
+        if _was_interrupted(error):
+            return _failed("interrupted", _INTERRUPTED, words)
+        if isinstance(error, FeatureSieveError | ImportError | OSError | MemoryError):
+            return _failed(_explained(error), _status(error), words)
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
         return _failed(f"{text} (--verbose shows where)", 1, words)
     return status
@@ -69,9 +90,20 @@ def _failed(message: str, status: int, words: list[str]) -> int:
     if "--verbose" in words and status == 1:
         traceback.print_exc()
     start = "\r\033[K" if sys.stderr.isatty() else ""  # over a line of progress
-    kind = "" if status == 130 else "error: "
+    kind = "" if status == _INTERRUPTED else "error: "
     print(f"{start}featuresieve: {kind}{message}", file=sys.stderr)
     return status
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Return whether Ctrl-C is at the bottom: Python wraps it in a class's making."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
+
+
+def _say_nothing(*_: object) -> None:
+    """Print no traceback."""
 
 
 def _status(error: BaseException) -> int:

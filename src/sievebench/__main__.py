@@ -2,7 +2,7 @@
 
 import sys
 
-from sievebench.cli import main
+from sievebench.cli import console
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(console())

@@ -9,7 +9,27 @@ from sievebench.cli._data import add_data_parser
 from sievebench.cli._report import add_paper_parser, add_report_parser
 from sievebench.cli._run import add_collect_parser, add_run_parser
 
-__all__ = ["main"]
+__all__ = ["console", "main"]
+
+_INTERRUPTED = 130
+
+
+def console() -> int:
+    """Run the command line as a process.
+
+    After Ctrl-C the process ends by that signal (130 for a shell), as a loop in a
+    shell needs it to stop too.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    status = main()
+    if status == _INTERRUPTED:
+        sys.excepthook = _say_nothing  # what there is to say is said
+        raise KeyboardInterrupt
+    return status
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -33,7 +53,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     except KeyboardInterrupt:  # before anything was finished
         print("sievebench: interrupted", file=sys.stderr)
-        return 130
+        return _INTERRUPTED
+
+
+def _say_nothing(*_: object) -> None:
+    """Print no traceback."""
 
 
 def _parser() -> argparse.ArgumentParser:
