@@ -54,7 +54,7 @@ def test_made_table_of_no_size_is_refused(name):
 
 
 def test_every_selection_is_timed_alone_after_one_that_is_not(monkeypatch):
-    spans, first = [], {"seconds": 0.3}
+    spans, first = [], {"seconds": 1.5}
 
     def slow(_name, split, **_arguments):
         started = time.perf_counter()
@@ -68,7 +68,7 @@ def test_every_selection_is_timed_alone_after_one_that_is_not(monkeypatch):
     assert record.status == "done", record.details
     assert len(spans) == 4
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
-    assert all(0.02 <= run.selector_seconds < 0.3 for run in record.runs)
+    assert all(0.02 <= run.selector_seconds < 1.5 for run in record.runs)
     assert {run.score for run in record.runs} == {None}
 
 
