@@ -1,6 +1,7 @@
 """Tuning: draws within their spaces, resumed journals, failing settings."""
 
 import multiprocessing
+from dataclasses import replace
 
 import optuna
 import pytest
@@ -16,6 +17,7 @@ from sievebench.search_space import (
 )
 from sievebench.selectors import SELECTORS
 from sievebench.tuning import (
+    JournalError,
     NothingWorkedError,
     SharedStudy,
     StorageError,
@@ -120,29 +122,71 @@ def test_tuning_repeats_itself_with_the_same_seed():
     assert first == second != other
 
 
-def test_tuning_goes_on_where_it_was_killed(tmp_path):
-    journal, asked = tmp_path / "deep" / "trials.log", []
+def drawn_by(journal, *, dies_after=None, n_trials=14, batch_size=1):
+    """Search, die on the way if asked to, and return what was judged and found."""
+    judged = []
 
-    def dying(batch):
-        if len(asked) == 3:
+    def judge(batch):
+        if dies_after is not None and len(judged) >= dies_after:
             raise KeyboardInterrupt
-        asked.extend(batch)
+        judged.extend(settings["part"]["x"] for settings in batch)
         return parabola(batch)
 
-    with pytest.raises(KeyboardInterrupt):
-        tune(X, dying, n_trials=6, seed=0, journal=journal)
-    later = []
+    try:
+        found = tune(
+            X, judge, n_trials=n_trials, seed=0, journal=journal, batch_size=batch_size
+        )
+    except KeyboardInterrupt:
+        found = None
+    return judged, found
 
-    def living(batch):
-        later.extend(batch)
-        return parabola(batch)
 
-    found = tune(X, living, n_trials=6, seed=0, journal=journal)
-    assert (len(asked), len(later), found.n_trials) == (3, 3, 6)
-    drawn = [settings["part"]["x"] for settings in (*asked, *later)]
-    assert len(set(drawn)) == 6
-    best = min(drawn, key=lambda x: abs(x - 0.3))
-    assert found.settings["part"]["x"] == best
+@pytest.mark.parametrize("batch_size", [1, 5])
+def test_search_that_was_killed_ends_as_if_it_had_not(tmp_path, batch_size):
+    whole, expected = drawn_by(None, batch_size=batch_size)
+    assert len(set(whole)) == 14
+    journal, parts = tmp_path / "deep" / "trials.log", []
+    for dies_after in (3, 0, 4, None):
+        judged, found = drawn_by(journal, dies_after=dies_after, batch_size=batch_size)
+        assert (found is None) == (dies_after is not None)
+        parts += judged
+    assert parts == whole
+    assert replace(found, seconds=0) == replace(expected, seconds=0)
+
+
+def test_line_that_was_broken_off_is_one_trial_lost(tmp_path):
+    journal = tmp_path / "trials.log"
+    whole, _ = drawn_by(journal, n_trials=4)
+    journal.write_bytes(journal.read_bytes()[:-5])
+    assert drawn_by(journal, n_trials=4)[0] == whole[-1:]
+    assert drawn_by(journal, n_trials=4)[0] == []
+
+
+def test_settings_that_did_not_work_are_not_tried_again(tmp_path):
+    journal, sizes = tmp_path / "trials.log", []
+
+    def judge(batch):
+        sizes.append(len(batch))
+        return [None if s["part"]["x"] > 0.5 else s["part"]["x"] for s in batch]
+
+    first, second = (
+        tune(X, judge, n_trials=8, seed=0, journal=journal) for _ in range(2)
+    )
+    assert sizes == [1] * 8
+    assert first.n_failed == second.n_failed > 0
+    assert first.settings == second.settings
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", "[]", "trials", '{"settings": {}, "score": "a"}', "\x00\xff"]
+)
+def test_file_that_is_no_journal_is_left_alone(tmp_path, text):
+    journal = tmp_path / "trials.log"
+    journal.write_text(f"{text}\n", encoding="latin-1")
+    before = journal.read_bytes()
+    with pytest.raises(JournalError, match=r"trials\.log, line 1, is no trial"):
+        drawn_by(journal)
+    assert journal.read_bytes() == before
 
 
 def test_batches_are_asked_for_at_once():
@@ -201,16 +245,9 @@ def share_of_work(trials, start, drawn):
     drawn.put(mine)
 
 
-@pytest.fixture(params=["file", "database"])
-def trials(request, tmp_path):
-    """Return a place for trials that two processes reach."""
-    if request.param == "file":
-        return tmp_path / "trials.log"
-    return SharedStudy(f"sqlite:///{tmp_path / 'trials.db'}", "small/cell")
-
-
 @pytest.mark.slow
-def test_two_workers_share_one_study(trials):
+def test_two_workers_share_one_study(tmp_path):
+    trials = SharedStudy(f"sqlite:///{tmp_path / 'trials.db'}", "small/cell")
     context = multiprocessing.get_context("spawn")
     drawn, start = context.Queue(), context.Barrier(2)
     workers = [

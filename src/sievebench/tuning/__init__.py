@@ -1,17 +1,20 @@
 """Tuning: Optuna asks, the caller answers, a journal file or a database remembers.
 
-Several processes may work on one journal, on several machines with a shared disk too,
-or on one database: each asks for settings and tells scores until there are enough
-trials. One that was killed loses the trials it was at, and no other.
+A journal is one process's: killed and begun again it goes on where it was, to the same
+end. Several processes, on several machines too, may work on one database: each asks for
+settings and tells scores until there are enough trials. One that was killed loses the
+trials it was at, and no other.
 """
 
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sievebench.search_space import SearchSpace
+from sievebench.tuning._journal import JournalError, Settings, TrialJournal
 from sievebench.tuning._shared import (
     SharedStudy,
     StorageError,
@@ -24,6 +27,7 @@ if TYPE_CHECKING:  # an extra, and slow to import
     import optuna
 
 __all__ = [
+    "JournalError",
     "NothingWorkedError",
     "Settings",
     "SharedStudy",
@@ -35,12 +39,9 @@ __all__ = [
     "tune",
 ]
 
-# Part ("selector", "downstream") → its settings.
-Settings = Mapping[str, Mapping[str, Any]]
 # Called with the settings of a batch; None stands for settings that do not work.
 Judge = Callable[[Sequence[Settings]], Sequence[float | None]]
 
-_STUDY = "study"
 _SETTINGS = "settings"
 
 
@@ -91,6 +92,7 @@ def tune(
     n_trials : int
         In all; those in the journal count.
     seed : int or None
+        None draws other settings each time, so that a file is of no use.
     journal : Path, SharedStudy or None, default=None
         The file or database where trials are remembered; None forgets them.
     batch_size : int, default=1
@@ -106,9 +108,14 @@ def tune(
     ------
     NothingWorkedError
         If no settings worked.
+    JournalError
+        If the file holds anything else.
     """
     started = time.perf_counter()
-    study = _study(seed, journal)
+    if isinstance(journal, SharedStudy):
+        study, known = _shared_study(seed, journal), TrialJournal(None)
+    else:
+        study, known = _own_study(seed), TrialJournal(journal)
     while (n_left := n_trials - len(finished := _finished(study))) > 0:
         is_late = max_seconds and time.perf_counter() - started > max_seconds
         if is_late and _scored(finished):
@@ -117,8 +124,13 @@ def tune(
         batch = [suggest_settings(trial, spaces) for trial in trials]
         for trial, settings in zip(trials, batch, strict=True):
             trial.set_user_attr(_SETTINGS, settings)
-        for trial, score in zip(trials, judge(batch), strict=True):
-            _tell(study, trial, score)
+        fresh = [settings for settings in batch if settings not in known]
+        for settings, score in zip(fresh, judge(fresh) if fresh else (), strict=True):
+            # Not-a-number counts as settings that do not work.
+            is_score = score is not None and not isnan(score)
+            known.add(settings, score if is_score else None)
+        for trial, settings in zip(trials, batch, strict=True):
+            _tell(study, trial, known.score_of(settings))
     finished = _finished(study)
     scored = _scored(finished)
     if not scored:
@@ -133,24 +145,27 @@ def tune(
     )
 
 
-def _study(seed: int | None, journal: Path | SharedStudy | None) -> "optuna.Study":
-    """Return the study of a journal or a database, begun or gone on with."""
+def _own_study(seed: int | None) -> "optuna.Study":
+    """Return a study that nobody else works on, and that is forgotten."""
     import optuna
-    from optuna.storages import BaseStorage, JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
+    return optuna.create_study(sampler=sampler, direction="maximize")
+
+
+def _shared_study(seed: int | None, place: SharedStudy) -> "optuna.Study":
+    """Return the study of a database, begun or gone on with."""
+    import optuna
 
     from sievebench.tuning._sampler import SharedSampler
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    storage: BaseStorage | None = None
-    name = _STUDY
-    if isinstance(journal, SharedStudy):
-        storage, name = open_storage(journal.address), journal.name
-    elif journal is not None:
-        journal.parent.mkdir(parents=True, exist_ok=True)
-        storage = JournalStorage(JournalFileBackend(str(journal)))
     study = optuna.create_study(
-        storage=storage, study_name=name, direction="maximize", load_if_exists=True
+        storage=open_storage(place.address),
+        study_name=place.name,
+        direction="maximize",
+        load_if_exists=True,
     )
     # Whoever goes on must not draw the first settings again.
     n_before = len(study.trials)
@@ -172,10 +187,10 @@ def _scored(
 
 
 def _tell(study: "optuna.Study", trial: "optuna.Trial", score: float | None) -> None:
-    """Tell a score; not-a-number counts as settings that do not work."""
+    """Tell a score, or that the settings do not work."""
     from optuna.trial import TrialState
 
-    if score is None or score != score:
+    if score is None:
         study.tell(trial, state=TrialState.FAIL)
     else:
         study.tell(trial, score)
