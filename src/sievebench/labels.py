@@ -56,6 +56,26 @@ METRIC_LABELS = {
 }
 
 
+def scenario_title(name: str) -> str:
+    """Return the first words of a title.
+
+    Parameters
+    ----------
+    name : str
+        Of a scenario.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> scenario_title("random"), scenario_title("none")
+    ('Random columns added', 'No columns added')
+    """
+    return f"{'No' if name == 'none' else SCENARIO_LABELS[name]} columns added"
+
+
 def selector_label(name: str) -> str:
     """Return the name of a selector to print.
 

@@ -87,6 +87,11 @@ def test_complete_cases_leave_out_a_selector_without_any_score():
     assert np.isnan(ranks["rank_complete"]["b"])
 
 
+def test_ranks_stand_in_the_order_of_the_scores_whoever_has_none():
+    scores = frame([[0.8, 0.2], [np.nan, np.nan], [0.1, 0.3]]).loc[["c", "b", "a"]]
+    assert list(mean_ranks(scores).index) == ["c", "b", "a"]
+
+
 def test_best_counts_ties_and_no_missing_score():
     scores = frame([[0.8, np.nan], [0.8, 0.3]])
     assert mean_ranks(scores)["n_best"].to_list() == [1, 2]

@@ -21,7 +21,12 @@ from sievebench.report import (
 )
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.paper import paper_scores
-from sievebench.report.score_tables import count_tables, missing_tables
+from sievebench.report.rank_tables import rank_tables
+from sievebench.report.score_tables import (
+    count_tables,
+    missing_tables,
+    score_tables,
+)
 from sievebench.report.tables import best_rows, number, signed, with_deviation
 
 SMALL = Table(
@@ -194,6 +199,47 @@ def test_missing_cells_say_why(tables):
     assert rows[0] == (*where, why, "0 of 2")
 
 
+def test_best_rank_is_marked_where_a_selector_has_no_score():
+    scores = {
+        "xgboost": {"eye": 0.1, "otto": 0.2},
+        "protogate": {"eye": None, "otto": None},
+        "lasso": {"eye": 0.3, "otto": 0.4},
+        "none": {"eye": 0.2, "otto": 0.3},
+    }
+    (found,) = score_tables(gather(table(*benchmark(scores))))
+    assert [row[-1] for row in found.rows] == ["2.0", "1.0", "3.0", "4.0"]
+    assert {place for place in found.bold if place[1] == 3} == {(1, 3)}
+
+
+def test_table_that_is_not_run_everywhere_is_not_ranked():
+    scores = {
+        "none": {"eye": 0.2, "otto": 0.5},
+        "lasso": {"eye": 0.3},
+        "forest": {"eye": 0.1},
+    }
+    material = gather(table(*benchmark(scores)))
+    (found,) = score_tables(material)
+    # By the rule for missing scores "none" would be first: 2 and 1, 1 and 3, 3 and 3.
+    assert [row[-1] for row in found.rows] == ["2.0", "1.0", "3.0"]
+    assert [row[2] for row in found.rows] == ["0.500", "missing", "missing"]
+    assert found.notes[-1].endswith("not been run there: random OT.")
+    (ranks,) = rank_tables(material)
+    assert [row[1] for row in ranks.rows] == ["2.0", "1.0", "3.0"]
+    (missing,) = missing_tables(material)
+    where = ("benchmark", "Random", "OT")
+    assert missing.rows == (
+        (*where, "Lasso", "mlp", "no record", "0"),
+        (*where, "RF", "mlp", "no record", "0"),
+    )
+    assert missing.data["dataset"].to_list() == ["otto", "otto"]
+
+
+def test_nothing_is_ranked_where_no_table_is_run_everywhere():
+    scores = {"none": {"eye": 0.2}, "lasso": {"otto": 0.3}}
+    (found,) = score_tables(gather(table(*benchmark(scores))))
+    assert [row[-1] for row in found.rows] == ["missing", "missing"]
+
+
 def test_missing_cells_of_other_experiments_are_told():
     gaps = [
         failed("planted", experiment=experiment, dataset=dataset)
@@ -203,7 +249,7 @@ def test_missing_cells_of_other_experiments_are_told():
     assert [row[0] for row in found.rows] == ["matched", "cohorts"]
     assert [row[5] for row in found.rows] == ["failed: planted"] * 2
     (found,) = missing_tables(gather(table(failed("why " * 100))))
-    assert found.rows[0][5].endswith("why …")
+    assert found.rows[0][5].endswith(" why wh …")
     assert len(found.rows[0][5]) <= 140
 
 

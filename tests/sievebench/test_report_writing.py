@@ -165,6 +165,22 @@ def test_report_of_one_run_can_be_written(tmp_path):
     assert (tmp_path / "index.html").is_file()
 
 
+def test_later_report_removes_what_an_earlier_one_wrote(tmp_path):
+    def files():
+        return {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.*")}
+
+    write_report(gather(whole_study()), tmp_path, has_figures=False)
+    assert "tables/scaling.md" in files()
+    (tmp_path / "tables" / "mine.md").write_text("a user's own")
+    (tmp_path / "kept.md").write_text("a file that a changed manifest names")
+    with (tmp_path / "files.txt").open("a") as manifest:
+        manifest.write("kept.md\n../tables/mine.md\n")
+    (tmp_path / "tables" / "scaling.tex").unlink()
+    written = write_report(gather(table(run())), tmp_path, has_figures=False)
+    own = {str(path.relative_to(tmp_path)) for path in written}
+    assert files() == own | {"tables/mine.md", "kept.md"}
+
+
 def test_report_of_no_run_can_be_written(tmp_path):
     write_report(gather(whole_study().iloc[:0]), tmp_path)
     assert "0 runs" in (tmp_path / "index.html").read_text(encoding="utf-8")

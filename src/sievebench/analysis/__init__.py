@@ -5,7 +5,13 @@ runs that `check_runs` has seen; `schema.COLUMNS` says what a run is.
 """
 
 from sievebench.analysis.balance import balance_influence
-from sievebench.analysis.cells import in_order, ordered, score_table, summarize_cells
+from sievebench.analysis.cells import (
+    in_order,
+    ordered,
+    score_table,
+    summarize_cells,
+    unfinished_tables,
+)
 from sievebench.analysis.cohorts import cohort_summary, cohort_table
 from sievebench.analysis.friedman import (
     critical_difference,
@@ -54,4 +60,5 @@ __all__ = [
     "scaling_times",
     "score_table",
     "summarize_cells",
+    "unfinished_tables",
 ]

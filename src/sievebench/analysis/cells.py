@@ -84,6 +84,31 @@ def score_table(
     )
 
 
+def unfinished_tables(
+    cells: pd.DataFrame, scenario: str, downstream: str
+) -> dict[str, list[str]]:
+    """Return the tables on which some selector has not been run at all.
+
+    A run that failed or was skipped leaves a record with its reason. What has no record
+    is not a result, and its table cannot be ranked yet.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `summarize_cells` returns it.
+    scenario, downstream : str
+        Which cells.
+
+    Returns
+    -------
+    dict
+        Table → the selectors of the scenario that have no record on it.
+    """
+    n_runs = score_table(cells, scenario, downstream, "n_runs")
+    without = {name: n_runs.index[n_runs[name].isna()] for name in n_runs.columns}
+    return {name: list(missing) for name, missing in without.items() if len(missing)}
+
+
 def ordered(names: Iterable[str], labels: Mapping[str, str]) -> list[str]:
     """Return each name once, those with a label first and in its order.
 

@@ -104,7 +104,8 @@ def mean_ranks(scores: pd.DataFrame, n_decimals: int = 3) -> pd.DataFrame:
             "n_missing": scores.isna().sum(axis=1),
             "n_datasets": scores.shape[1],
             "n_complete": complete.shape[1],
-        }
+        },
+        index=scores.index,
     )
 
 

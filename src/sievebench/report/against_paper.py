@@ -4,7 +4,12 @@ import numpy as np
 import pandas as pd
 
 from sievebench.analysis import in_order
-from sievebench.labels import DATASET_LABELS, SCENARIO_LABELS, selector_label
+from sievebench.labels import (
+    DATASET_LABELS,
+    SCENARIO_LABELS,
+    scenario_title,
+    selector_label,
+)
 from sievebench.report.material import PAPER_SCENARIOS, Material
 from sievebench.report.paper import paper_scores, printed_scores
 from sievebench.report.tables import MISSING, Table, number, signed
@@ -139,7 +144,7 @@ def _cell_by_cell(material: Material, part: pd.DataFrame) -> Table:
     labels = [material.dataset_label(dataset) for dataset in datasets]
     return Table(
         name=f"paper-{scenario}",
-        title=f"{SCENARIO_LABELS[scenario]} columns added: ours beside the paper's",
+        title=f"{scenario_title(scenario)}: ours beside the paper's",
         data=part,
         header=("selector", "", *labels),
         rows=tuple(rows),

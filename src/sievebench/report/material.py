@@ -6,7 +6,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from sievebench.analysis import check_runs, ordered, score_table, summarize_cells
+from sievebench.analysis import (
+    check_runs,
+    ordered,
+    score_table,
+    summarize_cells,
+    unfinished_tables,
+)
 from sievebench.labels import (
     DATASET_LABELS,
     DOWNSTREAM_LABELS,
@@ -96,6 +102,60 @@ class Material:
         DataFrame
         """
         return score_table(self.cells, scenario, self.downstream, value)
+
+    def unfinished(self, scenario: str) -> dict[str, list[str]]:
+        """Return the tables that are not ranked, some selector having no record there.
+
+        Parameters
+        ----------
+        scenario : str
+            Which cells.
+
+        Returns
+        -------
+        dict
+            Table → selectors without a record.
+        """
+        return unfinished_tables(self.cells, scenario, self.downstream)
+
+    def ranked(self, scenario: str) -> pd.DataFrame:
+        """Return the scores that are ranked, selectors × tables.
+
+        Parameters
+        ----------
+        scenario : str
+            Which cells.
+
+        Returns
+        -------
+        DataFrame
+        """
+        return self.wide(scenario).drop(columns=list(self.unfinished(scenario)))
+
+    def not_ranked(self, scenarios: Iterable[str]) -> tuple[str, ...]:
+        """Return a note on the tables that are not ranked, if there are any.
+
+        Parameters
+        ----------
+        scenarios : iterable of str
+            Of the table that the note is for.
+
+        Returns
+        -------
+        tuple of str
+        """
+        parts = [
+            f"{SCENARIO_LABELS[scenario].lower()} "
+            + ", ".join(map(self.dataset_label, names))
+            for scenario in scenarios
+            if (names := self.unfinished(scenario))
+        ]
+        if not parts:
+            return ()
+        return (
+            "Not ranked, because some selectors have not been run there: "
+            f"{'; '.join(parts)}.",
+        )
 
     def dataset_label(self, name: str) -> str:
         """Return the name of a table to print; a sample says that it is one.

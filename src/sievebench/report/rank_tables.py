@@ -39,9 +39,10 @@ def rank_tables(material: Material) -> list[Table]:
     theirs = paper_ranks()
     columns: dict[tuple[str, str], Any] = {}
     for scenario in scenarios:
-        ours = mean_ranks(material.wide(scenario))
+        scores = material.ranked(scenario)
+        ours = mean_ranks(scores)
         printed = paper_scores(scenario)
-        same = [d for d in material.wide(scenario).columns if d in printed.columns]
+        same = [d for d in scores.columns if d in printed.columns]
         columns[scenario, "ours"] = ours["rank"]
         columns[scenario, "complete"] = ours["rank_complete"]
         columns[scenario, "paper, same tables"] = _by_selector(
@@ -81,7 +82,7 @@ def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:
     """Return what the four columns of a scenario are."""
     parts = []
     for scenario, label in zip(scenarios, scenario_labels(scenarios), strict=True):
-        ranks = mean_ranks(material.wide(scenario))
+        ranks = mean_ranks(material.ranked(scenario))
         n_complete, n_all = ranks["n_complete"].max(), ranks["n_datasets"].max()
         parts.append(f"{label} {n_complete} of {n_all}")
     return (
@@ -92,12 +93,13 @@ def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:
         + ").",
         "paper, same tables: its rule on its printed scores, only the tables at hand; "
         "paper: as printed, 14 selectors on 11 tables.",
+        *material.not_ranked(scenarios),
     )
 
 
 def _variant_ranks(material: Material) -> list[Table]:
     """Return the ranks of each variant without its sisters."""
-    parts = {s: ranks_by_variant(material.wide(s)) for s in material.scenarios}
+    parts = {s: ranks_by_variant(material.ranked(s)) for s in material.scenarios}
     names = [
         n for n in material.selectors if any(n in p.columns for p in parts.values())
     ]
@@ -143,7 +145,7 @@ def friedman_tables(material: Material) -> list[Table]:
     """
     parts = []
     for scenario in material.scenarios:
-        scores = material.wide(scenario)
+        scores = material.ranked(scenario)
         for cases, choose in (
             ("all selectors", complete_datasets),
             ("all tables", complete_selectors),

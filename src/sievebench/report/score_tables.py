@@ -1,12 +1,15 @@
 """Tables of the benchmark: scores, counts, and what is missing."""
 
-from textwrap import shorten
-
 import numpy as np
 import pandas as pd
 
-from sievebench.analysis import mean_ranks, overview, summarize_cells
-from sievebench.labels import METRIC_LABELS, SCENARIO_LABELS, selector_label
+from sievebench.analysis import in_order, mean_ranks, overview, summarize_cells
+from sievebench.labels import (
+    METRIC_LABELS,
+    SCENARIO_LABELS,
+    scenario_title,
+    selector_label,
+)
 from sievebench.report.material import PAPER_SCENARIOS, Material
 from sievebench.report.paper import paper_counts
 from sievebench.report.tables import (
@@ -54,7 +57,7 @@ def overview_tables(material: Material) -> list[Table]:
         tables.append(
             Table(
                 name=f"overview-{scenario}",
-                title=f"{SCENARIO_LABELS[scenario]} columns added: each selector",
+                title=f"{scenario_title(scenario)}: each selector",
                 data=part,
                 header=(*header, "added among kept", "seconds", "missing"),
                 rows=tuple(rows),
@@ -63,6 +66,7 @@ def overview_tables(material: Material) -> list[Table]:
                     "Mean rank by the paper's rule; kept / original: columns kept over "
                     "columns before the scenario, mean over the tables; seconds: one "
                     "fit of the selector, median over the tables.",
+                    *material.not_ranked([scenario]),
                 ),
             )
         )
@@ -88,7 +92,7 @@ def _scores(material: Material, scenario: str) -> Table:
     """Return the scores of one scenario."""
     means = material.wide(scenario)
     deviations = material.wide(scenario, "score_std")
-    ranks = mean_ranks(means)["rank"]
+    ranks = mean_ranks(material.ranked(scenario))["rank"]
     rows = [
         (
             selector_label(selector),
@@ -113,18 +117,23 @@ def _scores(material: Material, scenario: str) -> Table:
     labels = [material.dataset_label(dataset) for dataset in means.columns]
     return Table(
         name=f"scores-{scenario}",
-        title=f"{SCENARIO_LABELS[scenario]} columns added: scores",
+        title=f"{scenario_title(scenario)}: scores",
         data=data,
         header=("selector", *labels, "rank"),
         rows=tuple(rows),
         bold=frozenset(best),
-        notes=(_score_note(material), "Rank: mean over the tables, the paper's rule."),
+        notes=(
+            _score_note(material, scenario),
+            "Rank: mean over the tables, the paper's rule.",
+            *material.not_ranked([scenario]),
+        ),
     )
 
 
-def _score_note(material: Material) -> str:
+def _score_note(material: Material, scenario: str) -> str:
     """Return what the scores are."""
-    chosen = material.runs[material.runs["experiment"] == "benchmark"]
+    runs = material.runs
+    chosen = runs[(runs["experiment"] == "benchmark") & (runs["scenario"] == scenario)]
     metrics = chosen.groupby("metric", sort=True)["dataset"].unique()
     parts = [
         f"{METRIC_LABELS.get(str(metric), metric)} "
@@ -210,6 +219,44 @@ def missing_tables(material: Material) -> list[Table]:
     -------
     list of Table
     """
+    gaps = pd.concat([_unfinished_runs(material), _without_record(material)])
+    if gaps.empty:
+        return []
+    gaps["runs done"] = [
+        f"{n_done} of {n_runs}" if n_runs else "0"
+        for n_done, n_runs in zip(gaps["n_done"], gaps["n_runs"], strict=True)
+    ]
+    # Tables that lack the same for the same reason share a line.
+    alike = ["experiment", "scenario", "selector", "downstream", "why", "runs done"]
+    rows = [
+        (
+            experiment,
+            SCENARIO_LABELS[scenario],
+            ", ".join(map(material.dataset_label, datasets)),
+            selector_label(selector),
+            downstream,
+            _cut(why),
+            n_done,
+        )
+        for (experiment, scenario, selector, downstream, why, n_done), datasets in (
+            gaps.groupby(alike, sort=False)["dataset"]
+        )
+    ]
+    header = ("scenario", "tables", "selector", "downstream", "why", "runs done")
+    return [
+        Table(
+            name="missing",
+            title="Runs without a result",
+            data=gaps.drop(columns="runs done"),
+            header=("experiment", *header),
+            rows=tuple(rows),
+            n_text_columns=6,
+        )
+    ]
+
+
+def _unfinished_runs(material: Material) -> pd.DataFrame:
+    """Return the cells with a record of runs that did not end well."""
     every = pd.concat(
         [
             summarize_cells(material.runs, experiment).assign(experiment=experiment)
@@ -218,36 +265,36 @@ def missing_tables(material: Material) -> list[Table]:
         ignore_index=True,
     )
     gaps = every[every["n_done"] < every["n_runs"]]
-    if gaps.empty:
-        return []
     key = ["experiment", "dataset", "scenario", "selector", "downstream"]
     reasons = material.runs[material.runs["status"] != "done"].groupby(key)
-    rows = []
-    for _, row in gaps.iterrows():
-        first = reasons.get_group(tuple(row[key])).iloc[0]
-        rows.append(
-            (
-                row["experiment"],
-                SCENARIO_LABELS[row["scenario"]],
-                material.dataset_label(row["dataset"]),
-                selector_label(row["selector"]),
-                row["downstream"],
-                shorten(
-                    f"{first['status']}: {first['reason']}".rstrip(": "),
-                    width=_REASON_WIDTH,
-                    placeholder=" …",
-                ),
-                f"{row['n_done']} of {row['n_runs']}",
-            )
-        )
-    header = ("scenario", "table", "selector", "downstream", "why", "runs done")
-    return [
-        Table(
-            name="missing",
-            title="Runs without a result",
-            data=gaps,
-            header=("experiment", *header),
-            rows=tuple(rows),
-            n_text_columns=6,
-        )
+    first = [reasons.get_group(tuple(row)).iloc[0] for _, row in gaps[key].iterrows()]
+    return gaps.assign(
+        why=[f"{run['status']}: {run['reason']}".rstrip(": ") for run in first]
+    )
+
+
+def _without_record(material: Material) -> pd.DataFrame:
+    """Return the cells of the benchmark that nobody has run."""
+    cells = [
+        (dataset, scenario, selector)
+        for scenario in material.scenarios
+        for dataset, selectors in material.unfinished(scenario).items()
+        for selector in selectors
     ]
+    return in_order(
+        pd.DataFrame(cells, columns=["dataset", "scenario", "selector"]).assign(
+            experiment="benchmark",
+            downstream=material.downstream,
+            n_runs=0,
+            n_done=0,
+            why="no record",
+        )
+    )
+
+
+def _cut(text: str) -> str:
+    """Return a reason that is not too long."""
+    text = " ".join(text.split())
+    if len(text) <= _REASON_WIDTH:
+        return text
+    return f"{text[: _REASON_WIDTH - 2].rstrip()} …"

@@ -1,5 +1,6 @@
 """The whole report: which tables and figures there are, and their files."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +48,8 @@ WRITERS: dict[str, Callable[[Table], str]] = {
     "csv": csv,
 }
 _SUFFIXES = {"markdown": "md", "latex": "tex", "csv": "csv"}
+_MANIFEST = "files.txt"
+_OWN_NAME = re.compile(r"(tables|figures)/[^/\\]+\.(md|tex|csv|svg|png)")
 
 
 def all_tables(material: Material) -> list[tuple[str, list[Table]]]:
@@ -112,7 +115,8 @@ def write_report(
     material : Material
         As `gather` returns it.
     folder : Path
-        Made if need be; files of the same names are replaced.
+        Made if need be; files of the same names are replaced, and those of an earlier
+        report removed.
     has_figures : bool, default=True
         Whether to draw; the figures need matplotlib.
 
@@ -146,7 +150,22 @@ def write_report(
         "report.md": "\n".join([*parts, *(markdown(table) for table in tables)]),
         **files,
     }
+    _remove_former(folder, set(files))
+    files[_MANIFEST] = "".join(f"{name}\n" for name in sorted(files))
     return [_write(folder / name, content) for name, content in files.items()]
+
+
+def _remove_former(folder: Path, names: set[str]) -> None:
+    """Remove what an earlier report wrote, and this one does not.
+
+    Only names that a report gives: a manifest is a file that anybody may have changed.
+    """
+    manifest = folder / _MANIFEST
+    if not manifest.is_file():
+        return
+    for name in set(manifest.read_text().splitlines()) - names:
+        if _OWN_NAME.fullmatch(name):
+            (folder / name).unlink(missing_ok=True)
 
 
 def _write(path: Path, content: str | bytes) -> Path:

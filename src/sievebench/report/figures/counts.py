@@ -58,7 +58,7 @@ def count_drawings(material: Material) -> list[Drawing]:
             name="counts",
             title="Columns that AutoNFS keeps",
             caption="Mean over seeds, as a share of the columns before the scenario "
-            "(dashed line). Every other selector keeps that many.",
+            "(dashed line). The other selectors keep that many, no selection all.",
             figure=figure,
         )
     ]

@@ -13,7 +13,7 @@ from sievebench.analysis import (
     groups_alike,
     rank_scores,
 )
-from sievebench.labels import SCENARIO_LABELS, selector_label
+from sievebench.labels import scenario_title, selector_label
 from sievebench.report.figures.canvas import (
     BLUE,
     INK,
@@ -48,7 +48,7 @@ def critical_difference_drawings(material: Material) -> list[Drawing]:
     return [
         drawing
         for scenario in material.scenarios
-        if (drawing := _drawing(material.wide(scenario), scenario)) is not None
+        if (drawing := _drawing(material.ranked(scenario), scenario)) is not None
     ]
 
 
@@ -63,7 +63,7 @@ def _drawing(scores: pd.DataFrame, scenario: str) -> Drawing | None:
     n_selectors, n_datasets = complete.shape
     return Drawing(
         name=f"critical-difference-{scenario}",
-        title=f"{SCENARIO_LABELS[scenario]} columns added: mean ranks",
+        title=f"{scenario_title(scenario)}: mean ranks",
         caption=f"Mean rank of {n_selectors} selectors on {n_datasets} tables, 1 is "
         "best. Bars join selectors that Nemenyi's test cannot tell apart at 0.05."
         + (missing if left_out else ""),

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
-from sievebench.labels import SCENARIO_LABELS, selector_label
+from sievebench.labels import scenario_title, selector_label
 from sievebench.report.figures.canvas import (
     BLACK,
     FAINT,
@@ -62,7 +62,7 @@ def _drawing(material: Material, scenario: str) -> Drawing:
     put_legend(figure, axes[0])
     return Drawing(
         name=f"score-and-columns-{scenario}",
-        title=f"{SCENARIO_LABELS[scenario]} columns added: score and columns kept",
+        title=f"{scenario_title(scenario)}: score and columns kept",
         caption="One point a selector, mean over seeds, with its standard deviation. "
         "The dashed line is the number of columns before the scenario, to which the "
         "other selectors are held.",
