@@ -21,7 +21,7 @@ from sievebench.report.tables import (
 )
 
 _DECIMALS = 3
-_REASON_WIDTH = 140
+_REASON_WIDTH = 240
 _EXPERIMENTS = ("benchmark", "matched", "cohorts", "removal", "scaling", "balance")
 
 
