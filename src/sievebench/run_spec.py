@@ -4,11 +4,16 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 Stage = Literal["corruption", "split", "selector", "downstream", "tuning", "removal"]
-Keep = Literal["default", "original", "own", "all"] | int
+CountByName = Literal["default", "original", "own", "all"]
+Keep = CountByName | int
 Stream = Literal["legacy", "own"]
+COUNTS_BY_NAME: tuple[CountByName, ...] = get_args(CountByName)
+STREAMS: tuple[Stream, ...] = get_args(Stream)
+# What runs may be for, the `experiment` of a cell.
+PURPOSES = ("benchmark", "matched", "removal", "scaling", "balance", "cohorts")
 
 # What the randomness of a stage may depend on. All selectors thus see one table and
 # one order of predictors' seeds, and a new selector changes no other number.
@@ -111,10 +116,10 @@ class RunSpec:
                 "n_trials must be 0 with splits_anew: the rows that judge settings in "
                 "one split would be test rows in another."
             )
-        if self.stream not in ("legacy", "own"):
+        if self.stream not in STREAMS:
             raise ValueError(f"stream must be 'legacy' or 'own', got {self.stream!r}.")
         is_count = isinstance(self.keep, int) and self.keep >= 1
-        if self.keep not in ("default", "original", "own", "all") and not is_count:
+        if self.keep not in COUNTS_BY_NAME and not is_count:
             raise ValueError(
                 "keep must be 'default', 'original', 'own', 'all' or an int >= 1, "
                 f"got {self.keep!r}."

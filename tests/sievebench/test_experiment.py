@@ -1,15 +1,24 @@
 """Experiment files: what they say, and what they may not."""
 
+from dataclasses import fields
 from itertools import product
 from pathlib import Path
 
 import pytest
 
+from sievebench.analysis.schema import EXPERIMENTS
 from sievebench.corruption import SCENARIOS
 from sievebench.data import catalog, made_sizes
 from sievebench.downstream import PREDICTORS
-from sievebench.experiment import PROFILES, ExperimentError, read_experiment
-from sievebench.run_spec import NO_PREDICTOR
+from sievebench.experiment import (
+    PROFILES,
+    Experiment,
+    ExperimentError,
+    SelectorRow,
+    read_experiment,
+)
+from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
+from sievebench.run_spec import NO_PREDICTOR, PURPOSES
 from sievebench.selectors import SELECTORS
 
 FOLDER = Path(__file__).parents[2] / "experiments"
@@ -64,28 +73,99 @@ def test_file_may_change_the_budget(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("dataset = []", "unknown key 'dataset'; did you mean 'datasets'"),
-        ('name = "x"', "unknown key 'name'"),
+        ("dataset = []", "unknown key 'dataset'; did you mean 'datasets'?"),
+        ('name = "x"', "unknown key 'name'; there are about, profile"),
         ("n_trials = ", "is no TOML"),
+        ("n_trials = true", "n_trials must be an int >= 0, got True."),
+        ('n_trials = "two"', "n_trials must be an int >= 0, got 'two'."),
+        ("n_seeds = 0", "n_seeds must be an int >= 1, got 0."),
+        ("n_seeds = 1.5", "n_seeds must be an int >= 1, got 1.5."),
+        ("trials_at_once = 0", "trials_at_once must be an int >= 1, got 0."),
+        ("time_limit_seconds = -5", "time_limit_seconds must be a number > 0, got -5."),
+        ('tuning_seconds = "a"', "tuning_seconds must be a number > 0, got 'a'."),
+        ("tuning_seconds = nan", "tuning_seconds must be a number > 0, got nan."),
+        ("noise_fraction = 1.0", "noise_fraction must be a number >= 0 and below 1"),
+        ('splits_anew = "no"', "splits_anew must be true or false, got 'no'."),
+        ('purpose = "fun"', "purpose must be one of benchmark, matched, .* got 'fun'."),
+        ('stream = "new"', "stream must be one of legacy, own, got 'new'."),
+        ("about = 3", "about must be a text, got 3."),
+        ("downstream_settings = 3", "downstream_settings must be a table .* got 3."),
+        ("downstream_settings = { a = 2020-01-01 }", "must be a table of numbers"),
+        ('downstream = "mlp"', "downstream must be a list of different names"),
+        ("downstream = []", "downstream must be a list of different names, .* got"),
+        ('match = { experiment = "a" }', "match must be a table with the names"),
     ],
 )
 def test_mistake_is_refused(tmp_path, change, message):
-    with pytest.raises(ExperimentError, match=message):
+    with pytest.raises(ExperimentError, match=message) as caught:
         read(tmp_path, f"{SMALL}\n{change}\n")
+    assert str(tmp_path / "small.toml") in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
         ('"quick"', '"slow"', "profile must be one of smoke, quick, paper"),
-        ('datasets = ["wine"]', "", "missing 1 required"),
-        ("is_tuned", "tuned", "did you mean 'is_tuned'"),
-        ('keep = "own"', "vary = { C = 1 }", "vary needs a list of values for 'C'"),
+        ('"quick"', '["smoke"]', "profile must be one of .* got \\['smoke'\\]"),
+        ('profile = "quick"', "", "profile is missing: one of smoke, quick, paper."),
+        ('datasets = ["wine"]', "", "datasets is missing: a list of different names"),
+        ('["wine"]', '"wine"', "datasets must be a list .* got 'wine'."),
+        ('["wine"]', "3", "datasets must be a list .* got 3."),
+        ('["wine"]', "[]", "datasets must be a list .* at least one"),
+        ('["wine"]', '["wine", "wine"]', "datasets must be a list of different names"),
+        ('["wine"]', '[""]', "datasets must be a list of different names"),
+        ("is_tuned", "tuned", "selector 2: .* did you mean 'is_tuned'"),
+        ("= false", '= "no"', "selector 2: is_tuned must be true or false, got 'no'"),
+        ('name = "autonfs:auto", ', "", "selector 2: name is missing: a name."),
+        ('"autonfs:auto"', "[3]", "selector 2: name must be a name"),
+        ('"none", {', "3, {", "selector 1: it must be a name or a table, got 3."),
+        ('keep = "own"', 'keep = "some"', "selector 2: keep must be one of default"),
+        ('keep = "own"', "keep = true", "selector 2: keep must be .* got True."),
+        ('keep = "own"', "settings = 3", "selector 2: settings must be a table"),
+        ('keep = "own"', "vary = 3", "selector 2: vary must be a table of lists"),
+        ('keep = "own"', "vary = { C = 1 }", "vary must be .* got {'C': 1}"),
+        ('keep = "own"', "vary = { C = [] }", "vary must be a table of lists"),
     ],
 )
 def test_missing_or_wrong_value_is_refused(tmp_path, old, new, message):
+    assert old in SMALL
     with pytest.raises(ExperimentError, match=message):
         read(tmp_path, SMALL.replace(old, new))
+
+
+@pytest.mark.parametrize("selectors", ["3", '"none"', "[]"])
+def test_selectors_are_a_list(tmp_path, selectors):
+    with pytest.raises(ExperimentError, match="selectors must be a list of names and"):
+        read(tmp_path, f"{SMALL.partition('selectors')[0]}selectors = {selectors}")
+
+
+def test_file_that_is_no_text_is_named(tmp_path):
+    (tmp_path / "small.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ExperimentError, match=r"small\.toml is no TOML"):
+        read_experiment(tmp_path / "small.toml")
+
+
+def test_same_cell_twice_is_refused(tmp_path):
+    twice = read(tmp_path, SMALL.replace('"none", {', '"none", "none", {'))
+    with pytest.raises(ExperimentError, match=r"same cell twice: .*--random--none--"):
+        twice.cells()
+
+
+def test_counts_may_make_two_cells_one(tmp_path):
+    rows = '{ name = "lasso", keep = 3 }, { name = "lasso", keep = 4 }, {'
+    text = SMALL.replace('"none", {', rows)
+    assert read(tmp_path, text).cells()
+    match = 'match = { experiment = "quick", selector = "autonfs" }'
+    matched = read(tmp_path, f"{text}\n{match}\n")
+    with pytest.raises(ExperimentError, match="same cell twice"):
+        matched.cells(counts={("wine", "random", "mlp"): 5})
+
+
+def test_every_key_of_an_experiment_has_a_kind():
+    assert {*EXPERIMENT_KINDS, "name"} == {item.name for item in fields(Experiment)}
+    assert set(SELECTOR_KINDS) == {item.name for item in fields(SelectorRow)}
+    assert set(PURPOSES) == set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda p: p.stem)

@@ -1,11 +1,9 @@
-"""An experiment file: which cells to run, and with which budget."""
+"""What an experiment is: lists of names whose product are its cells, and a budget."""
 
-import difflib
-import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from sievebench.run_spec import RunSpec
@@ -163,20 +161,25 @@ class Experiment:
         Raises
         ------
         ExperimentError
-            If a cell contradicts itself.
+            If a cell contradicts itself, or is there twice.
         """
         try:
             cells = self._all_cells(device)
         except ValueError as error:
             raise ExperimentError(f"{self.name}: {error}") from error
-        if not self.match:
-            return cells
-        known = counts or {}
-        return [
-            replace(spec, keep=known[place])
-            for spec in cells
-            if (place := (spec.dataset, spec.scenario, spec.downstream)) in known
-        ]
+        if self.match:
+            known = counts or {}
+            cells = [
+                replace(spec, keep=known[place])
+                for spec in cells
+                if (place := (spec.dataset, spec.scenario, spec.downstream)) in known
+            ]
+        twice = [key for key, n in Counter(s.key for s in cells).items() if n > 1]
+        if twice:
+            raise ExperimentError(
+                f"{self.name}: selectors make the same cell twice: {twice[0]}."
+            )
+        return cells
 
     def _all_cells(self, device: str) -> list[RunSpec]:
         """Return the product of the lists."""
@@ -208,67 +211,3 @@ class Experiment:
             for settings in row.all_settings()
             for downstream in self.downstream
         ]
-
-
-def read_experiment(path: Path) -> Experiment:
-    """Read an experiment file.
-
-    Parameters
-    ----------
-    path : Path
-        TOML; its name without the suffix is the experiment's.
-
-    Returns
-    -------
-    Experiment
-
-    Raises
-    ------
-    ExperimentError
-        If a key is unknown or missing, or a value is not allowed.
-    """
-    try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise ExperimentError(f"{path} is no TOML: {error}.") from error
-    _check_keys(path, values, Experiment)
-    rows = [_selector_row(path, row) for row in values.get("selectors", [])]
-    values["selectors"] = tuple(rows)
-    for name in ("datasets", "scenarios", "downstream"):
-        if name in values:
-            values[name] = tuple(values[name])
-    try:
-        experiment = Experiment(**{**values, "name": path.stem})
-    except TypeError as error:
-        raise ExperimentError(f"{path}: {error}.") from error
-    if experiment.match and set(experiment.match) != {"experiment", "selector"}:
-        raise ExperimentError(f"{path}: match needs an experiment and a selector.")
-    if experiment.profile not in PROFILES:
-        allowed = ", ".join(PROFILES)
-        raise ExperimentError(
-            f"{path}: profile must be one of {allowed}, got {experiment.profile!r}."
-        )
-    return experiment
-
-
-def _selector_row(path: Path, row: Any) -> SelectorRow:
-    """Return a row given as a name or as a table."""
-    if isinstance(row, str):
-        return SelectorRow(row)
-    _check_keys(path, row, SelectorRow)
-    for name, values in row.get("vary", {}).items():
-        if not isinstance(values, list) or not values:
-            raise ExperimentError(
-                f"{path}: vary needs a list of values for {name!r}, got {values!r}."
-            )
-    return SelectorRow(**row)
-
-
-def _check_keys(path: Path, values: Mapping[str, Any], kind: type[Any]) -> None:
-    """Refuse keys that mean nothing, and name the nearest."""
-    known = [item.name for item in fields(kind)]
-    for key in values:
-        if key not in known or (key == "name" and kind is Experiment):
-            near = difflib.get_close_matches(key, known, cutoff=0.5)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
-            raise ExperimentError(f"{path}: unknown key {key!r}{hint}")
