@@ -32,7 +32,11 @@ NO_PREDICTOR = "none"
 # Fields that came after the first records: with their default they are left out of
 # JSON and key, so that old records keep theirs.
 _LATER = ("n_removed",)
+# The fields that the name of a record's file begins with; file systems end names at 255
+# bytes, and the hash, the suffix and what marks an unfinished file come on top.
 _READABLE = ("experiment", "dataset", "scenario", "selector", "downstream")
+_SEPARATORS = frozenset("/\\")
+_MOST_BYTES = 200
 
 
 @dataclass(frozen=True)
@@ -103,6 +107,7 @@ class RunSpec:
     n_removed: int | None = None
 
     def __post_init__(self) -> None:
+        self._check_names()
         if not self.seeds or len(set(self.seeds)) != len(self.seeds):
             raise ValueError(f"seeds must be distinct numbers, got {self.seeds!r}.")
         if self.n_trials < 0:
@@ -125,6 +130,24 @@ class RunSpec:
                 f"got {self.keep!r}."
             )
         self._check_experiment()
+
+    def _check_names(self) -> None:
+        """Raise ValueError if a name cannot be part of the name of a file."""
+        names = {name: getattr(self, name) for name in _READABLE}
+        for field_name, name in names.items():
+            is_text = isinstance(name, str) and name != "" and name.isprintable()
+            if not is_text or set(name) & _SEPARATORS:
+                raise ValueError(
+                    f"{field_name} must be a name that can be part of a file's, "
+                    f"without / and \\, got {name!r}."
+                )
+        n_bytes = len("".join(names.values()).encode())
+        if n_bytes > _MOST_BYTES:
+            longest = max(names, key=lambda field_name: len(names[field_name]))
+            raise ValueError(
+                f"{longest} is too long: the names of a cell may have {_MOST_BYTES} "
+                f"bytes in all, got {n_bytes}."
+            )
 
     def _check_experiment(self) -> None:
         """Raise ValueError if a field does not go with what the runs are for."""

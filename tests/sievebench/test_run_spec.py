@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from sievebench.run_spec import RunSpec
+from sievebench.store import RunRecord, Store
 
 CELL = RunSpec(
     "wine", "random", "forest", seeds=(0, 1), selector_settings={"a": (1, 2)}
@@ -35,6 +36,16 @@ def test_key_is_readable_and_changes_with_any_field_but_the_device():
     keys = {replace(CELL, **change).key for change in changes}
     assert len(keys | {CELL.key}) == len(changes) + 1
     assert replace(CELL, device="cuda").key == CELL.key
+
+
+def test_file_of_the_longest_names_can_be_written(tmp_path):
+    n_left = 200 - len("benchmarkwinerandommlp")
+    store = Store(tmp_path)
+    spec = replace(CELL, selector="x" * n_left)
+    assert store.write(RunRecord(spec, "failed", reason="planted")).is_file()
+    assert store.read(spec) is not None
+    with pytest.raises(ValueError, match="200 bytes in all, got 201"):
+        replace(CELL, selector="x" * (n_left + 1))
 
 
 def test_key_of_records_that_are_there_does_not_change():
@@ -94,6 +105,12 @@ def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
+        ({"selector": "forest:depth 1/2"}, "selector must be a name .* 'forest:depth"),
+        ({"dataset": "..\\wine"}, "dataset must be a name that can be part of a file"),
+        ({"scenario": "a\nb"}, "scenario must be a name"),
+        ({"downstream": ""}, "downstream must be a name"),
+        ({"dataset": 3}, "dataset must be a name .* got 3."),
+        ({"selector": f"forest:{'ü' * 100}"}, "selector is too long: .* got 22"),
         ({"seeds": ()}, "seeds must be distinct"),
         ({"seeds": (1, 1)}, "seeds must be distinct"),
         ({"n_trials": -1}, "n_trials must be"),
