@@ -10,7 +10,14 @@ import pytest
 from sievebench.analysis.schema import check_runs
 from sievebench.environment import describe_environment
 from sievebench.run_spec import RunSpec
-from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, collect
+from sievebench.store import (
+    DatasetFacts,
+    RunRecord,
+    RunResult,
+    Store,
+    collect,
+    find_stores,
+)
 
 SPEC = RunSpec("higgs", "random", "autonfs:auto", seeds=(0, 1))
 FACTS = DatasetFacts(100, 4, 8, "roc_auc", is_sample=True, checksum="ab")
@@ -74,11 +81,49 @@ def test_unfinished_file_is_not_read(tmp_path):
     assert list(store.records()) == [DONE]
 
 
-def test_file_that_is_no_record_is_named(tmp_path):
-    path = Store(tmp_path).write(DONE)
-    path.write_text("[]")
+def without(key):
+    values = json.loads(DONE.to_json())
+    del values[key]
+    return json.dumps(values)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "[]", "null", "{}", DONE.to_json()[:200], "\x00\x01"),
+        *(without("spec"), without("key"), without("version"), without("status")),
+        DONE.to_json().replace('"version": 1', '"version": 2'),
+        json.dumps({**json.loads(DONE.to_json()), "runs": [3]}),
+        json.dumps({**json.loads(DONE.to_json()), "facts": 3}),
+        json.dumps({**json.loads(DONE.to_json()), "spec": []}),
+    ],
+)
+def test_file_that_is_no_record_is_named(tmp_path, text):
+    store = Store(tmp_path)
+    path = store.write(DONE)
+    path.write_text(text)
+    for read in (lambda: list(store.records()), lambda: store.read(SPEC)):
+        with pytest.raises(ValueError, match=f"{re.escape(path.name)} is no record"):
+            read()
+    path.write_bytes(b"\xff\xfe")
     with pytest.raises(ValueError, match=f"{re.escape(path.name)} is no record"):
-        list(Store(tmp_path).records())
+        store.read(SPEC)
+
+
+def test_folder_without_records_holds_none(tmp_path):
+    Store(tmp_path / "empty").make()
+    with pytest.raises(ValueError, match="empty holds no records"):
+        find_stores(tmp_path / "empty")
+    Store(tmp_path / "full").write(DONE)
+    assert [store.folder.name for store in find_stores(tmp_path)] == ["full"]
+
+
+def test_folder_that_cannot_be_written_is_named(tmp_path):
+    Store(tmp_path / "new").make()
+    assert list((tmp_path / "new" / "records").iterdir()) == []
+    (tmp_path / "file").write_text("")
+    with pytest.raises(OSError, match=r"no record can be written into .*file.small"):
+        Store(tmp_path / "file" / "small").make()
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from sievebench.run_spec import RunSpec
 from sievebench.store._record import RunRecord
@@ -48,6 +49,21 @@ class Store:
         path = self.path_of(spec)
         return _read(path) if path.is_file() else None
 
+    def make(self) -> None:
+        """Make the folder of the records, or raise OSError if none can be written."""
+        folder = self.folder / "records"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            TemporaryFile(dir=folder).close()
+        except OSError as error:
+            raise type(error)(
+                f"no record can be written into {folder}: {error.strerror}."
+            ) from error
+
+    def has_records(self) -> bool:
+        """Tell whether there is any record."""
+        return any((self.folder / "records").glob("*.json"))
+
     def records(self) -> Iterator[RunRecord]:
         """Yield all records, by name."""
         for path in sorted((self.folder / "records").glob("*.json")):
@@ -73,7 +89,7 @@ def find_stores(folder: Path) -> list[Store]:
         If there are none.
     """
     folders = [folder, *sorted(folder.iterdir())] if folder.is_dir() else []
-    stores = [Store(path) for path in folders if (path / "records").is_dir()]
+    stores = [store for path in folders if (store := Store(path)).has_records()]
     if not stores:
         raise ValueError(f"{folder} holds no records.")
     return stores
@@ -83,5 +99,7 @@ def _read(path: Path) -> RunRecord:
     """Return a record, or say which file is none."""
     try:
         return RunRecord.from_json(path.read_text(encoding="utf-8"))
-    except (ValueError, KeyError, TypeError) as error:
+    except KeyError as error:
+        raise ValueError(f"{path} is no record: it has no {error}.") from error
+    except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{path} is no record: {error}") from error
