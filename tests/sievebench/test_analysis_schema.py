@@ -49,6 +49,33 @@ def test_check_refuses_a_run_twice():
         check_runs(table(run(), run(score=0.6)))
 
 
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (
+            [run(key="a"), run(seed=1, key="c"), run(score=0.6, key="b")],
+            r"twice: .* seed=0 \(in a\.json, b\.json\); take away",
+        ),
+        ([run(key="a"), run(key="a")], r"seed=0 \(in a\.json\)"),
+        (
+            [run(key="a"), failed("no such", seed=1, selector="forrest", key="b")],
+            r"labels in 'forrest' \(in b\.json\); take away",
+        ),
+        (
+            [run(selector="lost", seed=n, key=str(n)) for n in range(3)],
+            r"labels in 'lost' \(in 0\.json, 1\.json, \.\.\.\)",
+        ),
+        (
+            [run(key="a"), failed("no such", seed=1, scenario="randm", key="b")],
+            r"got 'randm' \(in b\.json\)",
+        ),
+    ],
+)
+def test_check_names_the_records_if_the_table_does(rows, message):
+    with pytest.raises(RunTableError, match=message):
+        check_runs(table(*rows))
+
+
 def test_check_takes_variants_and_failures():
     runs = table(run(selector="autonfs:auto"), failed("out of memory"))
     assert list(check_runs(runs)["reason"]) == ["", "out of memory"]

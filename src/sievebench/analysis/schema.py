@@ -81,6 +81,9 @@ COLUMNS = (
     ),
 )
 
+# So many records are named in a message.
+_MOST_RECORDS = 2
+
 # A run is one of these; twice the same is a mistake of whoever collected them.
 KEY = [
     *("experiment", "dataset", "scenario", "selector", "downstream", "seed"),
@@ -118,13 +121,19 @@ def check_runs(table: pd.DataFrame) -> pd.DataFrame:
     checked = pd.DataFrame(
         {column.name: _cells(table, column) for column in COLUMNS}, index=table.index
     ).reset_index(drop=True)
-    _check_selectors(checked)
+    _check_selectors(checked, table)
     _check_finished(checked)
     _check_counts(checked)
     twice = checked[checked.duplicated(KEY)]
     if len(twice):
-        run = ", ".join(f"{name}={twice.iloc[0][name]}" for name in KEY[:6])
-        raise RunTableError(f"a run is in the table twice: {run}.")
+        first = twice.iloc[0]
+        run = ", ".join(f"{name}={first[name]}" for name in KEY[:5])
+        alike = (checked[KEY] == first[KEY]) | (checked[KEY].isna() & first[KEY].isna())
+        raise RunTableError(
+            f"a run is in the table twice: {run}, seed={first['seed']:g}"
+            f"{_records(table, alike.all(axis=1))}; take away what is not wanted, or "
+            "name settings that differ, as in forest:deep."
+        )
     # Sums of floats depend on their order: it must not be that of the file.
     return checked.sort_values(KEY, ignore_index=True)
 
@@ -146,7 +155,7 @@ def _cells(table: pd.DataFrame, column: Column) -> Any:
     if wrong:
         raise RunTableError(
             f"column {column.name!r} must be one of {_names(column.allowed)}, "
-            f"got {_names(wrong)}."
+            f"got {_names(wrong)}{_records(table, texts.isin(wrong))}."
         )
     return texts
 
@@ -172,13 +181,15 @@ def _flags(cells: Any, name: str) -> Any:
     return flags.astype(bool)
 
 
-def _check_selectors(runs: pd.DataFrame) -> None:
+def _check_selectors(runs: pd.DataFrame, table: pd.DataFrame) -> None:
     """Refuse selectors that nobody has named."""
     named = set(runs["selector"])
     wrong = sorted(n for n in named if n.partition(":")[0] not in SELECTOR_LABELS)
     if wrong:
         raise RunTableError(
-            f"column 'selector' has no name of sievebench.labels in {_names(wrong)}."
+            f"column 'selector' has no name of sievebench.labels in {_names(wrong)}"
+            f"{_records(table, runs['selector'].isin(wrong))}; take away what was "
+            "misspelt."
         )
 
 
@@ -204,6 +215,16 @@ def _check_counts(runs: pd.DataFrame) -> None:
                 f"column {fewer!r} exceeds {more!r}: {row[fewer]:g} of {row[more]:g} "
                 f"({row['selector']} on {row['dataset']})."
             )
+
+
+def _records(table: pd.DataFrame, rows: Any) -> str:
+    """Say which records some rows come from, nothing if the table does not tell."""
+    if "key" not in table.columns:
+        return ""
+    keys = list(dict.fromkeys(table["key"][rows.to_numpy()].astype(str)))
+    files = [f"{key}.json" for key in keys[:_MOST_RECORDS]]
+    more = ["..."] if len(keys) > _MOST_RECORDS else []
+    return f" (in {', '.join([*files, *more])})"
 
 
 def _names(names: Iterable[str]) -> str:
