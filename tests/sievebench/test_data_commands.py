@@ -18,6 +18,7 @@ from sievebench.data import find_entry
 def empty_folders(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path / "data"))
+    (tmp_path / "data").mkdir()
     return tmp_path
 
 

@@ -5,9 +5,19 @@ from pathlib import Path
 
 
 def data_folder() -> Path | None:
-    """Return the folder that FEATURESIEVE_DATA names, None if it is not set."""
+    """Return the folder that FEATURESIEVE_DATA names, None if it is not set.
+
+    Raises NotADirectoryError if it names something else.
+    """
     setting = os.environ.get("FEATURESIEVE_DATA")
-    return Path(setting).expanduser() if setting else None
+    if not setting:
+        return None
+    folder = Path(setting).expanduser()
+    if not folder.is_dir():
+        raise NotADirectoryError(
+            f"FEATURESIEVE_DATA must name a folder that exists, got {setting!r}."
+        )
+    return folder
 
 
 def cache_folder() -> Path:
