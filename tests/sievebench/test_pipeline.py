@@ -68,6 +68,16 @@ def test_tuned_settings_are_recorded_and_used(tmp_path):
     assert run_one(fixed).runs[0].score == record.runs[0].score
 
 
+def test_damaged_trials_are_named(tmp_path):
+    journal = tmp_path / "trials.log"
+    spec = replace(CELL, n_trials=2, seeds=(0,))
+    assert run_one(spec, journal=journal).status == "done"
+    journal.write_bytes(journal.read_bytes()[:1000])
+    record = run_one(replace(spec, n_trials=3), journal=journal)
+    assert record.status == "failed"
+    assert f"the trials in {journal} are damaged" in record.reason
+
+
 def test_settings_that_are_given_are_not_tuned():
     given = {"n_estimators": 7}
     spec = replace(

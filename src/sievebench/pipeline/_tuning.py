@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -51,7 +52,7 @@ def tune_cell(
     Raises
     ------
     ValueError
-        If no settings worked.
+        If no settings worked, or the journal is damaged.
     """
     spaces = {
         "downstream": _without(
@@ -73,6 +74,8 @@ def tune_cell(
             batch_size=spec.trials_at_once,
             max_seconds=spec.tuning_seconds,
         )
+    except JSONDecodeError as error:  # the only JSON that is read there
+        raise ValueError(f"the trials in {journal} are damaged: {error}") from error
     except NothingWorkedError as error:
         raise ValueError(f"{error} The last one: {judge.problems[-1:]}") from error
 
