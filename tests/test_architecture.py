@@ -117,12 +117,12 @@ LABORATORY_MAY_IMPORT = {
     "tuning": {"search_space"},
     "analysis": {"labels"},
     "report": {"store", "analysis", "labels"},
-    "pipeline": STAGES | {"run_spec", "search_space", "tuning", "stack"},
+    "pipeline": STAGES | {"run_spec", "search_space", "tuning", "stack", "spelling"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"}
     | {"stack"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
-    | {"featuresieve"},
+    | {"featuresieve", "spelling"},
     "__main__": {"cli"},
 }
 

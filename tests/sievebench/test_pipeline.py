@@ -141,8 +141,12 @@ def test_test_part_does_not_touch_tuning_or_selection(monkeypatch):
         ),
         ({"keep": "own"}, "skipped", "does not choose the number"),
         ({"dataset": "otto"}, "skipped", "cannot be downloaded by a program"),
-        ({"selector": "magic"}, "failed", "'magic' must be one of none"),
-        ({"scenario": "salt"}, "failed", "scenario must be one of"),
+        (
+            {"selector": "magic"},
+            "failed",
+            "there is no selector 'magic'",
+        ),
+        ({"scenario": "salt"}, "failed", "there is no scenario 'salt'"),
         (
             {"selector": "forest", "selector_settings": {"n_estimators": -1}},
             "failed",

@@ -52,7 +52,7 @@ def test_cells_run_once_and_failures_are_records(tmp_path):
     endings = run_cells(cells, store, n_workers=1, progress=tell)
     assert endings == {"done": 2, "failed": 1}
     assert told[:2] == [("univariate", "started"), ("univariate", "done")]
-    assert "'magic' must be one of" in store.read(cells[1]).reason
+    assert "there is no selector 'magic'" in store.read(cells[1]).reason
     again = []
     assert endings == run_cells(cells, store, progress=lambda *_: again.append(1))
     assert again == []
@@ -193,7 +193,7 @@ def test_command_lists_cells_and_filters_them(tmp_path, capsys):
     printed = capsys.readouterr().out.split()
     assert [key.split("--")[3] for key in printed] == ["none", "mrmr"]
     assert main([*words, "--selectors", "nothing"]) == 2
-    assert "has no selector 'nothing'" in capsys.readouterr().err
+    assert "has no selector 'nothing'; did you mean 'none'?" in capsys.readouterr().err
     file.write_text("profile = 3")
     assert main(words) == 2
 
@@ -237,8 +237,14 @@ def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(tmp_path, ca
     )
     words = ["run", str(file), "--out", str(tmp_path), "--list"]
     assert main(words) == 0
-    keys = capsys.readouterr().out.split()
+    printed = capsys.readouterr()
+    assert printed.err.startswith("9 of 12 cells are left out")
+    keys = printed.out.split()
     assert {key.split("--")[2] for key in keys} == {"random"}
+    assert main([*words, "--scenarios", "random", "none"]) == 0
+    printed = capsys.readouterr()
+    assert printed.out.split() == keys
+    assert "3 of 6 cells are left out, as 'quick' has no finished record" in printed.err
     experiment = read_experiment(file)
     counts = counts_kept(store.records(), "autonfs:auto")
     assert [spec.keep for spec in experiment.cells("auto", counts)] == [4, 4, 4]
@@ -271,10 +277,12 @@ def test_progress_shows_what_runs_and_what_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stderr", terminal)
     words = {"retry": [], "workers": 1, "quiet": False}
     cells = [cell("none"), cell("lasso"), cell("mrmr")]
-    shown = RunProgress(cells, Store(tmp_path), argparse.Namespace(**words))
+    store = Store(tmp_path)
+    shown = RunProgress(cells, store, argparse.Namespace(**words))
     shown(cells[0], "started", 0.0)
     shown(cells[0], "done", 90.0)
     shown(cells[1], "running", 3700.0)
+    store.write(RunRecord(cells[1], "timeout", reason=f"took\nmore {'and more ' * 99}"))
     shown(cells[1], "timeout", 3800.0)
     shown.close()
     starting, started, done, running, timeout, end = terminal.getvalue().split("\r")
@@ -282,7 +290,9 @@ def test_progress_shows_what_runs_and_what_is_left(tmp_path, monkeypatch):
     assert started.endswith("wine random none mlp started")
     assert "[1/3] 0 s, 3:00 min left  wine random none mlp done after 90.0 s" in done
     assert running.endswith("wine random lasso mlp running for 1 h 01 min")
-    assert timeout.endswith("timeout after 3800.0 s\n")
+    _, _, reason = timeout.partition("timeout after 3800.0 s: took more and more ")
+    assert reason.endswith(" ...\n")
+    assert len(reason) < 250
     assert end == "\033[K"
 
 

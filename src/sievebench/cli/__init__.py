@@ -4,10 +4,11 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from sievebench.cli._collect import add_collect_parser
 from sievebench.cli._compare import add_compare_parser
 from sievebench.cli._data import add_data_parser
 from sievebench.cli._report import add_paper_parser, add_report_parser
-from sievebench.cli._run import add_collect_parser, add_run_parser
+from sievebench.cli._run import add_run_parser
 
 __all__ = ["console", "main"]
 

@@ -5,16 +5,20 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sievebench.cli._collect import check_table_file, write_table
 from sievebench.cli._run_progress import RunProgress
+from sievebench.spelling import hint
 
 if TYPE_CHECKING:
-    from sievebench.experiment import Profile
+    from sievebench.experiment import Experiment, Profile
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
 
+_RETRIED = ("failed", "timeout", "skipped")
 _EXAMPLES = """\
 examples:
   sievebench run experiments/smoke.toml
@@ -62,7 +66,7 @@ def add_run_parser(commands: Any) -> None:
         "--retry",
         nargs="+",
         default=[],
-        choices=("failed", "timeout", "skipped"),
+        choices=_RETRIED,
         help="run cells again that ended so",
     )
     add("--shard", type=_shard, metavar="I/N", help="every N-th cell, from the I-th")
@@ -83,22 +87,6 @@ def add_run_parser(commands: Any) -> None:
     add("--quiet", action="store_true", help="no progress")
 
 
-def add_collect_parser(commands: Any) -> None:
-    """Add `sievebench collect` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
-    collect = commands.add_parser(
-        "collect", help="make one table of the records of experiments"
-    )
-    collect.set_defaults(run=run_collect)
-    add = collect.add_argument
-    add("folders", nargs="+", type=Path, metavar="FOLDER", help="OUT/NAME or OUT")
-    add("--out", type=Path, required=True, metavar="FILE", help="CSV or Parquet")
-
-
 def run_experiment(options: argparse.Namespace) -> int:
     """Run an experiment and return the exit status.
 
@@ -110,33 +98,36 @@ def run_experiment(options: argparse.Namespace) -> int:
     -------
     int
     """
-    from sievebench.experiment import ExperimentError, read_experiment
+    from sievebench.experiment import read_experiment
+    from sievebench.runner import check_cells
     from sievebench.store import Store
 
     try:
         experiment = read_experiment(options.experiment)
-        counts = _counts(experiment.match, options.out)
-        cells = _chosen(experiment.cells(options.device, counts), options)
-    except ExperimentError as error:
+        cells = _cells(experiment, options)
+        check_cells(cells, is_elsewhere=options.cluster is not None)
+        if options.list:
+            for spec in cells:
+                print(spec.key)
+            return 0
+        options.workers = options.workers or _usual_workers(cells)
+        store = Store(options.out / experiment.name)
+        if options.table is not None:
+            check_table_file("--table", options.table)
+            for _ in store.records():  # a damaged one would spoil the table
+                pass
+        shown = RunProgress(cells, store, options)
+    except ValueError as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
-    options.workers = options.workers or _usual_workers(cells)
-    store = Store(options.out / experiment.name)
-    if options.list:
-        for spec in cells:
-            print(spec.key)
-        return 0
-    shown = RunProgress(cells, store, options)
     try:
         endings = _run(cells, store, options, experiment.budget, shown)
     except KeyboardInterrupt:
-        shown.close()
         print(
             "sievebench: stopped; what is finished is kept, the same command goes on.",
             file=sys.stderr,
         )
         return 130
-    shown.close()
     if endings is None:
         return 2
     _summarise(endings, store, options)
@@ -173,31 +164,62 @@ def _run(
         print(f"sievebench: error: {error}", file=sys.stderr)
         return None
     finally:
+        shown.close()
         if cluster is not None:
             cluster.close()
 
 
-def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpec"]:
+def _cells(experiment: "Experiment", options: argparse.Namespace) -> list["RunSpec"]:
     """Return the cells the user asked for."""
-    from sievebench.experiment import ExperimentError
-
-    for field, names in (
-        ("dataset", options.datasets),
-        ("scenario", options.scenarios),
-        ("selector", options.selectors),
-    ):
-        if names is None:
-            continue
-        known = {getattr(spec, field) for spec in cells}
-        for name in names:
-            if name not in known:
-                allowed = ", ".join(sorted(known))
-                raise ExperimentError(
-                    f"the experiment has no {field} {name!r}; it has {allowed}."
-                )
-        cells = [spec for spec in cells if getattr(spec, field) in names]
+    cells = replace(experiment, match={}).cells(options.device)
+    _check_choice(cells, options)
+    cells = _chosen(cells, options)
+    if experiment.match:
+        counts = _counts(experiment.match, options.out)
+        matched = _chosen(experiment.cells(options.device, counts), options)
+        n_left_out = len(cells) - len(matched)
+        if n_left_out and not options.quiet:
+            print(
+                f"{n_left_out} of {len(cells)} cells are left out, as "
+                f"{experiment.match['experiment']!r} has no finished record of "
+                f"{experiment.match['selector']!r} to match",
+                file=sys.stderr,
+            )
+        cells = matched
     first, step = options.shard or (1, 1)
     return cells[first - 1 :: step]
+
+
+def _choices(options: argparse.Namespace) -> dict[str, list[str]]:
+    """Return the names the user asked for, by the field of a cell."""
+    named = {
+        "dataset": options.datasets,
+        "scenario": options.scenarios,
+        "selector": options.selectors,
+    }
+    return {field: names for field, names in named.items() if names is not None}
+
+
+def _check_choice(cells: list["RunSpec"], options: argparse.Namespace) -> None:
+    """Raise ValueError for a name that the experiment does not have."""
+    for field, names in _choices(options).items():
+        known = dict.fromkeys(getattr(spec, field) for spec in cells)
+        for name in names:
+            if name not in known:
+                raise ValueError(
+                    f"--{field}s: the experiment has no {field} {name!r}"
+                    f"{hint(name, known)}"
+                )
+
+
+def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpec"]:
+    """Return the cells with the names that the user asked for."""
+    choices = _choices(options).items()
+    return [
+        spec
+        for spec in cells
+        if all(getattr(spec, field) in names for field, names in choices)
+    ]
 
 
 def _usual_workers(cells: list["RunSpec"]) -> int:
@@ -208,15 +230,12 @@ def _usual_workers(cells: list["RunSpec"]) -> int:
 
 def _counts(match: Mapping[str, str], out: Path) -> dict[tuple[str, str, str], int]:
     """Return how many columns the selector to match kept, cell by cell."""
-    from sievebench.experiment import ExperimentError
     from sievebench.store import Store, counts_kept
 
-    if not match:
-        return {}
     store = Store(out / match["experiment"])
     counts = counts_kept(store.records(), match["selector"])
     if not counts:
-        raise ExperimentError(
+        raise ValueError(
             f"{store.folder} has no record of {match['selector']!r} to match: run "
             f"{match['experiment']!r} first."
         )
@@ -229,42 +248,11 @@ def _summarise(
     """Print how the cells ended, and write the table."""
     counts = ", ".join(f"{count} {status}" for status, count in endings.items())
     print(f"{sum(endings.values())} cells: {counts}. Records: {store.folder}")
+    others = [status for status in _RETRIED if endings[status]]
+    if others:
+        print(f"Cells that are not done are run again with --retry {' '.join(others)}.")
     if options.table is not None:
-        _write_table([store], options.table)
-
-
-def run_collect(options: argparse.Namespace) -> int:
-    """Write the table of the runs in some folders and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-    """
-    from sievebench.store import find_stores
-
-    try:
-        stores = [store for path in options.folders for store in find_stores(path)]
-    except ValueError as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
-    _write_table(stores, options.out)
-    return 0
-
-
-def _write_table(stores: list["Store"], path: Path) -> None:
-    """Write the runs of all stores as CSV or Parquet."""
-    from sievebench.store import collect
-
-    table = collect(record for store in stores for record in store.records())
-    if path.suffix == ".parquet":
-        table.to_parquet(path, index=False)
-    else:
-        table.to_csv(path, index=False)
-    print(f"wrote {path}: {len(table)} runs", file=sys.stderr)
+        write_table([store], options.table)
 
 
 def _count(text: str) -> int:

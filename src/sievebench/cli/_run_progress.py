@@ -2,12 +2,16 @@
 
 import argparse
 import sys
+import textwrap
 import time
+from collections import Counter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
+
+_LONGEST_REASON = 240
 
 
 class RunProgress:
@@ -31,13 +35,24 @@ class RunProgress:
             for spec in cells
             if (record := records[spec.key]) is None or record.status in retried
         }
+        self.store = store
         self.n_cells, self.n_workers = len(cells), options.workers
         self.is_quiet = options.quiet
         self.finished: list[tuple[RunSpec, float]] = []
         self.started = time.monotonic()
-        n_there = len(cells) - len(self.left)
-        if n_there and not self.is_quiet:
-            print(f"{n_there} of {len(cells)} cells are there", file=sys.stderr)
+        there = Counter(
+            record.status
+            for key, record in records.items()
+            if record is not None and key not in self.left
+        )
+        if there and not self.is_quiet:
+            others = [
+                f"{n} {status}" for status, n in there.items() if status != "done"
+            ]
+            how = f" ({', '.join(others)})" if others else ""
+            print(
+                f"{there.total()} of {len(cells)} cells are there{how}", file=sys.stderr
+            )
         if self.left and not self.is_quiet and sys.stderr.isatty():
             print("starting ...", end="", file=sys.stderr, flush=True)
 
@@ -54,13 +69,22 @@ class RunProgress:
         cell = f"{spec.dataset} {spec.scenario} {spec.selector} {spec.downstream}"
         line = f"[{n_done}/{self.n_cells}] {self._times()}  {cell} {what}"
         if has_ended:
-            line += f" after {seconds:.1f} s"
+            line += f" after {seconds:.1f} s{self._reason(spec)}"
         elif what == "running":
             line += f" for {_clock(seconds)}"
         # Endings other than "done" stay on the screen.
         end = "" if is_terminal and not (has_ended and what != "done") else "\n"
         start = "\r\033[K" if is_terminal else ""
         print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+
+    def _reason(self, spec: "RunSpec") -> str:
+        """Return why a cell that ended is not done."""
+        record = self.store.read(spec)
+        if record is None or not record.reason:
+            return ""
+        return (
+            f": {textwrap.shorten(record.reason, _LONGEST_REASON, placeholder=' ...')}"
+        )
 
     def _times(self) -> str:
         """Return the time so far, and what is left if that can be told."""

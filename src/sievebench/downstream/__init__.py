@@ -26,16 +26,20 @@ class Predictor:
         Split, settings, seeds, device → one `Evaluation` a seed.
     space : mapping from setting to distribution
         What a tuner may draw.
+    settings : tuple of str or None, default=None
+        All that `evaluate` takes, so that others are refused before any work; None
+        leaves that to `evaluate`.
     """
 
     evaluate: Evaluate
     space: SearchSpace
+    settings: tuple[str, ...] | None = None
 
 
 PREDICTORS: dict[str, Predictor] = {
-    "mlp": Predictor(mlp.evaluate, mlp.SPACE),
-    "forest": Predictor(forest.evaluate, forest.SPACE),
-    "xgboost": Predictor(xgboost.evaluate, xgboost.SPACE),
+    "mlp": Predictor(mlp.evaluate, mlp.SPACE, mlp.SETTINGS),
+    "forest": Predictor(forest.evaluate, forest.SPACE, forest.SETTINGS),
+    "xgboost": Predictor(xgboost.evaluate, xgboost.SPACE, xgboost.SETTINGS),
 }
 
 

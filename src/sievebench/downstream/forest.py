@@ -18,8 +18,7 @@ from sievebench.downstream._evaluation import (
 from sievebench.search_space import Integer, SearchSpace
 
 SPACE: SearchSpace = {"n_estimators": Integer(10, 2000), "max_depth": Integer(3, 10)}
-
-_SETTINGS = ("n_estimators", "max_depth", "min_samples_leaf", "max_features")
+SETTINGS = ("n_estimators", "max_depth", "min_samples_leaf", "max_features")
 
 
 def evaluate(
@@ -49,7 +48,7 @@ def evaluate(
     list of Evaluation
         One a seed.
     """
-    check_settings("forest", settings, _SETTINGS)
+    check_settings("forest", settings, SETTINGS)
     return [_evaluate_one(split, settings, seed, imputed) for seed in seeds]
 
 

@@ -49,6 +49,9 @@ class MLPSettings:
     patience: int = 20
 
 
+SETTINGS = tuple(field.name for field in fields(MLPSettings))
+
+
 class _MetricObjective:
     """Mean task loss; checkpoints are judged by the metric of the data set."""
 
@@ -100,7 +103,7 @@ def evaluate(
     list of Evaluation
         One a seed.
     """
-    check_settings("mlp", settings, [field.name for field in fields(MLPSettings)])
+    check_settings("mlp", settings, SETTINGS)
     chosen = MLPSettings(**settings)
     place = resolve_device(device)
     started = time.perf_counter()

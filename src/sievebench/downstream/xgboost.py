@@ -22,8 +22,7 @@ SPACE: SearchSpace = {
     "gamma": ZeroOr(LogUniform(1e-3, 1e2)),
     "reg_lambda": ZeroOr(LogUniform(0.1, 10.0)),
 }
-
-_SETTINGS = (*SPACE, "n_rounds", "patience")
+SETTINGS = (*SPACE, "n_rounds", "patience")
 _OBJECTIVES = {
     "regression": ("reg:squarederror", "rmse"),
     "binary": ("binary:logistic", "auc"),
@@ -58,7 +57,7 @@ def evaluate(
     list of Evaluation
         One a seed.
     """
-    check_settings("xgboost", settings, _SETTINGS)
+    check_settings("xgboost", settings, SETTINGS)
     return [_evaluate_one(split, settings, seed, device, imputed) for seed in seeds]
 
 

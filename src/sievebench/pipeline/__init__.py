@@ -6,17 +6,17 @@ from pathlib import Path
 from typing import Any
 
 from sievebench.data import MissingDataError, Split
-from sievebench.downstream import PREDICTORS
 from sievebench.pipeline._cell_table import table_of
+from sievebench.pipeline._checks import check_components, check_table
 from sievebench.pipeline._steps import merged, own_settings
 from sievebench.pipeline._studies import run_splits
 from sievebench.pipeline._tuning import one_line, tune_cell
-from sievebench.run_spec import NO_PREDICTOR, RunSpec
+from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS
 from sievebench.store import RunRecord
 from sievebench.tuning import SharedStudy
 
-__all__ = ["run_one"]
+__all__ = ["check_components", "check_table", "run_one"]
 
 
 def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunRecord:
@@ -35,7 +35,7 @@ def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunR
     started = time.perf_counter()
     known: dict[str, Any] = {}
     try:
-        _check_names(spec)
+        check_components(spec)
         table = table_of(spec, spec.seeds[0])
         known["facts"] = table.facts
         reason = _reason_to_skip(spec, table.split)
@@ -61,16 +61,6 @@ def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunR
             seconds=seconds,
             **known,
         )
-
-
-def _check_names(spec: RunSpec) -> None:
-    """Raise ValueError for a name that is in no registry."""
-    for name, allowed in (
-        (spec.selector_name, SELECTORS),
-        (spec.downstream, [*PREDICTORS, NO_PREDICTOR]),
-    ):
-        if name not in allowed:
-            raise ValueError(f"{name!r} must be one of {', '.join(allowed)}.")
 
 
 def _reason_to_skip(spec: RunSpec, split: Split) -> str:

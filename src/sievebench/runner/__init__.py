@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sievebench.run_spec import RunSpec
+from sievebench.runner._checks import check_cells
 from sievebench.runner._cluster import Cluster, ClusterError
 from sievebench.runner._node import Order
 from sievebench.runner._processes import ProcessRunner, Progress
@@ -17,6 +18,7 @@ __all__ = [
     "ClusterError",
     "Progress",
     "StorageError",
+    "check_cells",
     "remaining_seconds",
     "run_cells",
 ]
@@ -64,6 +66,8 @@ def run_cells(
         If the database cannot be used.
     ClusterError
         If the machines of the cluster are lost.
+    OSError
+        If no record can be written.
     """
     if n_workers < 1:
         raise ValueError(f"n_workers must be an int >= 1, got {n_workers!r}.")
@@ -81,6 +85,8 @@ def run_cells(
             waiting.append(spec)
         else:
             endings[record.status] += 1
+    if waiting:
+        store.make()  # before processes are started that could not write
     tell = progress or (lambda *_: None)
     if cluster is not None:
         limits = (time_limit_seconds, storage)
