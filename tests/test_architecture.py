@@ -104,6 +104,7 @@ LABORATORY_MAY_IMPORT = {
     "task": set(),
     "search_space": set(),
     "spelling": set(),
+    "interrupts": set(),
     "stack": {"featuresieve"},
     "environment": {"featuresieve"},
     "run_spec": set(),
@@ -111,7 +112,7 @@ LABORATORY_MAY_IMPORT = {
     "data": set(),
     "corruption": {"data"},
     "selectors": {"task", "search_space", "stack", "data", "featuresieve"},
-    "compare": {"task", "labels", "selectors"},
+    "compare": {"task", "labels", "selectors", "interrupts"},
     "downstream": {"search_space", "stack", "data"},
     "store": {"run_spec", "environment"},
     "tuning": {"search_space"},
@@ -119,7 +120,7 @@ LABORATORY_MAY_IMPORT = {
     "report": {"store", "analysis", "labels"},
     "pipeline": STAGES | {"run_spec", "search_space", "tuning", "stack", "spelling"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"}
-    | {"stack"},
+    | {"stack", "interrupts"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
     | {"featuresieve", "spelling"},

@@ -4,12 +4,6 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from sievebench.cli._collect import add_collect_parser
-from sievebench.cli._compare import add_compare_parser
-from sievebench.cli._data import add_data_parser
-from sievebench.cli._report import add_paper_parser, add_report_parser
-from sievebench.cli._run import add_run_parser
-
 __all__ = ["console", "main"]
 
 _INTERRUPTED = 130
@@ -46,15 +40,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     int
         The exit status.
     """
-    options = _parser().parse_args(arguments)
     try:
+        options = _parser().parse_args(arguments)
         return int(options.run(options))
-    except OSError as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
     except KeyboardInterrupt:  # before anything was finished
-        print("sievebench: interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        return _interrupted()
+    except Exception as error:
+        if _was_interrupted(error):
+            return _interrupted()
+        if isinstance(error, OSError):
+            print(f"sievebench: error: {error}", file=sys.stderr)
+            return 2
+        raise
+
+
+def _interrupted() -> int:
+    """Say so, and return the exit status."""
+    print("sievebench: interrupted", file=sys.stderr)
+    return _INTERRUPTED
+
+
+def _was_interrupted(error: BaseException | None) -> bool:
+    """Tell whether Ctrl-C is at the bottom: some imports wrap it in an error."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error is not None
 
 
 def _say_nothing(*_: object) -> None:
@@ -63,6 +73,13 @@ def _say_nothing(*_: object) -> None:
 
 def _parser() -> argparse.ArgumentParser:
     """Return the parser of all commands."""
+    # Here, where Ctrl-C is waited for.
+    from sievebench.cli._collect import add_collect_parser
+    from sievebench.cli._compare import add_compare_parser
+    from sievebench.cli._data import add_data_parser
+    from sievebench.cli._report import add_paper_parser, add_report_parser
+    from sievebench.cli._run import add_run_parser
+
     parser = argparse.ArgumentParser(
         prog="sievebench", description="Compare feature selectors."
     )

@@ -12,6 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
+from sievebench.interrupts import interrupts_held
 from sievebench.run_spec import RunSpec
 from sievebench.store import RunRecord, Status, Store
 
@@ -67,13 +68,18 @@ class ProcessRunner:
         todo = waiting[::-1]  # taken from the end
         try:
             for _ in range(min(n_workers, len(todo))):
-                self._workers.append(_start(self._store.folder, self._storage))
+                self._add_worker()
             while self._workers:
                 self._listen(todo)
                 self._end_late(todo)
         finally:
             for worker in self._workers:
                 _kill(worker)
+
+    def _add_worker(self) -> None:
+        """Start a process that Ctrl-C does not reach: this one decides."""
+        with interrupts_held():
+            self._workers.append(_start(self._store.folder, self._storage))
 
     def _listen(self, todo: list[RunSpec]) -> None:
         """Wait for a word of any worker, at most until the next limit."""
@@ -163,7 +169,7 @@ class ProcessRunner:
                 f"{worker.process.exitcode}."
             )
         if len(todo) > 0:
-            self._workers.append(_start(self._store.folder, self._storage))
+            self._add_worker()
 
     def _write(
         self, spec: RunSpec, status: Status, reason: str, seconds: float

@@ -28,7 +28,7 @@ def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
     storage : str or None, default=None
         Address of a database for trials.
     """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, on Windows too
     _end_with_parent()
     warnings.simplefilter("ignore")
     wait_asleep()
