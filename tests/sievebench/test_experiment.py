@@ -19,6 +19,7 @@ from sievebench.experiment import (
 )
 from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
 from sievebench.run_spec import NO_PREDICTOR, PURPOSES
+from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
 
 FOLDER = Path(__file__).parents[2] / "experiments"
@@ -177,6 +178,7 @@ def test_every_experiment_names_what_exists(path):
     cells = experiment.cells("cpu", dict.fromkeys(everywhere, 3))
     assert cells
     assert len({spec.key for spec in cells}) == len(cells)
+    check_cells(cells)
     for spec in cells:
         assert spec.dataset in catalog() or made_sizes(spec.dataset)
         assert spec.scenario in SCENARIOS

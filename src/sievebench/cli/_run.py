@@ -30,9 +30,10 @@ examples:
   sievebench run experiments/quick.toml --storage postgresql+psycopg://lab@host/trials
 
 Every cell leaves one record in OUT/NAME/records. Cells that have one are not run again:
-start the command anew after a kill, and it goes on. The exit status is 0 if all cells
-are done or skipped, 1 if some failed or took too long, 2 for a file that does not fit,
-130 after Ctrl-C.
+start the command anew after a kill, and it goes on; --retry runs those again that are
+not done. The exit status is 0 if all cells are done or skipped, 1 if some failed or
+took too long, 2 for a file or an argument that does not fit (nothing is run then), 130
+after Ctrl-C.
 """
 
 
