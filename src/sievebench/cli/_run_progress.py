@@ -69,7 +69,8 @@ class RunProgress:
         cell = f"{spec.dataset} {spec.scenario} {spec.selector} {spec.downstream}"
         line = f"[{n_done}/{self.n_cells}] {self._times()}  {cell} {what}"
         if has_ended:
-            line += f" after {seconds:.1f} s{self._reason(spec)}"
+            reason = "" if what == "done" else self._reason(spec)
+            line += f" after {seconds:.1f} s{reason}"
         elif what == "running":
             line += f" for {_clock(seconds)}"
         # Endings other than "done" stay on the screen.
