@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -74,8 +73,6 @@ def tune_cell(
             batch_size=spec.trials_at_once,
             max_seconds=spec.tuning_seconds,
         )
-    except JSONDecodeError as error:  # the only JSON that is read there
-        raise ValueError(f"the trials in {journal} are damaged: {error}") from error
     except NothingWorkedError as error:
         raise ValueError(f"{error} The last one: {judge.problems[-1:]}") from error
 
