@@ -102,6 +102,40 @@ def test_names_that_differ_in_spaces_only_stay_apart(tmp_path):
     assert table.features.shape == (12, 2)
 
 
+@pytest.fixture
+def repeated(tmp_path):
+    """Return a file with three columns `dup`, and one that has a name made of it."""
+    lines = ["dup,b,dup,dup (2),dup,target"]
+    lines += [f"{i},{-i},{2 * i},{3 * i},{4 * i},{i % 2}" for i in range(12)]
+    (tmp_path / "repeated.csv").write_text("\n".join(lines))
+    return tmp_path / "repeated.csv"
+
+
+def test_columns_of_one_name_stay_apart_and_are_noted(repeated):
+    table = read_table(repeated, "target")
+    assert list(table.features) == ["dup", "b", "dup (3)", "dup (2)", "dup (4)"]
+    assert table.features.loc[1].tolist() == [1, -1, 2, 3, 4]
+    assert table.notes == (
+        "A second column 'dup' is called 'dup (3)' here.",
+        "A second column 'dup' is called 'dup (4)' here.",
+    )
+
+
+def test_target_that_names_several_columns_is_refused(repeated):
+    with pytest.raises(CompareError, match=r"repeated.csv has 3 columns named 'dup'"):
+        read_table(repeated, "dup")
+
+
+def test_target_without_a_value_is_named(frame):
+    with pytest.raises(CompareError, match="'nothing' has no value in any row"):
+        table_of(frame.assign(nothing=None), "nothing")
+
+
+def test_infinite_target_counts_as_missing(frame):
+    frame.loc[2, "Größe (cm)"] = np.inf
+    assert len(table_of(frame, "Größe (cm)").target) == 19
+
+
 def test_infinite_numbers_count_as_missing(frame):
     frame.loc[2, "Größe (cm)"] = np.inf
     assert table_of(frame, "target").features["Größe (cm)"].isna().sum() == 1

@@ -5,6 +5,7 @@ import csv
 import difflib
 import gzip
 import lzma
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,14 +75,17 @@ def read_table(path: str | Path, target: str) -> Table:
         If the file cannot be read, or does not hold what it should.
     """
     path = Path(path)
-    frame = _read_frame(path)
-    names = [str(name).strip() for name in frame.columns]
-    if len(set(names)) == len(names):
-        frame.columns = names
-    return table_of(frame, target, path.name)
+    frame, headings = _read_frame(path)
+    n_alike = headings.count(target)
+    if n_alike > 1:
+        raise CompareError(f"{path.name} has {n_alike} columns named {target!r}.")
+    frame.columns, notes = unique_names(headings)
+    return table_of(frame, target, path.name, notes)
 
 
-def table_of(frame: pd.DataFrame, target: str, name: str = "table") -> Table:
+def table_of(
+    frame: pd.DataFrame, target: str, name: str = "table", notes: Sequence[str] = ()
+) -> Table:
     """Take the target out of a data frame, and bring its columns into two kinds.
 
     Parameters
@@ -92,6 +96,8 @@ def table_of(frame: pd.DataFrame, target: str, name: str = "table") -> Table:
         Name of the target column.
     name : str, default="table"
         What to call the table.
+    notes : sequence of str, default=()
+        What was changed on reading.
 
     Returns
     -------
@@ -103,12 +109,15 @@ def table_of(frame: pd.DataFrame, target: str, name: str = "table") -> Table:
         If there is no such column, or too little is left.
     """
     _check_target(frame, target)
-    notes = []
-    is_known = frame[target].notna().to_numpy()
+    notes = list(notes)
+    values = _plain_column(frame[target])
+    is_known = values.notna().to_numpy()
+    if not is_known.any():
+        raise CompareError(f"{target!r} has no value in any row of {name}.")
     if not is_known.all():
         count = int((~is_known).sum())
         notes.append(f"Rows left out for want of a value of {target!r}: {count}.")
-        frame = frame[is_known]
+        frame, values = frame[is_known], values[is_known]
     numbering = _row_numbers(frame)
     if numbering:
         notes.append(f"Row numbers left out: {', '.join(map(repr, numbering))}.")
@@ -129,10 +138,11 @@ def table_of(frame: pd.DataFrame, target: str, name: str = "table") -> Table:
         shown = ", ".join(map(repr, unique))
         notes.append(f"Text that differs in every row says little: {shown}.")
     _check_size(features, target, name)
-    values = _plain_column(frame[target]).to_numpy()
+    labels_or_numbers = values.to_numpy()
     if values.dtype == np.float64 and pd.api.types.is_integer_dtype(frame[target]):
-        values = values.astype(np.int64)  # whole numbers may be classes
-    return Table(name, features.reset_index(drop=True), target, values, tuple(notes))
+        labels_or_numbers = labels_or_numbers.astype(np.int64)  # may be classes
+    features = features.reset_index(drop=True)
+    return Table(name, features, target, labels_or_numbers, tuple(notes))
 
 
 def _check_size(features: pd.DataFrame, target: str, name: str) -> None:
@@ -150,16 +160,46 @@ def _check_size(features: pd.DataFrame, target: str, name: str) -> None:
         )
 
 
-def _read_frame(path: Path) -> pd.DataFrame:
-    """Read a file by the ending of its name."""
+def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Give every column a name of its own.
+
+    Parameters
+    ----------
+    headings : sequence of str
+        What the file calls its columns.
+
+    Returns
+    -------
+    names : list of str
+        The headings; a repeated one gets a number.
+    notes : list of str
+        What was changed, one sentence each.
+    """
+    taken, seen = set(headings), set[str]()
+    names, notes = [], []
+    for heading in headings:
+        name, number = heading, 2
+        while heading in seen and name in taken:
+            name, number = f"{heading} ({number})", number + 1
+        if name != heading:
+            notes.append(f"A second column {heading!r} is called {name!r} here.")
+        names.append(name)
+        taken.add(name)
+        seen.add(heading)
+    return names, notes
+
+
+def _read_frame(path: Path) -> tuple[pd.DataFrame, list[str]]:
+    """Read a file by the ending of its name; return it, and its headings as written."""
     endings = [ending.lower() for ending in path.suffixes]
     if not path.is_file():
         raise CompareError(f"there is no file {str(path)!r}.")
     if endings and endings[-1] in _PARQUET_ENDINGS:
         try:
-            return pd.read_parquet(path)
+            frame = pd.read_parquet(path)
         except (OSError, ValueError) as error:
             raise CompareError(_unreadable(path, error)) from error
+        return frame, [str(name).strip() for name in frame.columns]
     if not any(ending in _TEXT_ENDINGS for ending in endings[-2:]):
         raise CompareError(
             f"{path.name!r} must end in {', '.join(_TEXT_ENDINGS + _PARQUET_ENDINGS)}."
@@ -180,20 +220,27 @@ def _unreadable(path: Path, error: Exception) -> str:
     return f"{path.name!r} could not be read: {reason}"
 
 
-def _read_text(path: Path, encoding: str) -> pd.DataFrame:
+def _read_text(path: Path, encoding: str) -> tuple[pd.DataFrame, list[str]]:
     """Read delimited text, with decimal commas if that gives more numbers."""
     arguments: dict[str, Any] = {
+        "sep": _separator(path, encoding),
         "encoding": encoding,
-        "na_values": _MISSING_MARKS,
         "skipinitialspace": True,
-        "low_memory": False,
     }
-    separator = _separator(path, encoding)
-    frame = pd.read_csv(path, sep=separator, **arguments)
-    if separator == ",":
-        return frame
-    other = pd.read_csv(path, sep=separator, decimal=",", **arguments)
-    return max(frame, other, key=lambda read: read.select_dtypes("number").shape[1])
+    first = pd.read_csv(
+        path, header=None, nrows=1, dtype=str, keep_default_na=False, **arguments
+    )
+    arguments |= {"na_values": _MISSING_MARKS, "low_memory": False}
+    frame = pd.read_csv(path, **arguments)  # gives columns without a name one
+    headings = [
+        str(heading).strip() or str(name)
+        for heading, name in zip(first.iloc[0], frame.columns, strict=True)
+    ]
+    if arguments["sep"] == ",":
+        return frame, headings
+    other = pd.read_csv(path, decimal=",", **arguments)
+    best = max(frame, other, key=lambda read: read.select_dtypes("number").shape[1])
+    return best, headings
 
 
 def _separator(path: Path, encoding: str) -> str:
@@ -212,10 +259,8 @@ def _separator(path: Path, encoding: str) -> str:
 def _check_target(frame: pd.DataFrame, target: str) -> None:
     """Refuse a target that is not there, and name the nearest that is."""
     names = [str(name) for name in frame.columns]
-    if names.count(target) == 1:
-        return
     if target in names:
-        raise CompareError(f"there are {names.count(target)} columns named {target!r}.")
+        return
     lowered = {name.lower(): name for name in names}
     near = difflib.get_close_matches(target.lower(), lowered, n=1, cutoff=0.5)
     if near:
