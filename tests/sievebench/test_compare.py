@@ -161,14 +161,10 @@ def test_selector_out_of_time_is_a_row_and_the_others_go_on():
 
 
 def test_failing_selector_is_a_row_with_its_reason():
-    plan = Plan(("mrmr", "none"), n_folds=2, keep=0.5)
-    # One class has a single row: in one fold the training rows have one class only.
-    broken = table_of(
-        pd.DataFrame({"a": range(12), "b": range(12), "target": ["u"] * 11 + ["v"]}),
-        "target",
-    )
-    result = run_comparison(broken, plan).results[0]
-    assert result.reason.startswith("ValueError: y must have at least 2 classes")
+    plan = Plan(("protogate", "none"), n_folds=2, keep=0.5)
+    failed, finished = run_comparison(table(value_table), plan).results
+    assert failed.reason.startswith("ValueError: ProtoGate supports classification")
+    assert finished.reason == ""
 
 
 def test_process_that_dies_is_a_reason():

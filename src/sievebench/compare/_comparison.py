@@ -1,4 +1,4 @@
-"""Running a comparison: folds, one process per selector, time limits, interruption."""
+"""Running a comparison: one process per selector, time limits, interruption."""
 
 import multiprocessing
 import time
@@ -9,13 +9,9 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-import numpy as np
-from sklearn.model_selection import KFold, StratifiedKFold
-
-from sievebench.compare._exceptions import CompareError
-from sievebench.compare._plan import METRICS, FoldScore, Plan
+from sievebench.compare._deciding import class_notes, decide, folds_of
+from sievebench.compare._plan import FoldScore, Plan
 from sievebench.compare._table import Table
-from sievebench.task import task_of
 
 # Called with the selector, the number of finished folds, and what happens.
 Progress = Callable[[str, int, str], None]
@@ -90,7 +86,8 @@ def run_comparison(
         If the plan does not fit the table.
     """
     plan = decide(table, plan)
-    folds = _folds(table, plan)
+    table = replace(table, notes=(*table.notes, *class_notes(table, plan)))
+    folds = folds_of(table, plan)
     results: list[SelectorResult] = []
     is_interrupted = False
     try:
@@ -110,61 +107,6 @@ def run_comparison(
         left = plan.selectors[len(results) :]
         results += [SelectorResult(name, (), "not run, interrupted") for name in left]
     return Comparison(table, plan, tuple(results), is_interrupted)
-
-
-def decide(table: Table, plan: Plan) -> Plan:
-    """Return the plan with its task and metric decided, checked against the table.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        What to compare, and how.
-
-    Returns
-    -------
-    Plan
-    """
-    task = plan.task
-    if task == "auto":
-        task = task_of(table.target)
-    if task == "regression" and table.target.dtype == object:
-        raise CompareError(
-            f"{table.target_name!r} holds text, which is no target for a regression."
-        )
-    if task == "classification" and len(np.unique(table.target)) < 2:
-        raise CompareError(f"{table.target_name!r} has the same value in every row.")
-    metric = plan.metric or METRICS[task][0]
-    if metric not in METRICS[task]:
-        allowed = ", ".join(METRICS[task])
-        raise CompareError(f"metric of a {task} must be one of {allowed}: {metric!r}.")
-    if metric == "roc_auc" and len(np.unique(table.target)) > 2:
-        metric = "roc_auc_ovr"
-    n_columns = table.features.shape[1]
-    if isinstance(plan.keep, int) and plan.keep > n_columns:
-        raise CompareError(
-            f"cannot keep {plan.keep} columns: {table.name} has {n_columns}."
-        )
-    return replace(plan, task=task, metric=metric)
-
-
-def _folds(table: Table, plan: Plan) -> list[Any]:
-    """Return training rows and rows held out, the classes in proportion."""
-    n_rows = len(table.target)
-    if not 2 <= plan.n_folds <= n_rows:
-        raise CompareError(
-            f"the number of folds must be between 2 and {n_rows}, got {plan.n_folds}."
-        )
-    if plan.task == "classification":
-        _, codes, counts = np.unique(
-            table.target, return_inverse=True, return_counts=True
-        )
-        if counts.min() >= plan.n_folds:
-            kind = StratifiedKFold(plan.n_folds, shuffle=True, random_state=plan.seed)
-            return list(kind.split(np.zeros(n_rows), codes))
-    kind = KFold(plan.n_folds, shuffle=True, random_state=plan.seed)
-    return list(kind.split(np.zeros(n_rows)))
 
 
 def _judge(

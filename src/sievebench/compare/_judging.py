@@ -62,7 +62,7 @@ def judge_fold(
     seconds = time.perf_counter() - started
     say("fitted")
     support = selector.get_support()
-    predictor = _predictor(plan).fit(X[:, support], target[train])
+    predictor = _predictor(plan, target[train]).fit(X[:, support], target[train])
     held_out = encoder.transform(features.iloc[test])[:, support]
     score = get_scorer(plan.metric)(predictor, held_out, target[test])
     return FoldScore(float(score), tuple(support.tolist()), seconds)
@@ -77,12 +77,18 @@ def _selector(name: str, plan: Plan) -> ScoredSelector:
     return kind(**arguments)
 
 
-def _predictor(plan: Plan) -> Any:
-    """Return the predictor, not yet trained."""
+def _predictor(plan: Plan, target: npt.NDArray[Any]) -> Any:
+    """Return the predictor for this target, not yet trained."""
     is_regression = plan.task == "regression"
-    if plan.predictor == "boosting":
-        kinds = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)
-        return kinds[is_regression](random_state=plan.seed)
+    if plan.predictor == "linear":
+        if is_regression:
+            return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13)))
+        return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     if is_regression:
-        return make_pipeline(StandardScaler(), RidgeCV(np.logspace(-3, 3, 13)))
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        return HistGradientBoostingRegressor(random_state=plan.seed)
+    # Where it stops early, it holds out rows of every class: two of each are needed.
+    counts = np.unique(target, return_counts=True)[1]
+    early_stopping = "auto" if counts.min() > 1 else False
+    return HistGradientBoostingClassifier(
+        early_stopping=early_stopping, random_state=plan.seed
+    )
