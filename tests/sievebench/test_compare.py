@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import multiprocessing
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -107,11 +109,32 @@ def test_best_score_is_printed_first_and_failures_last():
 
 
 def test_csv_can_be_read_back():
-    rows = list(csv.DictReader(io.StringIO(csv_text(made_comparison()))))
+    comparison = made_comparison()
+    features = comparison.table.features.rename(columns={"b": 'b; "é", c'})
+    comparison = replace(comparison, table=replace(comparison.table, features=features))
+    rows = list(csv.DictReader(io.StringIO(csv_text(comparison))))
     assert [row["selector"] for row in rows] == ["none", "lasso", "forest", "stg"]
     assert float(rows[1]["score"]) == pytest.approx(0.6)
-    assert rows[3]["score"] == ""
+    assert json.loads(rows[1]["columns"]) == ["<a>", 'b; "é", c']
+    assert rows[3]["score"] == rows[3]["columns"] == ""
     assert rows[3]["reason"].startswith("out of time")
+
+
+@pytest.mark.parametrize(("sign", "scale"), [(1, "0 to 0.9"), (-1, "-0.9 to 0")])
+def test_bars_begin_at_zero_and_are_as_long_as_the_scores(sign, scale):
+    comparison = made_comparison()
+    results = [
+        replace(r, folds=tuple(replace(f, score=sign * f.score) for f in r.folds))
+        for r in comparison.results
+    ]
+    page = html_page(replace(comparison, results=tuple(results)))
+    bars = re.findall(r"margin-left:([\d.]+)em;width:([\d.]+)em", page)
+    starts, widths = np.array(bars, dtype=float).T
+    lengths = [8, 8 * 0.6 / 0.9, 8 * 0.6 / 0.9]  # scores of 0.9, 0.6 and 0.6
+    np.testing.assert_allclose(sorted(widths, reverse=True), lengths, atol=0.01)
+    zero = 0 if sign > 0 else 8
+    np.testing.assert_allclose(starts + (sign < 0) * widths, zero, atol=0.02)
+    assert f"<th>{scale}</th>" in page
 
 
 def test_page_needs_no_other_file_and_escapes_names():
@@ -218,7 +241,10 @@ def test_command_line_prints_and_writes(file, tmp_path, capsys):
     [
         ({"--target": "tagret"}, "did you mean 'target'"),
         ({"--task": "regression"}, "holds text"),
-        ({"--csv": "nowhere/out.csv"}, "there is no folder 'nowhere'"),
+        ({"--exclude": "none"}, "--exclude leaves no selector"),
+        ({"--csv": "nowhere/out.csv"}, "--csv: there is no folder 'nowhere'"),
+        ({"--html": "."}, "--html: '.' is a folder"),
+        ({"--csv": "t", "--html": "t"}, "--html: 't' is the file of --csv"),
         ({"--folds": "100"}, "number of folds"),
     ],
 )
@@ -235,6 +261,8 @@ def test_wrong_argument_is_one_line_and_status_2(file, capsys, change, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["--selectors", ""], "must name a selector, got ''"),
+        (["--seed", "-1"], "must be a whole number >= 0"),
         (["--selectors", "laso"], "did you mean 'lasso'"),
         (["--keep", "1.5"], "must be a count"),
         (["--time-limit", "-1"], "must be a number of seconds"),
@@ -245,6 +273,21 @@ def test_argument_of_the_wrong_kind_is_explained(capsys, words, message):
         main(["compare", "t.csv", "--target", "y", *words])
     assert caught.value.code == 2
     assert message in capsys.readouterr().err
+
+
+def test_table_is_not_written_over(file, capsys):
+    before = file.read_bytes()
+    assert main(["compare", str(file), "--target", "target", "--csv", str(file)]) == 2
+    assert "is the table itself" in capsys.readouterr().err
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("option", ["--csv", "--html"])
+def test_file_that_may_not_be_written_is_told_before_work(capsys, monkeypatch, option):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    words = ["nowhere.csv", "--target", "y", option, "out"]
+    assert main(["compare", *words]) == 2
+    assert f"{option}: 'out' may not be written" in capsys.readouterr().err
 
 
 def test_help_has_examples_and_imports_nothing_heavy():

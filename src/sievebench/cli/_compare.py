@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import os
 import sys
 import time
 from itertools import chain
@@ -89,7 +90,7 @@ def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="most seconds of one fit of a selector (600; 0 for no limit)",
     )
-    add("--seed", type=int, default=0, help="decides all that is random (0)")
+    add("--seed", type=_seed, default=0, help="decides all that is random (0)")
     add("--csv", type=Path, metavar="FILE", help="write the result as CSV")
     add("--html", type=Path, metavar="FILE", help="write the result as a page")
     add("--quiet", action="store_true", help="no progress")
@@ -117,14 +118,14 @@ def run_compare(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     """Run a comparison and show it."""
-    from sievebench.compare import Plan, read_table, run_comparison
+    from sievebench.compare import CompareError, Plan, read_table, run_comparison
 
-    for path in (options.csv, options.html):
-        if path is not None and not path.parent.is_dir():
-            raise NotADirectoryError(f"there is no folder {str(path.parent)!r}.")
+    _check_outputs(options)
     named = chain.from_iterable(options.selectors or [SELECTOR_LABELS])
     excluded = set(chain.from_iterable(options.exclude))
     names = [name for name in dict.fromkeys(named) if name not in excluded]
+    if not names:
+        raise CompareError("--exclude leaves no selector to compare.")
     plan = Plan(
         selectors=tuple(names),
         task=options.task,
@@ -143,6 +144,25 @@ def _compare(options: argparse.Namespace) -> int:
     if comparison.is_interrupted:
         return 130
     return 0 if any(not result.reason for result in comparison.results) else 1
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse, before any work is done, a file that cannot or should not be written."""
+    from sievebench.compare import CompareError
+
+    taken = {Path(options.table).resolve(): "the table itself"}
+    for option, path in (("--csv", options.csv), ("--html", options.html)):
+        if path is None:
+            continue
+        if path.is_dir():
+            raise CompareError(f"{option}: {str(path)!r} is a folder.")
+        if not path.parent.is_dir():
+            raise CompareError(f"{option}: there is no folder {str(path.parent)!r}.")
+        if not os.access(path if path.exists() else path.parent, os.W_OK):
+            raise CompareError(f"{option}: {str(path)!r} may not be written.")
+        if path.resolve() in taken:
+            raise CompareError(f"{option}: {str(path)!r} is {taken[path.resolve()]}.")
+        taken[path.resolve()] = f"the file of {option}"
 
 
 def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
@@ -198,6 +218,8 @@ class _Progress:
 def _selectors(text: str) -> list[str]:
     """Return short names of selectors, commas between them, or name the nearest."""
     names = [name.strip() for name in text.split(",") if name.strip()]
+    if not names:
+        raise argparse.ArgumentTypeError(f"must name a selector, got {text!r}")
     for name in names:
         if name not in SELECTOR_LABELS:
             near = difflib.get_close_matches(name.lower(), SELECTOR_LABELS, cutoff=0.5)
@@ -222,6 +244,19 @@ def _keep(text: str) -> int | float | str:
     raise argparse.ArgumentTypeError(
         f"must be a count, a fraction above 0 and at most 1.0, or auto: {text!r}"
     )
+
+
+def _seed(text: str) -> int:
+    """Return a seed."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = -1
+    if not 0 <= value < 2**32:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number >= 0 and below 2**32, got {text!r}"
+        )
+    return value
 
 
 def _seconds(text: str) -> float | None:

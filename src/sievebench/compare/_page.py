@@ -25,11 +25,12 @@ th:first-child, td:first-child, td.text { text-align: left; }
 td.text { color: #555; } tr.failed td { color: #888; }
 .bar { display: inline-block; height: .7em; background: #4878a8; }
 """
+_BAR_WIDTH_EM = 8
 _EXPLANATION = (
-    "error: standard error over the folds, whose training rows overlap, so a rough "
-    "guide; kept: mean number of columns; seconds: one fit of the selector; agreement: "
-    "mean Jaccard index with the other selectors in the same fold; stability: the same "
-    "between the folds of one selector."
+    "bars: the score, from 0; error: standard error over the folds, whose training "
+    "rows overlap, so a rough guide; kept: mean number of columns; seconds: one fit of "
+    "the selector; agreement: mean Jaccard index with the other selectors in the same "
+    "fold; stability: the same between the folds of one selector."
 )
 
 
@@ -63,9 +64,9 @@ def html_page(comparison: Comparison) -> str:
 
 
 def _score_table(rows: list[Row]) -> str:
-    """Return the main table, with bars from the lowest score to the highest."""
-    scores = [row.score for row in rows if not row.reason]
-    low, high = (min(scores), max(scores)) if scores else (0.0, 0.0)
+    """Return the main table, with bars that begin at a score of 0."""
+    scores = [row.score for row in rows if not np.isnan(row.score)]
+    low, high = min([0.0, *scores]), max([0.0, *scores])
     lines = []
     for row in rows:
         label = f"<td>{escape(row.label)}</td>"
@@ -73,8 +74,7 @@ def _score_table(rows: list[Row]) -> str:
             reason = f'<td class="text" colspan="7">{escape(row.reason)}</td>'
             lines.append(f'<tr class="failed">{label}{reason}</tr>')
             continue
-        width = 1 + 7 * (row.score - low) / (high - low) if high > low else 8
-        bar = f'<span class="bar" style="width:{width:.2f}em"></span>'
+        bar = _bar(row.score, low, high)
         cells = (
             number(row.score, 4),
             number(row.score_error, 4),
@@ -85,8 +85,19 @@ def _score_table(rows: list[Row]) -> str:
         )
         numbers = "".join(f"<td>{cell}</td>" for cell in cells)
         lines.append(f'<tr>{label}<td class="text">{bar}</td>{numbers}</tr>')
-    heads = ("selector", "", "score", "error", "kept", "seconds", "agreement")
+    scale = f"{low:.3g} to {high:.3g}"
+    heads = ("selector", scale, "score", "error", "kept", "seconds", "agreement")
     return _table((*heads, "stability"), lines)
+
+
+def _bar(score: float, low: float, high: float) -> str:
+    """Return a bar between 0 and a score on an axis from `low` to `high`."""
+    if np.isnan(score) or high == low:
+        return ""
+    em = _BAR_WIDTH_EM / (high - low)
+    start, width = (min(score, 0.0) - low) * em, abs(score) * em
+    style = f"margin-left:{start:.2f}em;width:{width:.2f}em"
+    return f'<span class="bar" style="{style}"></span>'
 
 
 def _kept_table(rows: list[Row]) -> str:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -171,6 +172,8 @@ def facts(comparison: Comparison) -> list[str]:
 def csv_text(comparison: Comparison) -> str:
     """Return the comparison as CSV, one line per selector.
 
+    The names of columns are a JSON list, nothing for a selector without a result.
+
     Parameters
     ----------
     comparison : Comparison
@@ -190,7 +193,8 @@ def csv_text(comparison: Comparison) -> str:
             "" if np.isnan(figure) else f"{figure:.6g}"
             for figure in (*figures, *similarities)
         ]
-        columns = "; ".join(row.columns)
+        names = list(map(str, row.columns))
+        columns = "" if row.reason else json.dumps(names, ensure_ascii=False)
         writer.writerow([row.selector, row.label, *numbers, columns, row.reason])
     return out.getvalue()
 
