@@ -322,3 +322,41 @@ def test_interrupted_comparison_keeps_what_is_finished(file):
     assert last[1].split(maxsplit=1) == ["LassoNet", "interrupted"]
     assert last[2].split(maxsplit=1) == ["Lasso", "not run, interrupted"]
     assert "Traceback" not in error
+
+
+# The command, telling when the server that forks the children has been started.
+TELLING = """
+import sys
+from sievebench.cli import console
+from sievebench.compare import _comparison
+start = _comparison._start_server
+def start_and_tell():
+    start()
+    print("started", flush=True)
+_comparison._start_server = start_and_tell
+if __name__ == "__main__":
+    sys.exit(console())
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
+@pytest.mark.parametrize("wait_seconds", [0.0, 1.0])
+def test_ctrl_c_while_modules_are_loaded_prints_no_traceback(
+    file, tmp_path, wait_seconds
+):
+    script = tmp_path / "telling.py"
+    script.write_text(TELLING)
+    process = subprocess.Popen(
+        [sys.executable, str(script), "compare", str(file), "--target", "target"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout.readline() == "started\n"
+    time.sleep(wait_seconds)
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT, error
+    assert error == ""
+    assert "interrupted" in out

@@ -1,10 +1,12 @@
 """Running a comparison: one process per selector, time limits, interruption."""
 
 import multiprocessing
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -179,7 +181,22 @@ def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
     # The server imports torch and the selectors once; forks of it start at once.
     context.set_forkserver_preload(["sievebench.compare._child"])
+    _start_server()
     return context
+
+
+def _start_server() -> None:
+    """Start the server deaf to Ctrl-C, and with it all its forks.
+
+    If it ignored Ctrl-C by itself, it would have to load its modules first, and print a
+    traceback for one that comes in that time. The parent hears it right afterwards.
+    """
+    resource_tracker.ensure_running()  # starting this would let Ctrl-C through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _judge_selector(*arguments: Any) -> None:
