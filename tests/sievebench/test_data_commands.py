@@ -5,6 +5,7 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.io
 from local_server import local_server
@@ -53,6 +54,123 @@ def test_check_finds_a_damaged_file(capsys, damaged_sample):  # noqa: ARG001
     assert "was expected" in printed.err
 
 
+def test_made_table_is_listed_and_checked(capsys):
+    assert main(["data", "list", "made:100x32"]) == 0
+    line = capsys.readouterr().out.splitlines()[1]
+    assert line.split(maxsplit=5)[:4] == ["made:100x32", "100", "32", "2"]
+    assert line.endswith("yes, it is made")
+    assert main(["data", "check", "made:100x32"]) == 0
+    assert main(["data", "fetch", "made:100x32"]) == 0
+    assert "made:100x32: at hand already" in capsys.readouterr().out
+
+
+ROW = """
+[{name}]
+title = "Toy"
+group = "tabular"
+task = "{task}"
+metric = "{metric}"
+n_rows = {n_rows}
+n_columns = 2
+n_classes = {n_classes}
+scaler = "standard"
+file = "{name}.{ending}"
+source = {{ kind = "manual", url = "https://example.org", why = "it is made up" }}
+"""
+
+
+@pytest.fixture
+def put(empty_folders):
+    """Return a function that enters a table into the catalogue of the data folder."""
+    folder = empty_folders / "data"
+    folder.mkdir()
+
+    def write(name, frame, **changes):
+        n_classes = 0 if changes.get("task") == "regression" else 2
+        facts = {
+            "task": "classification",
+            "metric": "accuracy" if n_classes else "negative_rmse",
+            "n_rows": len(frame),
+            "n_classes": n_classes,
+            "ending": "parquet",
+        }
+        frame.to_parquet(folder / f"{name}.parquet")
+        with (folder / "catalog.toml").open("a") as catalogue:
+            catalogue.write(ROW.format(name=name, **{**facts, **changes}))
+        return folder / f"{name}.parquet"
+
+    return write
+
+
+def frame(**columns):
+    plain = {"a": np.arange(20.0), "b": np.arange(20.0), "target": [0, 1] * 10}
+    return pd.DataFrame({**plain, **columns})
+
+
+TARGETS = {"none": [None, "v"] * 10, "lone": ["u"] * 10 + ["v"] * 9 + ["w"]}
+
+
+@pytest.mark.parametrize(
+    ("table", "facts", "message"),
+    [
+        (frame(a=["x"] * 20), {}, "column 'a' holds str, and must hold numbers"),
+        (frame(a=[np.inf, *range(19)]), {}, "infinite values in column 'a'"),
+        (frame().drop(columns="target"), {}, "it has no column 'target'"),
+        (frame(target=["u", "v"] * 10), {"task": "regression"}, "target such as 'u'"),
+        (
+            frame(target=[np.inf, *range(19)]),
+            {"task": "regression"},
+            "infinite values in its target",
+        ),
+        (frame(target=[np.nan, 1.0] * 10), {}, "no target in 10 of 20 rows"),
+        (frame(target=TARGETS["none"]), {}, "no target in 10 of 20 rows"),
+        (frame(target=TARGETS["lone"]), {"n_classes": 3}, "single row of class 'w'"),
+        (frame(target=range(20)), {"n_classes": 20}, "single row of class '0'"),
+        (frame(target=list(range(10)) * 2), {"n_classes": 10}, "too few rows to be"),
+        (frame(), {"n_classes": 3}, "has 2 classes, and the catalogue says 3"),
+    ],
+)
+def test_check_names_what_keeps_a_table_from_use(capsys, put, table, facts, message):
+    put("broken", table, **facts)
+    put("sound", frame())
+    assert main(["data", "check", "broken", "sound"]) == 1
+    printed = capsys.readouterr()
+    assert printed.err.startswith("broken: ")
+    assert message in printed.err
+    assert printed.err.count("\n") == 1
+    assert printed.out.startswith("sound: good (whole, 20 × 2)")
+
+
+@pytest.mark.parametrize("n_kept", [0, 10, 200, -60, -1])
+def test_check_goes_on_after_a_file_that_is_cut(capsys, put, n_kept):
+    path = put("broken", frame())
+    path.write_bytes(path.read_bytes()[:n_kept])
+    put("sound", frame())
+    assert main(["data", "check", "broken", "sound"]) == 1
+    printed = capsys.readouterr()
+    assert f"broken: {path} cannot be read: " in printed.err
+    assert "sound: good" in printed.out
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"X": np.zeros((20, 2))}, "it has no array 'target'"),
+        ({"X": np.zeros(20), "target": np.zeros(20)}, "X must be a matrix of numbers"),
+        ({"X": np.zeros((20, 2)), "target": np.zeros((20, 1))}, "one value a row"),
+        ({"X": np.full((20, 2), "x"), "target": np.zeros(20)}, "matrix of numbers"),
+    ],
+)
+def test_check_names_what_is_wrong_with_arrays(capsys, put, arrays, message):
+    path = put("wide", frame(), ending="npz").with_suffix(".npz")
+    np.savez(path, **arrays)
+    assert main(["data", "check", "wide"]) == 1
+    assert message in capsys.readouterr().err
+    path.write_bytes(path.read_bytes()[:-30])
+    assert main(["data", "check", "wide"]) == 1
+    assert "cannot be read" in capsys.readouterr().err
+
+
 def test_fetch_says_where_to_get_what_no_program_can_fetch(capsys):
     assert main(["data", "fetch", "otto", "wine"]) == 1
     printed = capsys.readouterr()
@@ -99,7 +217,11 @@ def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, capsys):
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["fetch"], "say which"), (["list", "wines"], "did you mean 'wine'")],
+    [
+        (["fetch"], "say which"),
+        (["list", "wines"], "did you mean 'wine'"),
+        (["list", "made:10x5"], "at least 20 rows and 10 columns"),
+    ],
 )
 def test_wrong_words_are_refused(capsys, words, message):
     assert main(["data", *words]) == 2

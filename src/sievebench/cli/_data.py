@@ -80,8 +80,9 @@ def _at_hand(row: "CatalogEntry") -> str:
     """Say whether a data set can be loaded without a network."""
     from sievebench.data import find_place
 
-    if row.source["kind"] == "bundled":
-        return "yes, with scikit-learn"
+    if not row.needs_file:
+        is_made = row.source["kind"] == "made"
+        return "yes, it is made" if is_made else "yes, with scikit-learn"
     place = find_place(row)
     if place is not None and row.sample is not None and place.is_sample:
         return f"a sample of {row.sample.rows} rows"
@@ -97,8 +98,8 @@ def _fetch(rows: list["CatalogEntry"]) -> int:
 
     n_failed = 0
     for row in rows:
-        place = None if row.source["kind"] == "bundled" else find_place(row)
-        if row.source["kind"] == "bundled" or (place and not place.is_sample):
+        place = find_place(row) if row.needs_file else None
+        if not row.needs_file or (place and not place.is_sample):
             print(f"{row.name}: at hand already")
             continue
         bar = _Bar(row.name)
@@ -114,17 +115,18 @@ def _fetch(rows: list["CatalogEntry"]) -> int:
 
 
 def _check(rows: list["CatalogEntry"]) -> int:
-    """Load what is at hand; count what is damaged."""
-    from sievebench.data import DataError, find_place, load
+    """Load and split what is at hand; count what cannot be used."""
+    from sievebench.data import DataError, find_place, load, split
 
     n_failed = 0
     for row in rows:
-        if row.source["kind"] != "bundled" and find_place(row) is None:
+        if row.needs_file and find_place(row) is None:
             print(f"{row.name}: {_at_hand(row)}")
             continue
         try:
             dataset = load(row.name)
-        except DataError as error:
+            split(dataset)
+        except (DataError, OSError) as error:
             print(f"{row.name}: {error}", file=sys.stderr)
             n_failed += 1
             continue

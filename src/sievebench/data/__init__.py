@@ -12,11 +12,12 @@ from sievebench.data._exceptions import (
     DataError,
     MissingDataError,
     OfflineError,
+    SmallDataError,
     UnknownDatasetError,
 )
 from sievebench.data._folders import cache_folder, data_folder
 from sievebench.data._loading import Place, checked_md5, fetch, find_place, load
-from sievebench.data._made import made_sizes
+from sievebench.data._made_names import made_sizes
 from sievebench.data._split import Part, Split, split
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "OfflineError",
     "Part",
     "Place",
+    "SmallDataError",
     "Split",
     "Task",
     "UnknownDatasetError",

@@ -6,24 +6,19 @@ That of the package, and one in the data folder, for data sets of one's own.
 import difflib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from sievebench.data._catalog_keys import check_row
 from sievebench.data._exceptions import CatalogError, UnknownDatasetError
 from sievebench.data._folders import data_folder
+from sievebench.data._made_names import N_RELEVANT, PREFIX, made_sizes
 
 Task = Literal["classification", "regression"]
 Metric = Literal["accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"]
 Scaler = Literal["standard", "quantile"]
-
-_ALLOWED = {
-    "task": ("classification", "regression"),
-    "metric": ("accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"),
-    "scaler": ("standard", "quantile"),
-    "group": ("tabular", "metagenomics", "images", "wide", "bundled"),
-}
 
 
 @dataclass(frozen=True)
@@ -52,7 +47,7 @@ class CatalogEntry:
     name : str
     title : str
         What people call it.
-    group : {"tabular", "metagenomics", "images", "wide", "bundled"}
+    group : {"tabular", "metagenomics", "images", "wide", "bundled", "made"}
     task : {"classification", "regression"}
     metric : {"accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"}
     scaler : {"standard", "quantile"}
@@ -61,7 +56,7 @@ class CatalogEntry:
     source : mapping
         Where it comes from; `kind` decides how it is read.
     file : str
-        Path under the data folder; nothing for what scikit-learn brings along.
+        Path under the data folder; nothing for what needs no file.
     md5 : str
         Of that file; nothing if no copy of it was ever prepared.
     sample : Sample or None
@@ -87,6 +82,11 @@ class CatalogEntry:
     subsample_rows: int | None = None
     relevant: tuple[int, ...] = field(default=())
 
+    @property
+    def needs_file(self) -> bool:
+        """Whether it lies in a file, and does not come with scikit-learn or is made."""
+        return self.source["kind"] not in ("bundled", "made")
+
 
 def read_catalog(path: Path) -> dict[str, CatalogEntry]:
     """Return the rows of a catalogue file by name.
@@ -103,13 +103,20 @@ def read_catalog(path: Path) -> dict[str, CatalogEntry]:
     Raises
     ------
     CatalogError
-        If a row has an unknown key, lacks one, or holds a value that is not allowed.
+        If the file is no TOML, or a row does not say what it should.
     """
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise CatalogError(f"{path} is no TOML: {error}.") from error
-    return {name: _entry(name, row) for name, row in rows.items()}
+    entries = {}
+    for name, row in rows.items():
+        try:
+            check_row(row)
+        except CatalogError as error:
+            raise CatalogError(f"{path}, row {name!r}: {error}") from error
+        entries[name] = _entry(name, row)
+    return entries
 
 
 def catalog() -> dict[str, CatalogEntry]:
@@ -148,6 +155,7 @@ def find_entry(name: str) -> CatalogEntry:
     Parameters
     ----------
     name : str
+        As in the catalogue, or "made:ROWSxCOLUMNS".
 
     Returns
     -------
@@ -158,6 +166,8 @@ def find_entry(name: str) -> CatalogEntry:
     UnknownDatasetError
         If there is none; the message names the nearest.
     """
+    if name.startswith(PREFIX):
+        return _made_entry(name)
     known = catalog()
     if name in known:
         return known[name]
@@ -166,22 +176,27 @@ def find_entry(name: str) -> CatalogEntry:
     raise UnknownDatasetError(f"there is no data set {name!r}; {hint}")
 
 
-def _entry(name: str, row: dict[str, Any]) -> CatalogEntry:
-    """Return one row, checked."""
-    known = {item.name for item in fields(CatalogEntry)}
-    unknown = sorted(set(row) - known)
-    if unknown:
-        raise CatalogError(f"catalogue row {name!r}: unknown key {unknown[0]!r}.")
-    for key, allowed in _ALLOWED.items():
-        if row.get(key) not in allowed:
-            raise CatalogError(
-                f"catalogue row {name!r}: {key} must be one of {allowed}, "
-                f"got {row.get(key)!r}."
-            )
+def _entry(name: str, row: Mapping[str, Any]) -> CatalogEntry:
+    """Return one row that has been checked."""
     values = {**row, "name": name, "relevant": tuple(row.get("relevant", ()))}
     if "sample" in row:
         values["sample"] = Sample(**row["sample"])
-    try:
-        return CatalogEntry(**values)
-    except TypeError as error:
-        raise CatalogError(f"catalogue row {name!r}: {error}.") from error
+    return CatalogEntry(**values)
+
+
+def _made_entry(name: str) -> CatalogEntry:
+    """Return what the catalogue would say of a table that is made."""
+    n_rows, n_columns = made_sizes(name)
+    return CatalogEntry(
+        name=name,
+        title=f"Made table, {n_rows} × {n_columns}",
+        group="made",
+        task="classification",
+        metric="accuracy",
+        scaler="standard",
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_classes=2,
+        source={"kind": "made"},
+        relevant=tuple(range(N_RELEVANT)),
+    )

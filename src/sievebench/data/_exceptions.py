@@ -8,6 +8,7 @@
       MissingDataError       not in the data folder, and not to be downloaded
         OfflineError         the source cannot be reached
       CorruptDataError       a file that is not what the catalogue or its source says
+      SmallDataError         too few rows, in all or of a class, to be split
 """
 
 
@@ -33,3 +34,7 @@ class OfflineError(MissingDataError):
 
 class CorruptDataError(DataError):
     """A file differs from what it should be."""
+
+
+class SmallDataError(DataError, ValueError):
+    """The rows are too few for three parts."""

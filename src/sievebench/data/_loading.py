@@ -13,8 +13,9 @@ from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
 from sievebench.data._exceptions import CorruptDataError, OfflineError
 from sievebench.data._folders import cache_folder, data_folder
-from sievebench.data._made import PREFIX, make_dataset
+from sievebench.data._made import make_dataset
 from sievebench.data._sources import SOURCES, bundled_table, where_to_put
+from sievebench.data._table_checks import check_classes, check_table
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 
 # The benchmark draws its rows without a seed; here one seed is fixed for good.
@@ -67,10 +68,10 @@ def load(
     DataError
         If there is no such data set, it cannot be got, or a file is damaged.
     """
-    if name.startswith(PREFIX):
-        return make_dataset(name)
     entry = find_entry(name)
-    if entry.source["kind"] == "bundled":
+    if entry.source["kind"] == "made":
+        return make_dataset(name)
+    if not entry.needs_file:
         return _dataset(entry, bundled_table(entry), is_sample=False, checksum="")
     place = find_place(entry, folder=folder, cache=cache)
     if place is None:
@@ -146,7 +147,7 @@ def fetch(
 
     try:
         table = SOURCES[entry.source["kind"]](entry, get)
-        _check_shape(entry, table, entry.n_rows)
+        check_table(entry, table, entry.n_rows)
     except OfflineError as error:
         raise OfflineError(f"{error} {where_to_put(entry)}") from error
     except (ValueError, KeyError, CorruptDataError) as error:
@@ -168,13 +169,15 @@ def _dataset(
 ) -> Dataset:
     """Return the record, with the rows the benchmark draws and codes for classes."""
     n_rows = entry.sample.rows if is_sample and entry.sample else entry.n_rows
-    _check_shape(entry, table, n_rows)
+    check_table(entry, table, n_rows)
     X, y = np.asarray(table.X, dtype=np.float64), table.y
     if entry.subsample_rows is not None and len(y) > entry.subsample_rows:
         drawn = np.random.RandomState(_SUBSAMPLE_SEED).choice(
             len(y), entry.subsample_rows, replace=False
         )
         X, y = X[drawn], y[drawn]
+    if entry.task == "classification":
+        check_classes(entry, y)
     return Dataset(
         name=entry.name,
         X=X,
@@ -188,22 +191,6 @@ def _dataset(
         is_sample=is_sample,
         checksum=checksum,
     )
-
-
-def _check_shape(entry: CatalogEntry, table: RawTable, n_rows: int) -> None:
-    """Raise CorruptDataError if the table is not of the catalogue's size."""
-    expected = (n_rows, entry.n_columns)
-    if table.X.shape != expected:
-        raise CorruptDataError(
-            f"{entry.name} has {table.X.shape[0]} rows × {table.X.shape[1]} columns, "
-            f"and the catalogue says {expected[0]} × {expected[1]}."
-        )
-    n_classes = len(np.unique(table.y)) if entry.n_classes else 0
-    if n_classes != entry.n_classes:
-        raise CorruptDataError(
-            f"{entry.name} has {n_classes} classes, and the catalogue says "
-            f"{entry.n_classes}."
-        )
 
 
 def _encoded(y: npt.NDArray[Any], is_regression: bool) -> npt.NDArray[Any]:

@@ -15,7 +15,7 @@ import sklearn.datasets
 from scipy.io import arff
 
 from sievebench.data._catalog import CatalogEntry
-from sievebench.data._exceptions import MissingDataError
+from sievebench.data._exceptions import CatalogError, MissingDataError
 from sievebench.data._table_files import RawTable
 
 # Called with an address, a file name and a checksum; returns where the file now lies.
@@ -39,7 +39,9 @@ def where_to_put(entry: CatalogEntry) -> str:
 
 def bundled_table(entry: CatalogEntry) -> RawTable:
     """Return a data set that scikit-learn brings along."""
-    load: Any = getattr(sklearn.datasets, f"load_{entry.name}")
+    load: Any = getattr(sklearn.datasets, f"load_{entry.name}", None)
+    if load is None:
+        raise CatalogError(f"scikit-learn brings no data set {entry.name!r}.")
     bunch = load()
     names = tuple(str(name) for name in bunch.feature_names)
     return RawTable(bunch.data, bunch.target, names)

@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 
 from sievebench.data._catalog import Metric, Scaler, Task
 from sievebench.data._dataset import Dataset, Marks, Matrix
+from sievebench.data._exceptions import SmallDataError
 from sievebench.data._scaling import column_means, fit_scaler
 
 # 65 / 15 / 20 %: first the test part, then the validation part of what is left.
@@ -124,21 +125,20 @@ def split(dataset: Dataset, seed: int = 0) -> Split:
     Returns
     -------
     Split
+
+    Raises
+    ------
+    SmallDataError
+        If there are too few rows, in all or of a class.
     """
     y = dataset.y
     is_classification = dataset.task == "classification"
-    rest, test = train_test_split(
-        np.arange(len(y)),
-        test_size=_TEST_FRACTION,
-        random_state=seed,
-        stratify=y if is_classification else None,
-    )
-    train, validation = train_test_split(
-        rest,
-        test_size=_VALIDATION_FRACTION_OF_REST,
-        random_state=seed,
-        stratify=y[rest] if is_classification else None,
-    )
+    try:
+        train, validation, test = _cut(y if is_classification else None, len(y), seed)
+    except ValueError as error:
+        raise SmallDataError(
+            f"{dataset.name} has too few rows to be split: {error}"
+        ) from error
     if not is_classification:
         y = _standardised(y, train)
     parts = [Part(dataset.X[rows], y[rows]) for rows in (train, validation, test)]
@@ -152,6 +152,25 @@ def split(dataset: Dataset, seed: int = 0) -> Split:
         scaler=dataset.scaler,
         n_classes=dataset.n_classes,
     )
+
+
+def _cut(
+    classes: npt.NDArray[np.int64] | None, n_rows: int, seed: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the rows of train, validation and test, classes in proportion."""
+    rest, test = train_test_split(
+        np.arange(n_rows),
+        test_size=_TEST_FRACTION,
+        random_state=seed,
+        stratify=classes,
+    )
+    train, validation = train_test_split(
+        rest,
+        test_size=_VALIDATION_FRACTION_OF_REST,
+        random_state=seed,
+        stratify=None if classes is None else classes[rest],
+    )
+    return train, validation, test
 
 
 def _standardised(

@@ -1,6 +1,8 @@
 """Data files as they lie in the data folder: Parquet, or npz for wide tables."""
 
 import hashlib
+import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -8,7 +10,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from sievebench.data._exceptions import CorruptDataError
+
 TARGET = "target"
+_NUMBERS = "iufb"  # kinds of dtypes
+# What the readers raise for files that are cut, changed or something else.
+_DAMAGED = (
+    *(OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError),
+    *(zipfile.BadZipFile, zlib.error),
+)
 
 
 class RawTable(NamedTuple):
@@ -30,13 +40,43 @@ def read_table(path: Path) -> RawTable:
     Returns
     -------
     RawTable
+
+    Raises
+    ------
+    CorruptDataError
+        If the file is damaged, or is no such table.
     """
-    if path.suffix == ".npz":
-        with np.load(path) as arrays:
-            X, y = arrays["X"], arrays["target"]
-        return RawTable(X, y, _numbered(X.shape[1]))
+    try:
+        return _read_arrays(path) if path.suffix == ".npz" else _read_parquet(path)
+    except _DAMAGED as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise CorruptDataError(f"{path} cannot be read: {said}") from error
+
+
+def _read_arrays(path: Path) -> RawTable:
+    """Read the arrays X and target."""
+    with path.open("rb") as stream, np.load(stream) as arrays:
+        missing = {"X", TARGET} - set(arrays)
+        if missing:
+            raise ValueError(f"it has no array {min(missing)!r}.")
+        X, y = arrays["X"], arrays[TARGET]
+    if X.ndim != 2 or X.dtype.kind not in _NUMBERS or y.shape != X.shape[:1]:
+        raise ValueError(
+            "X must be a matrix of numbers, and target one value a row, got "
+            f"{X.dtype} {X.shape} and {y.shape}."
+        )
+    return RawTable(X, y, _numbered(X.shape[1]))
+
+
+def _read_parquet(path: Path) -> RawTable:
+    """Read the column target and, as numbers, all others."""
     frame = pd.read_parquet(path)
+    if TARGET not in frame.columns:
+        raise ValueError(f"it has no column {TARGET!r}.")
     features = frame.drop(columns=TARGET)
+    for name, dtype in features.dtypes.items():
+        if dtype.kind not in _NUMBERS:
+            raise ValueError(f"column {name!r} holds {dtype}, and must hold numbers.")
     names = tuple(str(name) for name in features.columns)
     X = features.to_numpy(dtype=np.float64)
     return RawTable(X, frame[TARGET].to_numpy(), names)

@@ -1,0 +1,132 @@
+"""Rows of a catalogue: what they may say, and what is refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from sievebench.data import CatalogError, UnknownDatasetError, find_entry
+from sievebench.data._catalog import read_catalog
+from sievebench.data._catalog_keys import SOURCE_KEYS
+from sievebench.data._sources import SOURCES, bundled_table
+
+ROW = """
+[toy]
+title = "Toy"
+group = "tabular"
+task = "classification"
+metric = "accuracy"
+n_rows = 40
+n_columns = 3
+n_classes = 3
+scaler = "standard"
+file = "toy.parquet"
+source = { kind = "manual", url = "https://example.org", why = "it is made up" }
+"""
+
+
+def refusal(tmp_path, text):
+    """Return what is said of a catalogue, less its path."""
+    path = tmp_path / "catalog.toml"
+    path.write_text(text)
+    with pytest.raises(CatalogError) as caught:
+        read_catalog(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message.removeprefix(f"{path}, row ")
+
+
+def test_row_without_a_mistake_is_read(tmp_path):
+    (tmp_path / "catalog.toml").write_text(ROW + "relevant = [0, 2]\n")
+    row = read_catalog(tmp_path / "catalog.toml")["toy"]
+    assert (row.n_rows, row.relevant, row.source["kind"]) == (40, (0, 2), "manual")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('colour = "red"', "unknown key 'colour'; there are title, group, task"),
+        ("relevant = ['zz']", "relevant must be a list of places of columns, from 0"),
+        ("relevant = [1, 99]", "relevant must be below n_columns = 3, got 99"),
+        ("subsample_rows = 'x'", "subsample_rows must be a whole number >= 1, got 'x'"),
+        ("md5 = '12'", "md5 must be an md5, 32 digits 0-9 and a-f, got '12'"),
+        ("sample = { file = 'a.npz' }", "sample.rows is missing: a whole number >= 1"),
+        ("sample = 7", "sample must be a table of keys, got 7"),
+    ],
+)
+def test_further_line_that_is_not_allowed_is_refused(tmp_path, line, message):
+    assert refusal(tmp_path, f"{ROW}{line}\n").startswith(f"'toy': {message}")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("task", '"clustering"', "task must be one of classification, regression"),
+        ("task", '"regression"', "metric must fit the task regression"),
+        ("metric", '"negative_rmse"', "metric must fit the task classification"),
+        ("metric", '"roc_auc"', "metric roc_auc is for 2 classes, got n_classes = 3"),
+        ("n_classes", "1", "n_classes must be at least 2 for classification, got 1"),
+        ("n_rows", "true", "n_rows must be a whole number >= 1, got True"),
+        ("n_rows", "-4", "n_rows must be a whole number >= 1, got -4"),
+        ("title", "7", "title must be a text, got 7"),
+        ("file", '"toy.csv"', "file must be a path that ends in .parquet or .npz"),
+        ("source", '"me"', "source must be a table of keys, got 'me'"),
+        ("source", "{}", "source.kind is missing: one of bundled, manual, openml"),
+        ("source", '{ kind = "manul" }', "source.kind must be one of bundled, manual"),
+        ("source", '{ kind = ["uci"] }', "source.kind must be one of bundled"),
+        ("source", '{ kind = "uci" }', "source.url is missing: a text"),
+        (
+            "source",
+            '{ kind = "uci", url = "u", why = "w" }',
+            "unknown key 'source.why'",
+        ),
+    ],
+)
+def test_value_that_is_not_allowed_is_refused(tmp_path, key, value, message):
+    lines = [
+        f"{key} = {value}" if line.startswith(f"{key} =") else line
+        for line in ROW.splitlines()
+    ]
+    assert refusal(tmp_path, "\n".join(lines)).startswith(f"'toy': {message}")
+
+
+@pytest.mark.parametrize("key", ["task", "n_classes", "source", "file", "scaler"])
+def test_key_that_is_missing_is_named(tmp_path, key):
+    lines = [line for line in ROW.splitlines() if not line.startswith(f"{key} =")]
+    assert refusal(tmp_path, "\n".join(lines)).startswith(f"'toy': {key} is missing")
+
+
+@pytest.mark.parametrize("key", ["url", "why"])
+def test_manual_source_must_say_where_and_why(tmp_path, key):
+    kept = {"url": "why = 'w'", "why": "url = 'u'"}[key]
+    source = f"source = {{ kind = 'manual', {kept} }}\n"
+    text = "".join(
+        source if line.startswith("source") else line for line in ROW.splitlines(True)
+    )
+    assert refusal(tmp_path, text) == f"'toy': source.{key} is missing: a text."
+
+
+def test_key_outside_of_rows_is_refused(tmp_path):
+    message = refusal(tmp_path, f'version = "1"\n{ROW}')
+    assert message == "'version': must be a table of keys, got '1'."
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    (tmp_path / "catalog.toml").write_bytes(b"\xff\xfe")
+    with pytest.raises(CatalogError, match="is no TOML"):
+        read_catalog(tmp_path / "catalog.toml")
+
+
+def test_every_source_that_can_be_read_may_be_named():
+    assert set(SOURCE_KEYS) == {*SOURCES, "bundled"}
+
+
+def test_bundled_row_that_scikit_learn_does_not_bring_is_refused():
+    with pytest.raises(CatalogError, match="scikit-learn brings no data set 'beer'"):
+        bundled_table(replace(find_entry("wine"), name="beer"))
+
+
+def test_made_table_has_a_row_of_its_size():
+    row = find_entry("made:1000x32")
+    assert (row.n_rows, row.n_columns, row.n_classes) == (1000, 32, 2)
+    with pytest.raises(UnknownDatasetError, match="at least 20 rows and 10 columns"):
+        find_entry("made:10x5")
