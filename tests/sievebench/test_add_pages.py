@@ -1,7 +1,14 @@
-"""The pages on adding things: their code runs, and prints what they show."""
+"""The pages on adding things: their code runs, and prints what they show.
 
+What they say to write into the package is also done there, in a copy of it.
+"""
+
+import hashlib
+import os
 import re
 import shlex
+import shutil
+import subprocess
 import sys
 
 import pytest
@@ -13,7 +20,7 @@ from sievebench.corruption import SCENARIOS
 from sievebench.data import split
 from sievebench.downstream import PREDICTORS
 from sievebench.selectors import SELECTORS
-from test_readme import FENCE, code_blocks, read, run_blocks
+from test_readme import FENCE, ROOT, code_blocks, read, run_blocks
 
 MD5 = re.compile(r"\b[0-9a-f]{32}\b")
 
@@ -53,7 +60,11 @@ def test_data_set_of_the_page_can_be_run(tmp_path, monkeypatch, capsys):
     for step in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, shown = step.partition("\n")
         assert main(shlex.split(command)[1:]) == 0
-        assert MD5.sub("", capsys.readouterr().out) == MD5.sub("", shown)
+        printed = capsys.readouterr().out
+        # The bytes of the file depend on the versions of pandas and pyarrow.
+        assert MD5.sub("", printed) == MD5.sub("", shown)
+        content = (tmp_path / "my_data" / "friedman.parquet").read_bytes()
+        assert set(MD5.findall(printed)) <= {hashlib.md5(content).hexdigest()}
 
 
 def test_scenario_of_the_page_runs():
@@ -78,3 +89,95 @@ def test_predictor_of_the_page_learns(n_classes):
     assert [evaluation.seed for evaluation in found] == [0, 1]
     # Guessing scores at most 1/2, and -1 for values.
     assert found[0].score > (0.6 if n_classes else -0.8)
+
+
+class ProjectCopy:
+    """A copy of the project that a page may change, and programs run in it."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        leave_out = shutil.ignore_patterns("__pycache__")
+        for part in ("src", "tests", "experiments"):
+            shutil.copytree(ROOT / part, folder / part, ignore=leave_out)
+        shutil.copy(ROOT / "pyproject.toml", folder)
+
+    def write(self, path, text):
+        (self.folder / path).write_text(text, encoding="utf-8")
+
+    def replace(self, path, old, new):
+        text = (self.folder / path).read_text(encoding="utf-8")
+        assert text.count(old) == 1, f"{path} has not exactly one\n{old}"
+        self.write(path, text.replace(old, new))
+
+    def enter(self, page):
+        """Make the changes that the page shows as a diff."""
+        (diff,) = fenced(page, "diff")
+        for change in diff.removeprefix("--- ").split("\n--- "):
+            path, _, hunks = change.partition("\n")
+            for hunk in hunks.split("@@\n"):
+                lines = hunk.splitlines()
+                old, new = (
+                    [line[1:] for line in lines if line[0] in marks]
+                    for marks in (" -", " +")
+                )
+                self.replace(path, "\n".join(old), "\n".join(new))
+
+    def run(self, *words):
+        """Run a Python module in the copy; return what it prints."""
+        done = subprocess.run(
+            [sys.executable, "-m", *words],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": str(self.folder / "src")},
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def project(tmp_path):
+    return ProjectCopy(tmp_path)
+
+
+def first_block(page):
+    return code_blocks(read(f"docs/{page}.md"))[0].code
+
+
+@pytest.mark.slow
+def test_selector_of_the_page_works_in_the_package(project):
+    file = "src/sievebench/selectors/rank_univariate.py"
+    project.write(file, first_block("add_a_selector"))
+    project.enter("add_a_selector")
+    project.run("ruff", "check", "src", "experiments")
+    project.run("ruff", "format", "--check", "src")
+    project.run("pytest", "-q", file)  # the example in its docstring
+    contract = "tests/sievebench/test_selectors_contract.py"
+    names = "rank-univariate or RankUnivariate or labels"
+    assert "passed" in project.run("pytest", "-q", contract, "-k", names)
+    words = ["--selectors", "rank-univariate", "--datasets", "wine", "--quiet"]
+    said = project.run("sievebench", "run", "experiments/smoke.toml", *words)
+    assert said.startswith("3 cells: 3 done.")
+
+
+@pytest.mark.slow
+def test_scenario_of_the_page_works_in_the_package(project):
+    file = "src/sievebench/corruption/_scenarios.py"
+    _, _, function = first_block("add_a_scenario").partition("\n\n\n")
+    project.replace(file, "\nSCENARIOS: ", f"\n{function}\n\nSCENARIOS: ")
+    project.enter("add_a_scenario")
+    project.run("ruff", "check", "src")
+    project.run("ruff", "format", "--check", "src")
+    tests = "tests/sievebench/test_corruption.py"
+    assert "passed" in project.run("pytest", "-q", tests, "-k", "shuffled")
+
+
+@pytest.mark.slow
+def test_predictor_of_the_page_works_in_the_package(project):
+    file = "src/sievebench/downstream/neighbours.py"
+    project.write(file, first_block("add_a_predictor"))
+    project.enter("add_a_predictor")
+    project.run("ruff", "check", "src", "tests")
+    project.run("ruff", "format", "--check", "src", "tests")
+    tests = "tests/sievebench/test_downstream.py"
+    assert "passed" in project.run("pytest", "-q", tests, "-k", "neighbours")
