@@ -95,6 +95,14 @@ def test_index_that_pandas_wrote_is_left_out(tmp_path, frame):
     assert table.notes == ("Row numbers left out: 'Unnamed: 0'.",)
 
 
+def test_first_cells_without_a_heading_are_noted(tmp_path):
+    lines = ["a,b,target"] + [f"row {i},{i},{-i},{i % 2}" for i in range(12)]
+    (tmp_path / "from_r.csv").write_text("\n".join(lines))
+    table = read_table(tmp_path / "from_r.csv", "target")
+    assert table.features.loc[3].tolist() == [3, -3]
+    assert [note.partition(":")[0] for note in table.notes] == ["Row names left out"]
+
+
 def test_names_that_differ_in_spaces_only_stay_apart(tmp_path):
     lines = ["a, a,target"] + [f"{i},{-i},{i % 2}" for i in range(12)]
     (tmp_path / "t.csv").write_text("\n".join(lines))

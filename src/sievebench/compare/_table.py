@@ -80,6 +80,8 @@ def read_table(path: str | Path, target: str) -> Table:
     if n_alike > 1:
         raise CompareError(f"{path.name} has {n_alike} columns named {target!r}.")
     frame.columns, notes = unique_names(headings)
+    if not isinstance(frame.index, pd.RangeIndex):  # pandas has taken them for names
+        notes.append("Row names left out: an index, or first cells without a heading.")
     return table_of(frame, target, path.name, notes)
 
 
