@@ -2,7 +2,6 @@
 
 import argparse
 import difflib
-import os
 import sys
 import time
 from itertools import chain
@@ -158,11 +157,27 @@ def _check_outputs(options: argparse.Namespace) -> None:
             raise CompareError(f"{option}: {str(path)!r} is a folder.")
         if not path.parent.is_dir():
             raise CompareError(f"{option}: there is no folder {str(path.parent)!r}.")
-        if not os.access(path if path.exists() else path.parent, os.W_OK):
-            raise CompareError(f"{option}: {str(path)!r} may not be written.")
+        _try_to_write(option, path)
         if path.resolve() in taken:
             raise CompareError(f"{option}: {str(path)!r} is {taken[path.resolve()]}.")
         taken[path.resolve()] = f"the file of {option}"
+
+
+def _try_to_write(option: str, path: Path) -> None:
+    """Refuse a file that cannot be opened for writing; leave it as it is."""
+    from sievebench.compare import CompareError
+
+    is_new = not path.exists()
+    if not is_new and not path.is_file():  # a device or a pipe: writing is heard
+        return
+    try:
+        path.open("ab").close()
+    except OSError as error:
+        raise CompareError(
+            f"{option}: {str(path)!r} cannot be written: {error.strerror}."
+        ) from error
+    if is_new:
+        path.unlink()
 
 
 def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
