@@ -1,12 +1,11 @@
 """Running a comparison: one process per selector, time limits, interruption."""
 
 import multiprocessing
-import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import forkserver, resource_tracker
+from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from sievebench.compare._deciding import class_notes, decide, folds_of
 from sievebench.compare._plan import FoldScore, Plan
 from sievebench.compare._table import Table
+from sievebench.interrupts import interrupts_held
 
 # Called with the selector, the number of finished folds, and what happens.
 Progress = Callable[[str, int, str], None]
@@ -191,12 +191,8 @@ def _start_server() -> None:
     If it ignored Ctrl-C by itself, it would have to load its modules first, and print a
     traceback for one that comes in that time. The parent hears it right afterwards.
     """
-    resource_tracker.ensure_running()  # starting this would let Ctrl-C through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
+    with interrupts_held():
         forkserver.ensure_running()
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _judge_selector(*arguments: Any) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 
 from sievebench.corruption import SCENARIOS, n_extra_columns
-from sievebench.data import find_entry, made_sizes
+from sievebench.data import find_entry
 from sievebench.downstream import PREDICTORS
 from sievebench.run_spec import NO_PREDICTOR, RunSpec
 from sievebench.selectors import SELECTORS
@@ -57,10 +57,7 @@ def check_table(spec: RunSpec) -> None:
     OSError
         If the data folder is not there.
     """
-    is_made = spec.dataset.startswith("made:")
-    n_columns = (
-        made_sizes(spec.dataset)[1] if is_made else find_entry(spec.dataset).n_columns
-    )
+    n_columns = find_entry(spec.dataset).n_columns
     if spec.scenario != "none":
         n_columns += n_extra_columns(n_columns, spec.noise_fraction)
     if isinstance(spec.keep, int) and spec.keep > n_columns:
