@@ -83,7 +83,7 @@ source = {{ kind = "manual", url = "https://example.org", why = "it is made up" 
 def put(empty_folders):
     """Return a function that enters a table into the catalogue of the data folder."""
     folder = empty_folders / "data"
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
 
     def write(name, frame, **changes):
         n_classes = 0 if changes.get("task") == "regression" else 2
