@@ -8,7 +8,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -183,6 +185,35 @@ def test_killed_run_loses_nothing_that_was_finished(tmp_path):
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert len(list(records.glob("*.json"))) == 12
     assert len((tmp_path / "runs.csv").read_text().splitlines()) == 13
+
+
+def outcome(record):
+    """Return what a record says, but for the seconds."""
+    tuning = {**record.tuning, "seconds": 0}
+    return tuning, [(run.score, run.kept) for run in record.runs]
+
+
+def kill_when(journal, n_trials):
+    """Kill the worker as soon as it has written down so many trials."""
+    wait_until(lambda: journal.exists() and journal.read_text().count("\n") >= n_trials)
+    for child in multiprocessing.active_children():
+        child.kill()
+
+
+@pytest.mark.slow
+def test_tuning_that_is_killed_has_the_outcome_of_one_that_is_not(tmp_path):
+    spec = replace(
+        cell("lasso", n_trials=9, trials_at_once=3),
+        downstream_settings={"max_epochs": 60, "patience": 60},
+    )
+    alone, killed = Store(tmp_path / "alone"), Store(tmp_path / "killed")
+    assert run_cells([spec], alone) == {"done": 1}
+    killer = threading.Thread(target=kill_when, args=(killed.journal_of(spec), 3))
+    killer.start()
+    assert run_cells([spec], killed) == {"failed": 1}
+    killer.join()
+    assert run_cells([spec], killed, retry=["failed"]) == {"done": 1}
+    assert outcome(killed.read(spec)) == outcome(alone.read(spec))
 
 
 def test_command_lists_cells_and_filters_them(tmp_path, capsys):
