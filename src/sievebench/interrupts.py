@@ -11,8 +11,9 @@ def interrupts_held() -> Iterator[None]:
     """Hold Ctrl-C back in the block, and in processes that are started there.
 
     A terminal sends it to every process of a command. One that is started in the block
-    never sees it, from its first instruction on; here it arrives after the block.
-    Windows has no such mask: there nothing is held.
+    never sees it, from its first instruction on. Here it arrives after the block, or
+    in it if the process has other threads. Windows has no such mask: there nothing is
+    held.
 
     Yields
     ------
