@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Iterable
 
 
-def hint(name: str, known: Iterable[str]) -> str:
+def hint(name: str, known: Iterable[str], otherwise: str | None = None) -> str:
     """Return the end of a sentence: the nearest of the known names, else all of them.
 
     Parameters
@@ -12,6 +12,8 @@ def hint(name: str, known: Iterable[str]) -> str:
     name : str
         The unknown one.
     known : iterable of str
+    otherwise : str or None, default=None
+        What to say instead of all names, where there are many.
 
     Returns
     -------
@@ -19,13 +21,14 @@ def hint(name: str, known: Iterable[str]) -> str:
 
     Examples
     --------
-    >>> hint("forrest", ["forest", "lasso"])
+    >>> hint("Forrest", ["forest", "lasso"])
     "; did you mean 'forest'?"
     >>> hint("magic", ["forest", "lasso"])
     '; there are forest, lasso.'
     """
     names = list(known)
-    near = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
-    return (
-        f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}."
-    )
+    lowered = {each.lower(): each for each in names}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+    if near:
+        return f"; did you mean {lowered[near[0]]!r}?"
+    return f"; {otherwise}" if otherwise else f"; there are {', '.join(names)}."

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from sievebench.analysis.schema import EXPERIMENTS
 from sievebench.corruption import SCENARIOS
 from sievebench.data import catalog, made_sizes
 from sievebench.downstream import PREDICTORS
@@ -18,7 +17,7 @@ from sievebench.experiment import (
     read_experiment,
 )
 from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
-from sievebench.run_spec import NO_PREDICTOR, PURPOSES
+from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
 
@@ -166,7 +165,6 @@ def test_counts_may_make_two_cells_one(tmp_path):
 def test_every_key_of_an_experiment_has_a_kind():
     assert {*EXPERIMENT_KINDS, "name"} == {item.name for item in fields(Experiment)}
     assert set(SELECTOR_KINDS) == {item.name for item in fields(SelectorRow)}
-    assert set(PURPOSES) == set(EXPERIMENTS)
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda p: p.stem)

@@ -116,7 +116,7 @@ def test_what_does_not_exist_is_refused_before_any_work(
         (["--device", "gpu"], "device must be 'auto' or .* got 'gpu'"),
         (["--device", "xpu"], "device='xpu' is not available here"),
         (["--table", "t.xlsx"], "--table must end in .csv or .parquet, got 't.xlsx'."),
-        (["--table", "nowhere/t.csv"], "--table must be in a folder that exists"),
+        (["--table", "nowhere/t.csv"], "--table: there is no folder"),
     ],
 )
 def test_argument_that_does_not_fit_is_refused_before_any_work(
@@ -199,7 +199,7 @@ def test_reason_of_a_failure_is_shown(run, tmp_path):
     ("make", "out", "message"),
     [
         ("record", "t.xyz", "--out must end in .csv or .parquet, got"),
-        ("record", "nowhere/t.csv", "--out must be in a folder that exists, got"),
+        ("record", "nowhere/t.csv", "--out: there is no folder"),
         ("damaged", "t.csv", ".json is no record"),
         ("empty", "t.csv", "holds no records"),
     ],

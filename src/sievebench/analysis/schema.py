@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sievebench.labels import SCENARIO_LABELS, SELECTOR_LABELS
+from sievebench.run_spec import PURPOSES
 
 Kind = Literal["text", "number", "flag"]
 
@@ -50,7 +51,6 @@ class Column:
 
 
 STATUSES = ("done", "failed", "timeout", "skipped")
-EXPERIMENTS = ("benchmark", "matched", "removal", "scaling", "balance", "cohorts")
 REMOVALS = ("", "retrained", "imputed")
 
 COLUMNS = (
@@ -69,7 +69,7 @@ COLUMNS = (
     Column("is_sample", "flag", "not all rows of the table were at hand"),
     Column(
         *("experiment", "text", "what the run is for", "benchmark"),
-        allowed=EXPERIMENTS,
+        allowed=PURPOSES,
     ),
     Column("metric", "text", "what the score is", ""),
     Column("reason", "text", "why there is no score", ""),

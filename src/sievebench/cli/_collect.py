@@ -1,15 +1,16 @@
 """``sievebench collect``: one table of the runs of some experiments."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sievebench.cli._outputs import check_output
+
 if TYPE_CHECKING:
     from sievebench.store import Store
 
-_SUFFIXES = (".csv", ".parquet")
+TABLE_ENDINGS = (".csv", ".parquet")
 
 
 def add_collect_parser(commands: Any) -> None:
@@ -43,35 +44,13 @@ def run_collect(options: argparse.Namespace) -> int:
     from sievebench.store import find_stores
 
     try:
-        check_table_file("--out", options.out)
+        check_output("--out", options.out, TABLE_ENDINGS)
         stores = [store for path in options.folders for store in find_stores(path)]
         write_table(stores, options.out)
     except ValueError as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
     return 0
-
-
-def check_table_file(option: str, path: Path) -> None:
-    """Raise ValueError if a table of runs cannot be written there.
-
-    Parameters
-    ----------
-    option : str
-        The argument that names the file.
-    path : Path
-    """
-    if path.suffix not in _SUFFIXES:
-        raise ValueError(
-            f"{option} must end in {' or '.join(_SUFFIXES)}, got {str(path)!r}."
-        )
-    if not path.parent.is_dir():
-        raise ValueError(
-            f"{option} must be in a folder that exists, got {str(path)!r}."
-        )
-    is_writable = os.access(path if path.exists() else path.parent, os.W_OK)
-    if path.is_dir() or not is_writable:
-        raise ValueError(f"{option} must be a file to write, got {str(path)!r}.")
 
 
 def write_table(stores: list["Store"], path: Path) -> None:

@@ -1,14 +1,15 @@
 """``sievebench compare``: selectors on a table of one's own."""
 
 import argparse
-import difflib
 import sys
 import time
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sievebench.cli._outputs import OutputError, check_output
 from sievebench.labels import SELECTOR_LABELS
+from sievebench.spelling import hint
 
 if TYPE_CHECKING:  # pandas and scikit-learn: only when there is something to compare
     from sievebench.compare import Comparison
@@ -110,7 +111,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
     try:
         return _compare(options)
-    except CompareError as error:
+    except (CompareError, OutputError) as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
 
@@ -147,37 +148,14 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Refuse, before any work is done, a file that cannot or should not be written."""
-    from sievebench.compare import CompareError
-
     taken = {Path(options.table).resolve(): "the table itself"}
     for option, path in (("--csv", options.csv), ("--html", options.html)):
         if path is None:
             continue
-        if path.is_dir():
-            raise CompareError(f"{option}: {str(path)!r} is a folder.")
-        if not path.parent.is_dir():
-            raise CompareError(f"{option}: there is no folder {str(path.parent)!r}.")
-        _try_to_write(option, path)
+        check_output(option, path)
         if path.resolve() in taken:
-            raise CompareError(f"{option}: {str(path)!r} is {taken[path.resolve()]}.")
+            raise OutputError(f"{option}: {str(path)!r} is {taken[path.resolve()]}.")
         taken[path.resolve()] = f"the file of {option}"
-
-
-def _try_to_write(option: str, path: Path) -> None:
-    """Refuse a file that cannot be opened for writing; leave it as it is."""
-    from sievebench.compare import CompareError
-
-    is_new = not path.exists()
-    if not is_new and not path.is_file():  # a device or a pipe: writing is heard
-        return
-    try:
-        path.open("ab").close()
-    except OSError as error:
-        raise CompareError(
-            f"{option}: {str(path)!r} cannot be written: {error.strerror}."
-        ) from error
-    if is_new:
-        path.unlink()
 
 
 def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
@@ -237,9 +215,10 @@ def _selectors(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(f"must name a selector, got {text!r}")
     for name in names:
         if name not in SELECTOR_LABELS:
-            near = difflib.get_close_matches(name.lower(), SELECTOR_LABELS, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else "see --help for the names."
-            raise argparse.ArgumentTypeError(f"there is no selector {name!r}; {hint}")
+            otherwise = "see --help for the names."
+            raise argparse.ArgumentTypeError(
+                f"there is no selector {name!r}{hint(name, SELECTOR_LABELS, otherwise)}"
+            )
     return names
 
 

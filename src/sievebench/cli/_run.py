@@ -9,7 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievebench.cli._collect import check_table_file, write_table
+from sievebench.cli._collect import TABLE_ENDINGS, write_table
+from sievebench.cli._outputs import check_output
 from sievebench.cli._run_progress import RunProgress
 from sievebench.spelling import hint
 
@@ -114,7 +115,7 @@ def run_experiment(options: argparse.Namespace) -> int:
         options.workers = options.workers or _usual_workers(cells)
         store = Store(options.out / experiment.name)
         if options.table is not None:
-            check_table_file("--table", options.table)
+            check_output("--table", options.table, TABLE_ENDINGS)
             for _ in store.records():  # a damaged one would spoil the table
                 pass
         shown = RunProgress(cells, store, options)

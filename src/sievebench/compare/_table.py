@@ -2,7 +2,6 @@
 
 import bz2
 import csv
-import difflib
 import gzip
 import lzma
 from collections.abc import Sequence
@@ -16,6 +15,7 @@ import pandas as pd
 from pandas.errors import EmptyDataError, ParserError
 
 from sievebench.compare._exceptions import CompareError
+from sievebench.spelling import hint
 
 # Beside pandas' own ("", "NA", "null", …): what statistics programs write.
 _MISSING_MARKS = ["?", "-", "."]
@@ -263,14 +263,9 @@ def _check_target(frame: pd.DataFrame, target: str) -> None:
     names = [str(name) for name in frame.columns]
     if target in names:
         return
-    lowered = {name.lower(): name for name in names}
-    near = difflib.get_close_matches(target.lower(), lowered, n=1, cutoff=0.5)
-    if near:
-        raise CompareError(
-            f"there is no column {target!r}; did you mean {lowered[near[0]]!r}?"
-        )
     shown = ", ".join(map(repr, names[:8])) + (", …" if len(names) > 8 else "")
-    raise CompareError(f"there is no column {target!r}; there are {shown}.")
+    otherwise = f"there are {shown}."
+    raise CompareError(f"there is no column {target!r}{hint(target, names, otherwise)}")
 
 
 def _row_numbers(frame: pd.DataFrame) -> list[str]:

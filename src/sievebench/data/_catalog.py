@@ -3,7 +3,6 @@
 That of the package, and one in the data folder, for data sets of one's own.
 """
 
-import difflib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,6 +14,7 @@ from sievebench.data._catalog_keys import check_row
 from sievebench.data._exceptions import CatalogError, UnknownDatasetError
 from sievebench.data._folders import data_folder
 from sievebench.data._made_names import N_RELEVANT, PREFIX, made_sizes
+from sievebench.spelling import hint
 
 Task = Literal["classification", "regression"]
 Metric = Literal["accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"]
@@ -171,9 +171,10 @@ def find_entry(name: str) -> CatalogEntry:
     known = catalog()
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, cutoff=0.5)
-    hint = f"did you mean {near[0]!r}?" if near else "see `sievebench data list`."
-    raise UnknownDatasetError(f"there is no data set {name!r}; {hint}")
+    otherwise = "see `sievebench data list`."
+    raise UnknownDatasetError(
+        f"there is no data set {name!r}{hint(name, known, otherwise)}"
+    )
 
 
 def _entry(name: str, row: Mapping[str, Any]) -> CatalogEntry:

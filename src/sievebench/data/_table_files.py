@@ -16,7 +16,7 @@ TARGET = "target"
 _NUMBERS = "iufb"  # kinds of dtypes
 # What the readers raise for files that are cut, changed or something else.
 _DAMAGED = (
-    *(OSError, ValueError, KeyError, TypeError, EOFError, NotImplementedError),
+    *(OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError),
     *(zipfile.BadZipFile, zlib.error),
 )
 

@@ -19,10 +19,10 @@ from sievebench.report.tables import (
     number,
     with_deviation,
 )
+from sievebench.run_spec import PURPOSES
 
 _DECIMALS = 3
 _REASON_WIDTH = 240
-_EXPERIMENTS = ("benchmark", "matched", "cohorts", "removal", "scaling", "balance")
 
 
 def overview_tables(material: Material) -> list[Table]:
@@ -260,7 +260,7 @@ def _unfinished_runs(material: Material) -> pd.DataFrame:
     every = pd.concat(
         [
             summarize_cells(material.runs, experiment).assign(experiment=experiment)
-            for experiment in _EXPERIMENTS
+            for experiment in PURPOSES
         ],
         ignore_index=True,
     )
