@@ -220,11 +220,10 @@ def test_time_limit_is_kept_and_told(balance):
     y = X[:, 0] + X[:, 1] > 0
     # So many epochs that no machine finishes them in a second.
     selector = AutoNFSClassifier(balance, n_epochs=10_000, max_time=1.0, random_state=0)
-    started = time.monotonic()
+    started = time.process_time()  # others may be busy on this machine
     with pytest.warns(TimeBudgetWarning, match=r"max_time=1\.0 seconds"):
         selector.fit(X, y)
-    # A busy machine may take longer than the limit, but not as long as the epochs.
-    assert time.monotonic() - started < 15
+    assert time.process_time() - started < 3
     assert selector.support_[:2].all()
 
 

@@ -132,7 +132,7 @@ class Material:
         """
         return self.wide(scenario).drop(columns=list(self.unfinished(scenario)))
 
-    def not_ranked(self, scenarios: Iterable[str]) -> tuple[str, ...]:
+    def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any.
 
         Parameters

@@ -121,8 +121,7 @@ def facts(material: Material) -> list[str]:
         f"{len(material.selectors)} selectors on {len(material.datasets)} tables "
         f"({names}), scores of {label}."
     ]
-    if without := material.not_ranked(material.scenarios):
-        sentences += without
+    sentences += material.unranked_note(material.scenarios)
     if runs["is_sample"].any():
         sentences.append(
             "(sample): only a part of the rows was at hand; these scores are not "

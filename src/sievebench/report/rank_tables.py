@@ -93,7 +93,7 @@ def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:
         + ").",
         "paper, same tables: its rule on its printed scores, only the tables at hand; "
         "paper: as printed, 14 selectors on 11 tables.",
-        *material.not_ranked(scenarios),
+        *material.unranked_note(scenarios),
     )
 
 

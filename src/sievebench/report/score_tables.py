@@ -66,7 +66,7 @@ def overview_tables(material: Material) -> list[Table]:
                     "Mean rank by the paper's rule; kept / original: columns kept over "
                     "columns before the scenario, mean over the tables; seconds: one "
                     "fit of the selector, median over the tables.",
-                    *material.not_ranked([scenario]),
+                    *material.unranked_note([scenario]),
                 ),
             )
         )
@@ -125,7 +125,7 @@ def _scores(material: Material, scenario: str) -> Table:
         notes=(
             _score_note(material, scenario),
             "Rank: mean over the tables, the paper's rule.",
-            *material.not_ranked([scenario]),
+            *material.unranked_note([scenario]),
         ),
     )
 
