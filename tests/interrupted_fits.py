@@ -8,7 +8,6 @@ whether the answer is that of an uninterrupted fit, bit for bit.
 import os
 import signal
 import sys
-import time
 import warnings
 from pathlib import Path
 from unittest import mock
@@ -98,29 +97,31 @@ def _fit_and_store(path, checkpoint):
         np.savez(path, **answers(selector.fit(X, y), X))
 
 
-def _in_child(call, *arguments):
-    """Run a function in a child process; return its number."""
+def _in_child(call, *arguments, seconds=0):
+    """Run a function in a child process; return its status and how long it computed.
+
+    The signal ends it after so many seconds of its own, wherever it is then; seconds of
+    a clock would depend on what else the machine does.
+    """
     number = os.fork()
     if number == 0:
+        signal.setitimer(signal.ITIMER_PROF, seconds)
         call(*arguments)
         os._exit(0)
-    return number
+    _, status, usage = os.wait4(number, 0)
+    return status, usage.ru_utime + usage.ru_stime
 
 
 def main(folder, seed):
     """Kill one fit after another, at random moments."""
     rng = np.random.default_rng(seed)
-    began = time.monotonic()
-    os.waitpid(_in_child(_fit_and_store, folder / "whole.npz", folder / "other"), 0)
-    seconds = time.monotonic() - began
-    n_killed, status = 0, -1
-    while status != 0:
-        child = _in_child(_fit_and_store, folder / "killed.npz", folder / "checkpoint")
-        if n_killed < 4:
-            time.sleep(rng.uniform(0, 0.4) * seconds)
-            os.kill(child, signal.SIGKILL)
-        _, status = os.waitpid(child, 0)
-        n_killed += status != 0
+    _, seconds = _in_child(_fit_and_store, folder / "whole.npz", folder / "other")
+    names = folder / "killed.npz", folder / "checkpoint"
+    # Half of a fit in the mean, so that each of the signals comes before the end.
+    limits = [*rng.uniform(0.01, 0.25, size=4) * seconds, 0]
+    statuses = [_in_child(_fit_and_store, *names, seconds=limit)[0] for limit in limits]
+    n_killed = statuses.count(signal.SIGPROF)
+    assert statuses[-1] == 0, statuses
     whole, killed = (dict(np.load(folder / f"{n}.npz")) for n in ("whole", "killed"))
     assert_same_answers(killed, whole)
     left = sorted(path.name for path in folder.iterdir())

@@ -1,10 +1,13 @@
 """The command line: parse, call, print."""
 
 import argparse
+import atexit
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from featuresieve import FeatureSieveError
@@ -22,7 +25,7 @@ _INTERRUPTED = 130
 
 
 def console() -> int:
-    """Run the command line as a process.
+    """Run the command line as a process, which ends with it.
 
     After Ctrl-C the process ends by that signal (130 for a shell), as a loop in a
     shell needs it to stop too.
@@ -32,11 +35,26 @@ def console() -> int:
     int
         The exit status.
     """
-    status = main()
-    if status == _INTERRUPTED:
-        sys.excepthook = _say_nothing  # what there is to say is said
-        raise KeyboardInterrupt
-    return status
+    statuses: list[int] = []
+    atexit.register(_end, statuses)  # the first to be registered is called last
+    statuses.append(main())
+    return statuses[0]
+
+
+def _end(statuses: list[int]) -> None:
+    """End the process before Python takes itself apart.
+
+    A thread of pyarrow that lets go of a Python object then would abort the process.
+    """
+    if not statuses:  # an error that main does not know of
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # nobody reads it; it is closed
+            stream.flush()
+    if statuses[0] == _INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+    os._exit(statuses[0])
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -100,10 +118,6 @@ def _was_interrupted(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
-
-
-def _say_nothing(*_: object) -> None:
-    """Print no traceback."""
 
 
 def _status(error: BaseException) -> int:
