@@ -123,7 +123,7 @@ LABORATORY_MAY_IMPORT = {
     | {"stack", "interrupts"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
-    | {"featuresieve", "spelling"},
+    | {"featuresieve", "interrupts", "spelling"},
     "__main__": {"cli"},
 }
 

@@ -276,8 +276,11 @@ def test_interrupt_ends_with_one_line_and_no_files(wait):
             pass
         time.sleep(wait)
         process.send_signal(signal.SIGINT)
-        error = process.stderr.read()
-        assert process.wait() == -signal.SIGINT
+        try:
+            _, error = process.communicate(timeout=120)
+        finally:
+            process.kill()
+    assert process.returncode == -signal.SIGINT
     assert error.splitlines()[-1] == "featuresieve: interrupted"
     assert "Traceback" not in error
     assert files() == ["large.csv", "plain.csv"]

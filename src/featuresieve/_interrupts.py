@@ -1,7 +1,9 @@
-"""Ctrl-C between two steps, where the state of training is whole."""
+"""Ctrl-C between two steps, where the state of training is whole, and in imports."""
 
 import signal
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 from typing import Self
 
@@ -23,8 +25,7 @@ class HeldInterrupts:
         self._is_installed = False
 
     def __enter__(self) -> Self:
-        is_main = threading.current_thread() is threading.main_thread()
-        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        if _python_handles_them():
             signal.signal(signal.SIGINT, self._note)
             self._is_installed = True
         return self
@@ -43,3 +44,44 @@ class HeldInterrupts:
         if self.is_asked:
             raise KeyboardInterrupt
         self.is_asked = True
+
+
+@contextmanager
+def interrupts_noted() -> Iterator[None]:
+    """Raise Ctrl-C in the block, and at its end if something in it dropped it.
+
+    For imports: one that comes while torch is loaded is at times raised where nobody
+    hears of it, in a callback or before an except clause for everything, or turns into
+    an error of another kind.
+
+    Yields
+    ------
+    None
+    """
+    if not _python_handles_them():
+        yield
+        return
+    is_asked = False
+
+    def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        nonlocal is_asked
+        is_asked = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if is_asked:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if is_asked:
+        raise KeyboardInterrupt
+
+
+def _python_handles_them() -> bool:
+    """Return whether this thread gets interrupts, from Python's own handler."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -18,6 +18,7 @@ from featuresieve._command_options import (
     read_config,
 )
 from featuresieve._command_parser import Parser, build_parser
+from featuresieve._interrupts import interrupts_noted
 
 _EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
 _PICTURES = (".png", ".svg", ".pdf")
@@ -176,9 +177,10 @@ def _from_config(path: str, parser: Parser) -> dict[str, Any]:
 
 def _select(options: SelectOptions) -> int:
     """Select columns, print them, write files."""
-    from featuresieve._command._facts import facts
-    from featuresieve._command._problem import prepare
-    from featuresieve._tablefile import Drafts, read_file
+    with interrupts_noted():
+        from featuresieve._command._facts import facts
+        from featuresieve._command._problem import prepare
+        from featuresieve._tablefile import Drafts, read_file
 
     _check_outputs(options)
     uses_stdout = "-" in (options.out, options.json)
@@ -197,8 +199,10 @@ def _select(options: SelectOptions) -> int:
         if not options.quiet:
             print("\n".join(facts(file, problem, options)), file=screen, flush=True)
         # Only now: a wrong name is reported before torch is loaded.
-        from featuresieve._command._report import screen_text
-        from featuresieve._command._selecting import select
+        with interrupts_noted():
+            from featuresieve import AutoNFSClassifier  # noqa: F401  # and torch
+            from featuresieve._command._report import screen_text
+            from featuresieve._command._selecting import select
 
         outcome = select(problem, options, say)
         say("")

@@ -1,9 +1,11 @@
-"""Ctrl-C while processes are started."""
+"""Ctrl-C while processes are started, and while modules are loaded."""
 
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from types import FrameType
 
 
 @contextmanager
@@ -28,3 +30,44 @@ def interrupts_held() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def interrupts_noted() -> Iterator[None]:
+    """Raise Ctrl-C in the block, and at its end if something in it dropped it.
+
+    For imports: one that comes while torch is loaded is at times raised where nobody
+    hears of it, in a callback or before an except clause for everything, or turns into
+    an error of another kind.
+
+    Yields
+    ------
+    None
+    """
+    if not _python_handles_them():
+        yield
+        return
+    is_asked = False
+
+    def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
+        nonlocal is_asked
+        is_asked = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield
+    except Exception as error:
+        if is_asked:
+            raise KeyboardInterrupt from error
+        raise
+    finally:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if is_asked:
+        raise KeyboardInterrupt
+
+
+def _python_handles_them() -> bool:
+    """Return whether this thread gets interrupts, from Python's own handler."""
+    is_main = threading.current_thread() is threading.main_thread()
+    return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievebench.cli._outputs import OutputError, check_output
+from sievebench.interrupts import interrupts_noted
 from sievebench.labels import SELECTOR_LABELS
 from sievebench.spelling import hint
 
@@ -107,7 +108,8 @@ def run_compare(options: argparse.Namespace) -> int:
     -------
     int
     """
-    from sievebench.compare import CompareError
+    with interrupts_noted():
+        from sievebench.compare import CompareError
 
     try:
         return _compare(options)

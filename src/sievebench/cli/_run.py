@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sievebench.cli._collect import TABLE_ENDINGS, write_table
 from sievebench.cli._outputs import check_output
 from sievebench.cli._run_progress import RunProgress
+from sievebench.interrupts import interrupts_noted
 from sievebench.spelling import hint
 
 if TYPE_CHECKING:
@@ -100,9 +101,10 @@ def run_experiment(options: argparse.Namespace) -> int:
     -------
     int
     """
-    from sievebench.experiment import read_experiment
-    from sievebench.runner import check_cells
-    from sievebench.store import Store
+    with interrupts_noted():
+        from sievebench.experiment import read_experiment
+        from sievebench.runner import check_cells
+        from sievebench.store import Store
 
     try:
         experiment = read_experiment(options.experiment)
@@ -144,7 +146,8 @@ def _run(
     shown: RunProgress,
 ) -> Counter[str] | None:
     """Run the cells, here or on a cluster; None if what they need is not there."""
-    from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
+    with interrupts_noted():
+        from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
 
     cluster = None
     try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from sievebench.interrupts import interrupts_noted
 from sievebench.run_spec import RunSpec
 
 
@@ -23,8 +24,9 @@ def check_cells(specs: Iterable[RunSpec], *, is_elsewhere: bool = False) -> None
         If the data folder is not there.
     """
     # Here, as both import torch: a process that only reads records need not wait.
-    from sievebench.pipeline import check_components, check_table
-    from sievebench.stack.device import resolve_device
+    with interrupts_noted():
+        from sievebench.pipeline import check_components, check_table
+        from sievebench.stack.device import resolve_device
 
     for spec in specs:
         check_components(spec)
