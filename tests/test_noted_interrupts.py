@@ -1,6 +1,7 @@
 """Ctrl-C while modules are loaded, in the two commands."""
 
 import signal
+import sys
 import threading
 from contextlib import suppress
 
@@ -40,6 +41,38 @@ def test_interrupt_that_is_dropped_is_raised_at_the_end(interrupts_noted):
         reached.append("the next line")
     assert reached == ["the next line"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+class Called:
+    """Called back when it is gone, where errors are dropped and shown."""
+
+    def __init__(self, call):
+        self.call = call
+
+    def __del__(self):
+        self.call()
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """The errors that Python shows because it cannot raise them."""
+    errors = []
+    monkeypatch.setattr(sys, "unraisablehook", errors.append)
+    return errors
+
+
+def test_interrupt_that_a_callback_drops_is_raised_and_not_shown(
+    interrupts_noted, shown
+):
+    with pytest.raises(KeyboardInterrupt), interrupts_noted():
+        Called(lambda: signal.raise_signal(signal.SIGINT))
+    assert shown == []
+
+
+def test_other_errors_of_callbacks_are_shown(interrupts_noted, shown):
+    with interrupts_noted():
+        Called(lambda: 1 / 0)
+    assert [dropped.exc_type for dropped in shown] == [ZeroDivisionError]
 
 
 def test_error_that_an_interrupt_turned_into_is_the_interrupt(interrupts_noted):

@@ -1,6 +1,7 @@
 """Ctrl-C between two steps, where the state of training is whole, and in imports."""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -50,9 +51,9 @@ class HeldInterrupts:
 def interrupts_noted() -> Iterator[None]:
     """Raise Ctrl-C in the block, and at its end if something in it dropped it.
 
-    For imports: one that comes while torch is loaded is at times raised where nobody
-    hears of it, in a callback or before an except clause for everything, or turns into
-    an error of another kind.
+    For imports: one that comes while modules are loaded is at times raised where nobody
+    hears of it, in a callback of the import system or before an except clause for
+    everything, or turns into an error of another kind.
 
     Yields
     ------
@@ -61,14 +62,19 @@ def interrupts_noted() -> Iterator[None]:
     if not _python_handles_them():
         yield
         return
-    is_asked = False
+    is_asked, show = False, sys.unraisablehook
 
     def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         nonlocal is_asked
         is_asked = True
         raise KeyboardInterrupt
 
+    def show_others(dropped: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(dropped.exc_value, KeyboardInterrupt):
+            show(dropped)
+
     signal.signal(signal.SIGINT, note)
+    sys.unraisablehook = show_others
     try:
         yield
     except Exception as error:
@@ -76,6 +82,7 @@ def interrupts_noted() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
+        sys.unraisablehook = show
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if is_asked:
         raise KeyboardInterrupt

@@ -1,6 +1,7 @@
 """Ctrl-C while processes are started, and while modules are loaded."""
 
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,9 +37,9 @@ def interrupts_held() -> Iterator[None]:
 def interrupts_noted() -> Iterator[None]:
     """Raise Ctrl-C in the block, and at its end if something in it dropped it.
 
-    For imports: one that comes while torch is loaded is at times raised where nobody
-    hears of it, in a callback or before an except clause for everything, or turns into
-    an error of another kind.
+    For imports: one that comes while modules are loaded is at times raised where nobody
+    hears of it, in a callback of the import system or before an except clause for
+    everything, or turns into an error of another kind.
 
     Yields
     ------
@@ -47,14 +48,19 @@ def interrupts_noted() -> Iterator[None]:
     if not _python_handles_them():
         yield
         return
-    is_asked = False
+    is_asked, show = False, sys.unraisablehook
 
     def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         nonlocal is_asked
         is_asked = True
         raise KeyboardInterrupt
 
+    def show_others(dropped: "sys.UnraisableHookArgs") -> None:
+        if not isinstance(dropped.exc_value, KeyboardInterrupt):
+            show(dropped)
+
     signal.signal(signal.SIGINT, note)
+    sys.unraisablehook = show_others
     try:
         yield
     except Exception as error:
@@ -62,6 +68,7 @@ def interrupts_noted() -> Iterator[None]:
             raise KeyboardInterrupt from error
         raise
     finally:
+        sys.unraisablehook = show
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if is_asked:
         raise KeyboardInterrupt
