@@ -18,7 +18,7 @@ from featuresieve._command_options import (
     read_config,
 )
 from featuresieve._command_parser import Parser, build_parser
-from featuresieve._interrupts import interrupts_noted
+from featuresieve._interrupts import interrupts_delayed
 
 _EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
 _PICTURES = (".png", ".svg", ".pdf")
@@ -177,7 +177,7 @@ def _from_config(path: str, parser: Parser) -> dict[str, Any]:
 
 def _select(options: SelectOptions) -> int:
     """Select columns, print them, write files."""
-    with interrupts_noted():
+    with interrupts_delayed():
         from featuresieve._command._facts import facts
         from featuresieve._command._problem import prepare
         from featuresieve._tablefile import Drafts, read_file
@@ -199,7 +199,7 @@ def _select(options: SelectOptions) -> int:
         if not options.quiet:
             print("\n".join(facts(file, problem, options)), file=screen, flush=True)
         # Only now: a wrong name is reported before torch is loaded.
-        with interrupts_noted():
+        with interrupts_delayed():
             from featuresieve import AutoNFSClassifier  # noqa: F401  # and torch
             from featuresieve._command._report import screen_text
             from featuresieve._command._selecting import select

@@ -1,7 +1,6 @@
 """Ctrl-C while processes are started, and while modules are loaded."""
 
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,47 +33,34 @@ def interrupts_held() -> Iterator[None]:
 
 
 @contextmanager
-def interrupts_noted() -> Iterator[None]:
-    """Raise Ctrl-C in the block, and at its end if something in it dropped it.
+def interrupts_delayed() -> Iterator[None]:
+    """Raise Ctrl-C at the end of the block; the second one at once.
 
-    For imports: one that comes while modules are loaded is at times raised where nobody
-    hears of it, in a callback of the import system or before an except clause for
-    everything, or turns into an error of another kind.
+    For imports: what is raised while modules are loaded may be dropped (in a callback
+    of the import system), turn into another error, or end the process (inside torch).
+    A program that handles the signal itself is left alone.
 
     Yields
     ------
     None
     """
-    if not _python_handles_them():
+    is_main = threading.current_thread() is threading.main_thread()
+    handler = signal.getsignal(signal.SIGINT)
+    if not is_main or handler is not signal.default_int_handler:
         yield
         return
-    is_asked, show = False, sys.unraisablehook
+    is_asked = False
 
     def note(number: int, frame: FrameType | None) -> None:  # noqa: ARG001
         nonlocal is_asked
+        if is_asked:
+            raise KeyboardInterrupt
         is_asked = True
-        raise KeyboardInterrupt
-
-    def show_others(dropped: "sys.UnraisableHookArgs") -> None:
-        if not isinstance(dropped.exc_value, KeyboardInterrupt):
-            show(dropped)
 
     signal.signal(signal.SIGINT, note)
-    sys.unraisablehook = show_others
     try:
         yield
-    except Exception as error:
-        if is_asked:
-            raise KeyboardInterrupt from error
-        raise
     finally:
-        sys.unraisablehook = show
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, handler)
     if is_asked:
         raise KeyboardInterrupt
-
-
-def _python_handles_them() -> bool:
-    """Return whether this thread gets interrupts, from Python's own handler."""
-    is_main = threading.current_thread() is threading.main_thread()
-    return is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler

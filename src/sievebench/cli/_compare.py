@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sievebench.cli._outputs import OutputError, check_output
-from sievebench.interrupts import interrupts_noted
+from sievebench.interrupts import interrupts_delayed
 from sievebench.labels import SELECTOR_LABELS
 from sievebench.spelling import hint
 
@@ -108,7 +108,7 @@ def run_compare(options: argparse.Namespace) -> int:
     -------
     int
     """
-    with interrupts_noted():
+    with interrupts_delayed():
         from sievebench.compare import CompareError
 
     try:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sievebench.cli._collect import TABLE_ENDINGS, write_table
 from sievebench.cli._outputs import check_output
 from sievebench.cli._run_progress import RunProgress
-from sievebench.interrupts import interrupts_noted
+from sievebench.interrupts import interrupts_delayed
 from sievebench.spelling import hint
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def run_experiment(options: argparse.Namespace) -> int:
     -------
     int
     """
-    with interrupts_noted():
+    with interrupts_delayed():
         from sievebench.experiment import read_experiment
         from sievebench.runner import check_cells
         from sievebench.store import Store
@@ -146,7 +146,7 @@ def _run(
     shown: RunProgress,
 ) -> Counter[str] | None:
     """Run the cells, here or on a cluster; None if what they need is not there."""
-    with interrupts_noted():
+    with interrupts_delayed():
         from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
 
     cluster = None

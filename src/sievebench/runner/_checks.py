@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from sievebench.interrupts import interrupts_noted
+from sievebench.interrupts import interrupts_delayed
 from sievebench.run_spec import RunSpec
 
 
@@ -24,7 +24,7 @@ def check_cells(specs: Iterable[RunSpec], *, is_elsewhere: bool = False) -> None
         If the data folder is not there.
     """
     # Here, as both import torch: a process that only reads records need not wait.
-    with interrupts_noted():
+    with interrupts_delayed():
         from sievebench.pipeline import check_components, check_table
         from sievebench.stack.device import resolve_device
 

@@ -1,0 +1,73 @@
+"""Ctrl-C while modules are loaded, in the two commands."""
+
+import signal
+import threading
+from contextlib import suppress
+
+import pytest
+
+import featuresieve._interrupts
+import sievebench.interrupts
+
+
+@pytest.fixture(autouse=True)
+def python_handles_interrupts():
+    # Workers of pytest-xdist ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(params=[featuresieve._interrupts, sievebench.interrupts])
+def interrupts_delayed(request):
+    return request.param.interrupts_delayed
+
+
+def test_interrupt_is_raised_at_the_end(interrupts_delayed):
+    reached = []
+    with pytest.raises(KeyboardInterrupt), interrupts_delayed():
+        with suppress(BaseException):  # as some modules have it
+            signal.raise_signal(signal.SIGINT)
+        reached.append("the end")
+    assert reached == ["the end"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_second_interrupt_is_raised_at_once(interrupts_delayed):
+    reached = []
+    with pytest.raises(KeyboardInterrupt), interrupts_delayed():
+        signal.raise_signal(signal.SIGINT)
+        reached.append("the second")
+        signal.raise_signal(signal.SIGINT)
+        reached.append("the end")
+    assert reached == ["the second"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_block_without_an_interrupt_is_left_alone(interrupts_delayed):
+    with interrupts_delayed():
+        pass
+    with pytest.raises(ImportError, match="no such module"), interrupts_delayed():
+        raise ImportError("no such module")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_program_that_handles_the_signal_itself_is_left_alone(interrupts_delayed):
+    seen = []
+    signal.signal(signal.SIGINT, lambda *_: seen.append("by the program"))
+    with interrupts_delayed():
+        signal.raise_signal(signal.SIGINT)
+        assert seen == ["by the program"]
+
+
+def test_another_thread_is_left_alone(interrupts_delayed):
+    handlers = []
+
+    def work():
+        with interrupts_delayed():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.default_int_handler]
