@@ -86,6 +86,7 @@ LIBRARY_ORDER = [
     "_estimators",
     "_loading",
     "__init__",
+    "process",
     "plotting",
     "report",
     "_command_options",
@@ -123,7 +124,7 @@ LABORATORY_MAY_IMPORT = {
     | {"stack", "interrupts"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
-    | {"featuresieve", "interrupts", "spelling"},
+    | {"featuresieve", "spelling"},
     "__main__": {"cli"},
 }
 

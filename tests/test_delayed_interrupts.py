@@ -1,4 +1,4 @@
-"""Ctrl-C while modules are loaded, in the two commands."""
+"""Ctrl-C while a command loads modules."""
 
 import signal
 import threading
@@ -6,8 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-import featuresieve._interrupts
-import sievebench.interrupts
+from featuresieve.process import interrupts_delayed
 
 
 @pytest.fixture(autouse=True)
@@ -18,12 +17,7 @@ def python_handles_interrupts():
     signal.signal(signal.SIGINT, before)
 
 
-@pytest.fixture(params=[featuresieve._interrupts, sievebench.interrupts])
-def interrupts_delayed(request):
-    return request.param.interrupts_delayed
-
-
-def test_interrupt_is_raised_at_the_end(interrupts_delayed):
+def test_interrupt_is_raised_at_the_end():
     reached = []
     with pytest.raises(KeyboardInterrupt), interrupts_delayed():
         with suppress(BaseException):  # as some modules have it
@@ -33,7 +27,7 @@ def test_interrupt_is_raised_at_the_end(interrupts_delayed):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_second_interrupt_is_raised_at_once(interrupts_delayed):
+def test_second_interrupt_is_raised_at_once():
     reached = []
     with pytest.raises(KeyboardInterrupt), interrupts_delayed():
         signal.raise_signal(signal.SIGINT)
@@ -44,7 +38,7 @@ def test_second_interrupt_is_raised_at_once(interrupts_delayed):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_block_without_an_interrupt_is_left_alone(interrupts_delayed):
+def test_block_without_an_interrupt_is_left_alone():
     with interrupts_delayed():
         pass
     with pytest.raises(ImportError, match="no such module"), interrupts_delayed():
@@ -52,7 +46,7 @@ def test_block_without_an_interrupt_is_left_alone(interrupts_delayed):
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_program_that_handles_the_signal_itself_is_left_alone(interrupts_delayed):
+def test_program_that_handles_the_signal_itself_is_left_alone():
     seen = []
     signal.signal(signal.SIGINT, lambda *_: seen.append("by the program"))
     with interrupts_delayed():
@@ -60,7 +54,7 @@ def test_program_that_handles_the_signal_itself_is_left_alone(interrupts_delayed
         assert seen == ["by the program"]
 
 
-def test_another_thread_is_left_alone(interrupts_delayed):
+def test_another_thread_is_left_alone():
     handlers = []
 
     def work():

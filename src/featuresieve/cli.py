@@ -1,13 +1,10 @@
 """The command line: parse, call, print."""
 
 import argparse
-import atexit
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from contextlib import suppress
 from typing import Any
 
 from featuresieve import FeatureSieveError
@@ -18,44 +15,26 @@ from featuresieve._command_options import (
     read_config,
 )
 from featuresieve._command_parser import Parser, build_parser
-from featuresieve._interrupts import interrupts_delayed
+from featuresieve.process import (
+    INTERRUPTED,
+    interrupts_delayed,
+    run_as_process,
+    was_interrupted,
+)
 
 _EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
 _PICTURES = (".png", ".svg", ".pdf")
-_INTERRUPTED = 130
 
 
 def console() -> int:
-    """Run the command line as a process, which ends with it.
-
-    After Ctrl-C the process ends by that signal (130 for a shell), as a loop in a
-    shell needs it to stop too.
+    """Run the command line as a process.
 
     Returns
     -------
     int
         The exit status.
     """
-    statuses: list[int] = []
-    atexit.register(_end, statuses)  # the first to be registered is called last
-    statuses.append(main())
-    return statuses[0]
-
-
-def _end(statuses: list[int]) -> None:
-    """End the process before Python takes itself apart.
-
-    A thread of pyarrow that lets go of a Python object then would abort the process.
-    """
-    if not statuses:  # an error that main does not know of
-        return
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody reads it; it is closed
-            stream.flush()
-    if statuses[0] == _INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGINT)
-    os._exit(statuses[0])
+    return run_as_process(main)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,10 +58,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
-        return _failed("interrupted", _INTERRUPTED, words)
+        return _failed("interrupted", INTERRUPTED, words)
     except Exception as error:
-        if _was_interrupted(error):
-            return _failed("interrupted", _INTERRUPTED, words)
+        if was_interrupted(error):
+            return _failed("interrupted", INTERRUPTED, words)
         if isinstance(error, FeatureSieveError | ImportError | OSError | MemoryError):
             return _failed(_explained(error), _status(error), words)
         text = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -109,16 +88,9 @@ def _failed(message: str, status: int, words: list[str]) -> int:
     if "--verbose" in words and status == 1:
         traceback.print_exc()
     start = "\r\033[K" if sys.stderr.isatty() else ""  # over a line of progress
-    kind = "" if status == _INTERRUPTED else "error: "
+    kind = "" if status == INTERRUPTED else "error: "
     print(f"{start}featuresieve: {kind}{message}", file=sys.stderr)
     return status
-
-
-def _was_interrupted(error: BaseException | None) -> bool:
-    """Return whether Ctrl-C is at the bottom: Python wraps it in a class's making."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
 
 
 def _status(error: BaseException) -> int:
@@ -235,7 +207,8 @@ def _check_outputs(options: SelectOptions) -> None:
         check_output("--save", options.save)
     if options.plot is not None:
         check_output("--plot", options.plot, _PICTURES)
-        import matplotlib  # noqa: F401  # not there: say so now
+        with interrupts_delayed():
+            import matplotlib  # noqa: F401  # not there: say so now
     outputs = [options.out, options.json, options.save, options.plot]
     paths = [os.path.realpath(name) for name in outputs if name not in (None, "-")]
     if len(set(paths)) < len(paths):
@@ -265,7 +238,8 @@ def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None
 
 def _apply(given: argparse.Namespace) -> int:
     """Apply a saved selection to a file."""
-    from featuresieve._command._applying import apply
+    with interrupts_delayed():
+        from featuresieve._command._applying import apply
 
     options = vars(given)
     options.pop("command")
@@ -277,7 +251,8 @@ def _apply(given: argparse.Namespace) -> int:
 
 def _demo(is_quiet: bool) -> int:
     """Select columns of a bundled table."""
-    from featuresieve._command._demo import demo_file
+    with interrupts_delayed():
+        from featuresieve._command._demo import demo_file
 
     with demo_file() as name:
         command = f"featuresieve select {name.name} --target diagnosis --test 0.3"

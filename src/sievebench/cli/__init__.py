@@ -1,49 +1,23 @@
 """The command line of the laboratory: parse, call, print."""
 
 import argparse
-import atexit
-import os
-import signal
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
+
+from featuresieve.process import INTERRUPTED, run_as_process, was_interrupted
 
 __all__ = ["console", "main"]
 
-_INTERRUPTED = 130
-
 
 def console() -> int:
-    """Run the command line as a process, which ends with it.
-
-    After Ctrl-C the process ends by that signal (130 for a shell), as a loop in a
-    shell needs it to stop too.
+    """Run the command line as a process.
 
     Returns
     -------
     int
         The exit status.
     """
-    statuses: list[int] = []
-    atexit.register(_end, statuses)  # the first to be registered is called last
-    statuses.append(main())
-    return statuses[0]
-
-
-def _end(statuses: list[int]) -> None:
-    """End the process before Python takes itself apart.
-
-    A thread of pyarrow that lets go of a Python object then would abort the process.
-    """
-    if not statuses:  # an error that main does not know of
-        return
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):  # nobody reads it; it is closed
-            stream.flush()
-    if statuses[0] == _INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGINT)
-    os._exit(statuses[0])
+    return run_as_process(main)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -65,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # before anything was finished
         return _interrupted()
     except Exception as error:
-        if _was_interrupted(error):
+        if was_interrupted(error):
             return _interrupted()
         if isinstance(error, OSError):
             print(f"sievebench: error: {error}", file=sys.stderr)
@@ -76,14 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _interrupted() -> int:
     """Say so, and return the exit status."""
     print("sievebench: interrupted", file=sys.stderr)
-    return _INTERRUPTED
-
-
-def _was_interrupted(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C is at the bottom: some imports wrap it in an error."""
-    while error is not None and not isinstance(error, KeyboardInterrupt):
-        error = error.__cause__ or error.__context__
-    return error is not None
+    return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -7,8 +7,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._outputs import OutputError, check_output
-from sievebench.interrupts import interrupts_delayed
 from sievebench.labels import SELECTOR_LABELS
 from sievebench.spelling import hint
 
@@ -144,7 +144,7 @@ def _compare(options: argparse.Namespace) -> int:
     progress.close()
     _show(comparison, options)
     if comparison.is_interrupted:
-        return 130
+        return INTERRUPTED
     return 0 if any(not result.reason for result in comparison.results) else 1
 
 

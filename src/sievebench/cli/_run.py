@@ -9,10 +9,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._collect import TABLE_ENDINGS, write_table
 from sievebench.cli._outputs import check_output
 from sievebench.cli._run_progress import RunProgress
-from sievebench.interrupts import interrupts_delayed
 from sievebench.spelling import hint
 
 if TYPE_CHECKING:
@@ -109,7 +109,8 @@ def run_experiment(options: argparse.Namespace) -> int:
     try:
         experiment = read_experiment(options.experiment)
         cells = _cells(experiment, options)
-        check_cells(cells, is_elsewhere=options.cluster is not None)
+        with interrupts_delayed():  # it loads torch
+            check_cells(cells, is_elsewhere=options.cluster is not None)
         if options.list:
             for spec in cells:
                 print(spec.key)
@@ -131,7 +132,7 @@ def run_experiment(options: argparse.Namespace) -> int:
             "sievebench: stopped; what is finished is kept, the same command goes on.",
             file=sys.stderr,
         )
-        return 130
+        return INTERRUPTED
     if endings is None:
         return 2
     _summarise(endings, store, options)
@@ -146,8 +147,7 @@ def _run(
     shown: RunProgress,
 ) -> Counter[str] | None:
     """Run the cells, here or on a cluster; None if what they need is not there."""
-    with interrupts_delayed():
-        from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
+    from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
 
     cluster = None
     try:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 
-from sievebench.interrupts import interrupts_delayed
 from sievebench.run_spec import RunSpec
 
 
@@ -24,9 +23,8 @@ def check_cells(specs: Iterable[RunSpec], *, is_elsewhere: bool = False) -> None
         If the data folder is not there.
     """
     # Here, as both import torch: a process that only reads records need not wait.
-    with interrupts_delayed():
-        from sievebench.pipeline import check_components, check_table
-        from sievebench.stack.device import resolve_device
+    from sievebench.pipeline import check_components, check_table
+    from sievebench.stack.device import resolve_device
 
     for spec in specs:
         check_components(spec)
