@@ -9,7 +9,7 @@ import torch
 from neural_tables import small_rows
 
 from sievebench.selectors import SELECTORS
-from sievebench.stack.captured_step import CapturedStep
+from sievebench.stack.captured_step import CapturedCall, CapturedSteps, steps_at_once
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.optimizer import StackedOptimizer
@@ -94,16 +94,36 @@ def test_error_of_one_piece_of_work_is_raised(device):
 def test_recorded_training_is_the_plain_one(name, monkeypatch):
     X, y = made_table()
     recorded = fit(name, X, y)
-    monkeypatch.setattr(CapturedStep, "n_eager", 10**9)
+    monkeypatch.setattr(CapturedSteps, "n_eager", 10**9)
+    monkeypatch.setattr(CapturedCall, "n_eager", 10**9)
     np.testing.assert_allclose(recorded, fit(name, X, y), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.gpu
 def test_recorded_training_draws_the_dropout_of_the_plain_one(monkeypatch):
     recorded = train_on_cuda(0)
-    monkeypatch.setattr(CapturedStep, "n_eager", 10**9)
+    monkeypatch.setattr(CapturedSteps, "n_eager", 10**9)
+    monkeypatch.setattr(CapturedCall, "n_eager", 10**9)
     for one, other in zip(recorded, train_on_cuda(0), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("most", [1, 2, 5, 16])
+def test_steps_recorded_together_are_those_recorded_alone(most, monkeypatch):
+    together = train_on_cuda(0)
+    monkeypatch.setattr(CapturedSteps, "most_at_once", most)
+    for one, other in zip(together, train_on_cuda(0), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("most", [1, 2, 7, 16])
+def test_blocks_of_steps_leave_fewer_over_than_there_are_blocks(most):
+    for n_steps in range(1, 200):
+        size = steps_at_once(n_steps, most)
+        n_blocks, n_left = divmod(n_steps, size)
+        assert 1 <= size <= most
+        assert n_left < max(1, -(-n_steps // most)) <= n_blocks
 
 
 @pytest.mark.gpu

@@ -57,6 +57,8 @@ class _MetricObjective:
 
     def __init__(self, network: StackedMLP, loss: TaskLoss, metric: Metric) -> None:
         self._network, self._loss, self._metric = network, loss, metric
+        # The mean over the classes that are there has to look which are.
+        self.is_recordable = metric != "balanced_accuracy"
 
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
         """Return what each member minimises on a batch, (members,)."""

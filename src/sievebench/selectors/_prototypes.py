@@ -77,6 +77,8 @@ class NeighbourObjective:
     settings : NeighbourSettings
     """
 
+    is_recordable = False
+
     def __init__(self, network: PrototypeNetwork, settings: NeighbourSettings) -> None:
         self._network, self._settings = network, settings
 

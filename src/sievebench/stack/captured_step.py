@@ -1,8 +1,10 @@
-"""A training step of a stack, recorded once as a CUDA graph and replayed.
+"""Training steps of a stack, recorded once as a CUDA graph and replayed.
 
 A step of a small network is dozens of kernels of a few microseconds each; launching
-them one by one takes longer than running them. A replay launches all of them at once,
-and holds Python up so briefly that several threads can train side by side.
+them one by one takes longer than running them. A replay launches all of them at once.
+Several steps are recorded one after the other, so that Python, which has one thread
+running at a time, is held up once for all of them and many trainings can go on side by
+side.
 """
 
 import threading
@@ -21,12 +23,12 @@ Step = Callable[[Tensor, float | Tensor], None]
 _RECORDING = threading.Lock()
 
 
-class CapturedStep:
-    """Take a step as usual a few times, then as a replay of what was recorded.
+class CapturedSteps:
+    """Take steps as usual a few times, then as replays of what was recorded.
 
     The first steps warm the libraries up, and are ordinary training steps. What
-    differs between steps is copied into fixed memory before each. All batches must
-    have the same size.
+    differs between steps is copied into fixed memory before each replay. All batches
+    must have the same size.
 
     Parameters
     ----------
@@ -38,6 +40,7 @@ class CapturedStep:
     """
 
     n_eager = 3
+    most_at_once = 16
 
     def __init__(
         self, step: Step, generators: Sequence[torch.Generator], device: torch.device
@@ -46,39 +49,113 @@ class CapturedStep:
         self._n_taken = 0
         self._rate_value = float("nan")
         self._rate = torch.zeros((), dtype=torch.float32, device=device)
-        self._rows = torch.empty(0, dtype=torch.int64, device=device)
-        self._graph: torch.cuda.CUDAGraph | None = None
+        self._recorded: dict[int, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
 
-    def __call__(self, rows: Tensor, rate: float) -> None:
-        """Take the next step."""
+    def __call__(self, batches: Tensor, rate: float) -> None:
+        """Take one step a batch.
+
+        Parameters
+        ----------
+        batches : Tensor of shape (steps, batch)
+            Row numbers.
+        rate : float
+        """
         if rate != self._rate_value:
             self._rate.fill_(rate)
             self._rate_value = rate
-        self._n_taken += 1
-        if self._n_taken <= self.n_eager:
+        at_once = steps_at_once(len(batches), self.most_at_once)
+        n_eager = min(len(batches), max(0, self.n_eager - self._n_taken))
+        self._n_taken += n_eager
+        for rows in batches[:n_eager]:
             self._step(rows, self._rate)
+        start = n_eager
+        while start < len(batches):
+            n_steps = at_once if start + at_once <= len(batches) else 1
+            self._replay(batches[start : start + n_steps])
+            start += n_steps
+
+    def _replay(self, batches: Tensor) -> None:
+        """Take some steps at once."""
+        n_steps = len(batches)
+        if n_steps not in self._recorded:
+            self._recorded[n_steps] = self._record(batches)
+        graph, fixed = self._recorded[n_steps]
+        fixed.copy_(batches)
+        graph.replay()
+
+    def _record(self, batches: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor]:
+        """Record the steps without taking them."""
+        fixed = batches.clone()
+
+        def steps() -> None:
+            for rows in fixed:
+                self._step(rows, self._rate)
+
+        return _recorded(steps, self._generators), fixed
+
+
+class CapturedCall:
+    """Call a function without arguments twice, then replay what it does.
+
+    Parameters
+    ----------
+    function : callable () -> None
+        Reads and writes the same memory each time, and never waits for the GPU.
+    """
+
+    n_eager = 2
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self._function = function
+        self._n_calls = 0
+        self._graph: torch.cuda.CUDAGraph | None = None
+
+    def __call__(self) -> None:
+        """Do it once more."""
+        self._n_calls += 1
+        if self._n_calls <= self.n_eager:
+            self._function()
             return
         if self._graph is None:
-            self._rows = rows.clone()
-            self._graph = self._record()
-        self._rows.copy_(rows)
+            self._graph = _recorded(self._function)
         self._graph.replay()
 
-    def _record(self) -> torch.cuda.CUDAGraph:
-        """Record the step without running it."""
-        graph = torch.cuda.CUDAGraph()
-        for generator in self._generators:
-            graph.register_generator_state(generator)
-        # Not the whole device: others may be recording on it.
-        torch.cuda.current_stream().synchronize()
-        with _RECORDING:
-            # Other threads may go on with what they do.
-            graph.capture_begin(capture_error_mode="thread_local")
-            try:
-                self._step(self._rows, self._rate)
-            finally:
-                graph.capture_end()
-        return graph
+
+def _recorded(
+    function: Callable[[], None], generators: Sequence[torch.Generator] = ()
+) -> torch.cuda.CUDAGraph:
+    """Return what a function does, without doing it."""
+    graph = torch.cuda.CUDAGraph()
+    for generator in generators:
+        graph.register_generator_state(generator)
+    # Not the whole device: others may be recording on it.
+    torch.cuda.current_stream().synchronize()
+    with _RECORDING:
+        # Other threads may go on with what they do.
+        graph.capture_begin(capture_error_mode="thread_local")
+        try:
+            function()
+        finally:
+            graph.capture_end()
+    return graph
+
+
+def steps_at_once(n_steps: int, most: int) -> int:
+    """Return the size of the fewest equal blocks, of at most so many steps each.
+
+    Parameters
+    ----------
+    n_steps : int
+        Of an epoch.
+    most : int
+
+    Returns
+    -------
+    int
+        At least 1; fewer steps than there are blocks may be left over.
+    """
+    n_blocks = -(-n_steps // most)
+    return max(1, n_steps // max(1, n_blocks))
 
 
 @contextmanager

@@ -58,6 +58,8 @@ class PenalizedLoss(Generic[NetworkT]):
         root mean squared error; or minus the mean loss.
     """
 
+    is_recordable = True
+
     def __init__(
         self,
         network: NetworkT,

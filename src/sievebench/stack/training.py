@@ -1,6 +1,5 @@
 """Train a stack: mini-batches, schedule, early stopping of each member by itself."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -8,7 +7,11 @@ import torch
 from torch import Tensor
 
 from featuresieve import TrainingDivergedError
-from sievebench.stack.captured_step import CapturedStep, recordable_stream
+from sievebench.stack.captured_step import (
+    CapturedCall,
+    CapturedSteps,
+    recordable_stream,
+)
 from sievebench.stack.mlp import StackedNetwork
 from sievebench.stack.optimizer import OptimizerName, StackedOptimizer
 
@@ -88,7 +91,15 @@ class TrainingSettings:
 
 
 class Objective(Protocol):
-    """What a stack minimises, and what its checkpoints are judged by."""
+    """What a stack minimises, and what its checkpoints are judged by.
+
+    Attributes
+    ----------
+    is_recordable : bool
+        Whether `validation_scores` can be recorded on a GPU: it never waits for it.
+    """
+
+    is_recordable: bool
 
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
         """Return what each member minimises on a batch, (members,)."""
@@ -153,22 +164,24 @@ def train_stack(
     with recordable_stream(device):
         step = _Step(network, objective, rows, settings)
         take = (
-            CapturedStep(step, network.noise.generators, device)
+            CapturedSteps(step, network.noise.generators, device)
             if device.type == "cuda"
-            else step
+            else step.take_all
         )
         order = torch.Generator().manual_seed(order_seed)
-        checkpoints = _Checkpoints(network, settings.patience)
+        checkpoints = _Checkpoints(network, objective, rows, settings.patience)
+        look = checkpoints.look_
+        if device.type == "cuda" and objective.is_recordable:
+            look = CapturedCall(look)
         record = checkpoints.record
         for epoch in range(settings.max_epochs):
             rate = settings.rate_of(epoch)
-            for picked in epoch_batches(rows.training, settings.batch_size, order):
-                take(picked, rate)
+            take(epoch_batches(rows.training, settings.batch_size, order), rate)
             record.n_epochs = epoch + 1
             if len(rows.validation) == 0:
                 continue
-            with torch.no_grad():
-                checkpoints.look_(epoch, objective.validation_scores(rows))
+            look()
+            record.scores.append(checkpoints.scores.clone())
             if checkpoints.is_stopped.all():
                 break
         if len(rows.validation) > 0:
@@ -176,16 +189,13 @@ def train_stack(
         return record
 
 
-def epoch_batches(
-    training: Tensor, batch_size: int, order: torch.Generator
-) -> Iterator[Tensor]:
-    """Yield the row numbers of the batches of one epoch."""
+def epoch_batches(training: Tensor, batch_size: int, order: torch.Generator) -> Tensor:
+    """Return the row numbers of the batches of one epoch, (batches, rows)."""
     n_rows = len(training)
     shuffled = training[torch.randperm(n_rows, generator=order).to(training.device)]
     if n_rows <= batch_size:
-        yield shuffled
-        return
-    yield from shuffled[: n_rows - n_rows % batch_size].split(batch_size)
+        return shuffled.unsqueeze(0)
+    return shuffled[: n_rows - n_rows % batch_size].view(-1, batch_size)
 
 
 class _Step:
@@ -207,6 +217,11 @@ class _Step:
             weight_decay=settings.weight_decay,
             clip_norm=settings.clip_norm,
         )
+
+    def take_all(self, batches: Tensor, rate: float) -> None:
+        """Take one step a batch, (batches, rows)."""
+        for picked in batches:
+            self(picked, rate)
 
     def __call__(self, picked: Tensor, rate: float | Tensor) -> None:
         """Take a step on some rows."""
@@ -232,31 +247,45 @@ class _Step:
 
 
 class _Checkpoints:
-    """The best state of each member so far."""
+    """The best state of each member so far.
 
-    def __init__(self, network: StackedNetwork, patience: int) -> None:
+    All that changes stays in one place, so that a look can be recorded.
+    """
+
+    def __init__(
+        self,
+        network: StackedNetwork,
+        objective: Objective,
+        rows: StackRows,
+        patience: int,
+    ) -> None:
+        self._objective, self._rows, self._patience = objective, rows, patience
         self._state = {name: value.detach() for name, value in network.state.items()}
         self._best = {name: value.clone() for name, value in self._state.items()}
-        self._patience = patience
         device = next(iter(self._state.values())).device
         never = torch.full((network.n_members,), -1, device=device)
         worst = torch.full((network.n_members,), -torch.inf, device=device)
         self.record = TrainingRecord(best_epoch=never, best_score=worst)
+        self.scores = worst.clone()
         self.is_stopped = torch.zeros_like(never, dtype=torch.bool)
+        self._epoch = torch.zeros((), dtype=never.dtype, device=device)
 
-    def look_(self, epoch: int, scores: Tensor) -> None:
+    @torch.no_grad()
+    def look_(self) -> None:
         """Keep the members that are better than ever; stop those that wait too long."""
-        record = self.record
-        record.scores.append(scores)
+        self.scores.copy_(self._objective.validation_scores(self._rows))
+        scores, best = self.scores, self.record.best_score
+        best_epoch = self.record.best_epoch
         # A stopped member trains on in the stack, but nothing of it is kept.
-        is_better = (scores > record.best_score) & ~self.is_stopped
-        record.best_score = torch.where(is_better, scores, record.best_score)
-        record.best_epoch = torch.where(is_better, epoch, record.best_epoch)
+        is_better = (scores > best) & ~self.is_stopped
+        torch.where(is_better, scores, best, out=best)
+        torch.where(is_better, self._epoch, best_epoch, out=best_epoch)
         # Picking the better ones by number would have the host wait for the GPU.
         for name, value in self._state.items():
             is_taken = is_better.view(-1, *(1,) * (value.dim() - 1))
             torch.where(is_taken, value, self._best[name], out=self._best[name])
-        self.is_stopped |= epoch - record.best_epoch > self._patience
+        self.is_stopped |= self._epoch - best_epoch > self._patience
+        self._epoch += 1
 
     def restore_(self) -> None:
         """Put every member back into its best state."""
