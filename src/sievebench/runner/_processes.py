@@ -73,6 +73,10 @@ class ProcessRunner:
                 self._listen(todo)
                 self._end_late(todo)
         finally:
+            # All before any is waited for: the end of one can make others that share
+            # its GPU fail, which would be written down as a failure of their cells.
+            for worker in self._workers:
+                worker.process.kill()
             for worker in self._workers:
                 _kill(worker)
 
