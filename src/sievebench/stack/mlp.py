@@ -89,6 +89,7 @@ class StackedMLP:
     ) -> None:
         self.n_members = noise.n_members
         self.n_layers = len(hidden_sizes) + 1
+        self._widths = hidden_sizes
         self.noise, self._dtype = noise, dtype
         self._activation = {"relu": torch.relu, "tanh": torch.tanh}[activation]
         self._dropout, self._batch_norm = dropout, batch_norm
@@ -153,18 +154,32 @@ class StackedMLP:
             weight = weight * column_scale.unsqueeze(-1)
         hidden = _first_product(batch, weight) + self.trainable["bias0"]
         self.first_layer = hidden
+        kept = self._kept_units(hidden) if training else None
         for layer in range(1, self.n_layers):
             if self._batch_norm:
                 hidden = self._normalised(hidden, layer - 1, training)
             hidden = self._activation(hidden)
-            if training and self._dropout > 0.0:
-                shape = (hidden.shape[1], hidden.shape[2])
-                kept = self.noise.kept(shape, self._dropout, hidden.dtype)
-                hidden = hidden * kept
+            if kept is not None:
+                hidden = hidden * kept[layer - 1]
             hidden = torch.baddbmm(
                 self.trainable[f"bias{layer}"], hidden, self.trainable[f"weight{layer}"]
             )
         return hidden
+
+    def _kept_units(self, like: Tensor) -> list[Tensor] | None:
+        """Return dropout factors of the hidden layers, (members, rows, hidden) each.
+
+        They are drawn at once: on a GPU a step costs what its calls cost.
+        """
+        if self._dropout == 0.0 or not self._widths:
+            return None
+        n_rows = like.shape[1]
+        sizes = [n_rows * width for width in self._widths]
+        factors = self.noise.kept((sum(sizes),), self._dropout, like.dtype)
+        return [
+            part.view(self.n_members, n_rows, -1)
+            for part in factors.split(sizes, dim=1)
+        ]
 
     def _normalised(self, hidden: Tensor, layer: int, training: bool) -> Tensor:
         """Return batch-normalised units; in training update the running statistics."""
