@@ -40,7 +40,7 @@ class CapturedSteps:
     """
 
     n_eager = 3
-    most_at_once = 16
+    most_at_once = 4
 
     def __init__(
         self, step: Step, generators: Sequence[torch.Generator], device: torch.device
