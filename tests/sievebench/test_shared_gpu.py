@@ -25,8 +25,28 @@ if torch.cuda.is_available():
 """
 
 
-def answers_of_another_process():
-    command = [sys.executable, "-c", WAIT]
+# Prints the largest relative error of a product on a device, before and after.
+PRODUCTS = """
+import sys
+import torch
+from sievebench.stack.shared_gpu import round_products
+
+source = torch.Generator().manual_seed(0)
+left, right = torch.rand(2, 64, 64, generator=source)
+exact = left.double() @ right.double()
+
+def error():
+    product = left.to(sys.argv[1]) @ right.to(sys.argv[1])
+    return float(((product.cpu() - exact) / exact).abs().max())
+
+print(error())
+round_products()
+print(error())
+"""
+
+
+def answers_of_another_process(script=WAIT, *arguments):
+    command = [sys.executable, "-c", script, *arguments]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.split()
 
@@ -40,6 +60,17 @@ def test_a_process_knows_whether_it_can_wait_asleep():
 @pytest.mark.gpu
 def test_a_process_that_waits_keeps_no_core_busy():
     assert float(answers_of_another_process()[1]) < 0.2
+
+
+def test_products_on_the_cpu_are_not_rounded():
+    before, after = map(float, answers_of_another_process(PRODUCTS, "cpu"))
+    assert before == after < 1e-6
+
+
+@pytest.mark.gpu
+def test_products_on_a_gpu_are_rounded_to_ten_places():
+    before, after = map(float, answers_of_another_process(PRODUCTS, "cuda"))
+    assert before < 1e-6 < after < 2**-10
 
 
 def test_giving_memory_back_harms_nothing_without_a_gpu():

@@ -12,7 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from sievebench.pipeline import run_one
 from sievebench.runner._trials import trials_of
-from sievebench.stack.shared_gpu import give_memory_back, wait_asleep
+from sievebench.stack.shared_gpu import (
+    give_memory_back,
+    round_products,
+    wait_asleep,
+)
 from sievebench.store import Store
 
 
@@ -32,6 +36,7 @@ def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
     _end_with_parent()
     warnings.simplefilter("ignore")
     wait_asleep()
+    round_products()
     store = Store(folder)
     pipe.send("ready")
     # The networks are small: processes use the cores, threads would only wait.
