@@ -109,13 +109,14 @@ LABORATORY_MAY_IMPORT = {
     "stack": {"featuresieve"},
     "environment": {"featuresieve"},
     "run_spec": set(),
-    "experiment": {"run_spec", "spelling"},
+    "reuse": set(),
+    "experiment": {"run_spec", "reuse", "spelling"},
     "data": {"spelling"},
     "corruption": {"data"},
     "selectors": {"task", "search_space", "stack", "data", "featuresieve"},
     "compare": {"task", "labels", "selectors", "interrupts", "spelling"},
     "downstream": {"search_space", "stack", "data"},
-    "store": {"run_spec", "environment"},
+    "store": {"run_spec", "reuse", "environment"},
     "tuning": {"search_space"},
     "analysis": {"labels", "run_spec"},
     "report": {"store", "analysis", "labels", "run_spec"},
@@ -124,7 +125,7 @@ LABORATORY_MAY_IMPORT = {
     | {"stack", "interrupts"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
-    | {"featuresieve", "spelling"},
+    | {"featuresieve", "reuse", "spelling"},
     "__main__": {"cli"},
 }
 

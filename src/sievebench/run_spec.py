@@ -13,7 +13,9 @@ Stream = Literal["legacy", "own"]
 COUNTS_BY_NAME: tuple[CountByName, ...] = get_args(CountByName)
 STREAMS: tuple[Stream, ...] = get_args(Stream)
 # What runs may be for, the `experiment` of a cell.
-PURPOSES = ("benchmark", "matched", "removal", "scaling", "balance", "cohorts")
+PURPOSES = (
+    *("benchmark", "shared", "matched", "removal", "scaling", "balance", "cohorts"),
+)
 
 # What the randomness of a stage may depend on. All selectors thus see one table and
 # one order of predictors' seeds, and a new selector changes no other number.
@@ -31,7 +33,7 @@ _SPLIT_SEED = 0
 NO_PREDICTOR = "none"
 # Fields that came after the first records: with their default they are left out of
 # JSON and key, so that old records keep theirs.
-_LATER = ("n_removed",)
+_LATER = ("n_removed", "given", "predictors")
 # The fields that the name of a record's file begins with; file systems end names at 255
 # bytes, and the hash, the suffix and what marks an unfinished file come on top.
 _READABLE = ("experiment", "dataset", "scenario", "selector", "downstream")
@@ -85,6 +87,12 @@ class RunSpec:
     n_removed : int or None
         Columns that are left out one at a time in the removal experiment, drawn at
         random from the kept ones; None is all of them.
+    given : tuple of tuple of int
+        Columns that were kept elsewhere, one set for each seed; nothing is selected
+        then. Empty has the selector decide.
+    predictors : tuple of mapping
+        Settings of several predictors that are all trained, in place of
+        `downstream_settings`; the score of a run is the mean of theirs.
     """
 
     dataset: str
@@ -105,6 +113,8 @@ class RunSpec:
     experiment: str = "benchmark"
     device: str = "auto"
     n_removed: int | None = None
+    given: tuple[tuple[int, ...], ...] = ()
+    predictors: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         self._check_names()
@@ -130,6 +140,7 @@ class RunSpec:
                 f"got {self.keep!r}."
             )
         self._check_experiment()
+        self._check_taken_over()
 
     def _check_names(self) -> None:
         """Raise ValueError if a name cannot be part of the name of a file."""
@@ -175,6 +186,29 @@ class RunSpec:
             raise ValueError(
                 "n_trials must be 0 in the scaling experiment, where there is no score "
                 f"to tune by, got {self.n_trials!r}."
+            )
+
+    def _check_taken_over(self) -> None:
+        """Raise ValueError if what comes from elsewhere does not go with the rest."""
+        if self.given and len(self.given) != len(self.seeds):
+            raise ValueError(
+                f"given must have one set of columns for each of the {len(self.seeds)} "
+                f"seeds, got {len(self.given)}."
+            )
+        if self.given and self.splits_anew:
+            raise ValueError(
+                "splits_anew must be False with given: the columns are of one split."
+            )
+        name = "given" if self.given else "predictors"
+        if (self.given or self.predictors) and self.n_trials:
+            raise ValueError(
+                f"n_trials must be 0 with {name}: they are settled, got "
+                f"{self.n_trials!r}."
+            )
+        if self.predictors and self.downstream_settings:
+            raise ValueError(
+                "downstream_settings must be empty with predictors, which have their "
+                f"own, got {dict(self.downstream_settings)!r}."
             )
 
     @property
@@ -223,7 +257,7 @@ class RunSpec:
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         usual = {item.name: item.default for item in fields(self)}
         for name in _LATER:
-            if values[name] == usual[name]:
+            if getattr(self, name) == usual[name]:
                 del values[name]
         return values
 
@@ -243,4 +277,9 @@ class RunSpec:
         unknown = sorted(set(values) - known)
         if unknown:
             raise ValueError(f"a run has no field {unknown[0]!r}.")
-        return cls(**{**values, "seeds": tuple(values["seeds"])})
+        lists = {
+            "seeds": tuple(values["seeds"]),
+            "given": tuple(map(tuple, values.get("given", ()))),
+            "predictors": tuple(values.get("predictors", ())),
+        }
+        return cls(**{**values, **lists})

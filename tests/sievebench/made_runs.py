@@ -77,6 +77,8 @@ def _contenders(where, top):
         run(selector="autonfs:auto", score=top, **{**where, **fewer}),
         run(selector="autonfs:published", score=top - 0.05, **{**where, **fewer}),
         run(selector="lasso", experiment="matched", score=top - 0.02, **where) | fewer,
+        run(selector="lasso", experiment="shared", score=top + 0.01, **where),
+        run(selector="autonfs:auto", experiment="shared", score=top, **where) | fewer,
     ]
     if where["dataset"] == "california":
         reason = "classification only"

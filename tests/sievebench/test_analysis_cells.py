@@ -106,6 +106,19 @@ def test_matched_comparison_takes_the_reference_from_the_benchmark():
     assert figures.loc["stg"].to_list() == [0, 1, 0]
 
 
+def test_matched_comparison_prefers_a_reference_with_the_same_predictors():
+    runs = [
+        run(selector="autonfs", score=0.9),
+        run(selector="autonfs", score=0.7, experiment="shared"),
+        run(score=0.6, experiment="matched"),
+        run(score=0.6, experiment="matched", dataset="jannis"),
+        run(selector="autonfs", score=0.9, dataset="jannis"),
+    ]
+    rows = matched_comparison(checked(*runs), "autonfs").set_index("dataset")
+    assert rows.loc["eye", "difference"] == pytest.approx(0.1)
+    assert np.isnan(rows.loc["jannis", "difference"])  # no mixture of both
+
+
 def test_matched_scores_that_print_the_same_are_equal():
     runs = [
         run(selector="autonfs", score=0.6001),

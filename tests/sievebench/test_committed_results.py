@@ -5,16 +5,28 @@ from pathlib import Path
 import pytest
 
 from sievebench.experiment import read_experiment
-from sievebench.store import find_stores
+from sievebench.store import counts_kept, find_stores, former_results
 
 ROOT = Path(__file__).parents[2]
 STORES = {store.folder.name: store for store in find_stores(ROOT / "results")}
 
 
+def cells_of(experiment):
+    """Return the cells, with what they take over from other experiments."""
+    counts = former = None
+    if match := experiment.match:
+        records = STORES[match["experiment"]].records()
+        counts = counts_kept(records, match["selector"])
+    if reuse := experiment.reuse:
+        records = STORES[reuse["experiment"]].records()
+        former = former_results(records, reuse["n_predictors"])
+    return experiment.cells(counts=counts, former=former)
+
+
 @pytest.mark.parametrize("name", sorted(STORES))
 def test_records_belong_to_cells_of_their_experiment(name):
     experiment = read_experiment(ROOT / "experiments" / f"{name}.toml")
-    cells = {spec.key for spec in experiment.cells()}
+    cells = {spec.key for spec in cells_of(experiment)}
     files = {path.stem for path in (STORES[name].folder / "records").iterdir()}
     assert files <= cells
     assert {record.spec.key for record in STORES[name].records()} == files

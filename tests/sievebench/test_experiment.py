@@ -17,6 +17,7 @@ from sievebench.experiment import (
     read_experiment,
 )
 from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
+from sievebench.reuse import Former
 from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
@@ -86,7 +87,7 @@ def test_file_may_change_the_budget(tmp_path):
         ("tuning_seconds = nan", "tuning_seconds must be a number > 0, got nan."),
         ("noise_fraction = 1.0", "noise_fraction must be a number >= 0 and below 1"),
         ('splits_anew = "no"', "splits_anew must be true or false, got 'no'."),
-        ('purpose = "fun"', "purpose must be one of benchmark, matched, .* got 'fun'."),
+        ('purpose = "fun"', "purpose must be one of benchmark, shared, .* got 'fun'."),
         ('stream = "new"', "stream must be one of legacy, own, got 'new'."),
         ("about = 3", "about must be a text, got 3."),
         ("downstream_settings = 3", "downstream_settings must be a table .* got 3."),
@@ -170,10 +171,14 @@ def test_every_key_of_an_experiment_has_a_kind():
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda p: p.stem)
 def test_every_experiment_names_what_exists(path):
     experiment = read_experiment(path)
-    everywhere = product(
-        experiment.datasets, experiment.scenarios, experiment.downstream
-    )
-    cells = experiment.cells("cpu", dict.fromkeys(everywhere, 3))
+    places = [
+        *product(experiment.datasets, experiment.scenarios, experiment.downstream)
+    ]
+    names = [row.name for row in experiment.selectors]
+    kept = ((0, 1),) * experiment.budget.n_seeds
+    known = {(*place, name): kept for place in places for name in names}
+    former = Former(known, {key: {} for key in known}, dict.fromkeys(places, ({},)))
+    cells = experiment.cells("cpu", dict.fromkeys(places, 3), former)
     assert cells
     assert len({spec.key for spec in cells}) == len(cells)
     check_cells(cells)

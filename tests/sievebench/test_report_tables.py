@@ -168,6 +168,21 @@ def test_matched_counts_wins(tables):
     assert rows["Random", "Lasso"][:4] == ("3", "0", "0", "+0.020")
 
 
+def test_same_predictors_give_ranks_of_their_own(tables):
+    rows = rows_of(tables, "ranks-shared")
+    # In the benchmark AutoNFS is the better of the two, with the same predictors not.
+    assert rows["Lasso"][:2] == ("1.0", "2.0")
+    assert rows["AutoNFS, auto"][:2] == ("2.0", "1.0")
+    data = tables["scores-shared-random"].data.set_index(["dataset", "selector"])
+    assert data.loc[("california", "lasso"), "score_mean"] == pytest.approx(-0.4295)
+
+
+def test_same_predictors_need_no_benchmark():
+    runs = [run(selector=name, experiment="shared") for name in ("lasso", "stg")]
+    tables = {t.name: t for _, part in all_tables(gather(table(*runs))) for t in part}
+    assert tables["ranks-shared"].header == ("selector", "Random: same predictors")
+
+
 def test_power_is_in_percentage_points(tables):
     # Losses of 0, 1, 2, 3 and 4 points.
     row = rows_of(tables, "power")["Random", "AutoNFS, auto", "MLP", "retrained"]

@@ -17,8 +17,9 @@ def matched_comparison(
     Parameters
     ----------
     runs : DataFrame
-        As `check_runs` returns it. The reference comes from the benchmark, the others
-        from the matched experiment.
+        As `check_runs` returns it. The others come from the matched experiment, the
+        reference from the shared one, whose predictors they have; if it is not in
+        there, from the benchmark.
     reference : str
         The selector whose number of columns the others were given.
     n_decimals : int, default=3
@@ -32,8 +33,9 @@ def matched_comparison(
         reference is better), is_matched (its mean number of columns is within one half
         of the reference's), is_sample.
     """
-    ours = summarize_cells(runs)
-    ours = ours[ours["selector"] == reference].set_index(_WHERE)
+    ours = _cells_of(runs, reference, "shared")
+    if ours.empty:
+        ours = _cells_of(runs, reference, "benchmark")
     others = summarize_cells(runs, "matched")
     named = {"score_mean": "score_reference", "n_kept_mean": "n_kept_reference"}
     joined = others.join(ours[list(named)].rename(columns=named), on=_WHERE)
@@ -52,6 +54,12 @@ def matched_comparison(
             is_sample=joined["is_sample"],
         )
     )
+
+
+def _cells_of(runs: pd.DataFrame, selector: str, experiment: str) -> pd.DataFrame:
+    """Return the cells of one selector by their place."""
+    cells = summarize_cells(runs, experiment)
+    return cells[cells["selector"] == selector].set_index(_WHERE)
 
 
 def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:

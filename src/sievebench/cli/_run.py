@@ -17,6 +17,7 @@ from sievebench.spelling import hint
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
+    from sievebench.reuse import Former
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
 
@@ -176,21 +177,22 @@ def _run(
 
 def _cells(experiment: "Experiment", options: argparse.Namespace) -> list["RunSpec"]:
     """Return the cells the user asked for."""
-    cells = replace(experiment, match={}).cells(options.device)
+    cells = replace(experiment, match={}, reuse={}).cells(options.device)
     _check_choice(cells, options)
     cells = _chosen(cells, options)
-    if experiment.match:
-        counts = _counts(experiment.match, options.out)
-        matched = _chosen(experiment.cells(options.device, counts), options)
-        n_left_out = len(cells) - len(matched)
+    if experiment.match or experiment.reuse:
+        counts = _counts(experiment.match, options.out) if experiment.match else None
+        former = _former(experiment.reuse, options.out) if experiment.reuse else None
+        found = _chosen(experiment.cells(options.device, counts, former), options)
+        n_left_out = len(cells) - len(found)
         if n_left_out and not options.quiet:
+            source = (experiment.match or experiment.reuse)["experiment"]
             print(
-                f"{n_left_out} of {len(cells)} cells are left out, as "
-                f"{experiment.match['experiment']!r} has no finished record of "
-                f"{experiment.match['selector']!r} to match",
+                f"{n_left_out} of {len(cells)} cells are left out, as {source!r} has "
+                "no finished record for them",
                 file=sys.stderr,
             )
-        cells = matched
+        cells = found
     first, step = options.shard or (1, 1)
     return cells[first - 1 :: step]
 
@@ -245,6 +247,20 @@ def _counts(match: Mapping[str, str], out: Path) -> dict[tuple[str, str, str], i
             f"{match['experiment']!r} first."
         )
     return counts
+
+
+def _former(reuse: Mapping[str, Any], out: Path) -> "Former":
+    """Return what the other experiment found."""
+    from sievebench.store import Store, former_results
+
+    store = Store(out / reuse["experiment"])
+    former = former_results(store.records(), reuse["n_predictors"])
+    if not former.predictors:
+        raise ValueError(
+            f"{store.folder} has no finished search to take over: run "
+            f"{reuse['experiment']!r} first."
+        )
+    return former
 
 
 def _summarise(

@@ -4,7 +4,6 @@ from sievebench.experiment._experiment import (
     PROFILES,
     Experiment,
     ExperimentError,
-    Place,
     Profile,
     SelectorRow,
 )
@@ -14,7 +13,6 @@ __all__ = [
     "PROFILES",
     "Experiment",
     "ExperimentError",
-    "Place",
     "Profile",
     "SelectorRow",
     "read_experiment",

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
+from sievebench.reuse import Former, Place
 from sievebench.run_spec import RunSpec
 
-# Dataset, scenario, downstream.
-Place = tuple[str, str, str]
+# What may be taken over from another experiment.
+REUSED = ("columns", "settings")
 
 
 class ExperimentError(ValueError):
@@ -113,6 +114,11 @@ class Experiment:
     match : mapping
         `experiment` and `selector`: keep as many columns as that selector kept there,
         on the average of its seeds. Cells it has no record for are left out.
+    reuse : mapping
+        `experiment`, `what` and `n_predictors`: take over the columns that each
+        selector kept there, or its tuned settings, and predict with the settings of
+        the `n_predictors` best searches of the same table. Cells without a finished
+        record there are left out.
     """
 
     name: str
@@ -134,6 +140,7 @@ class Experiment:
     splits_anew: bool = False
     n_removed: int | None = None
     match: Mapping[str, str] = field(default_factory=dict)
+    reuse: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def budget(self) -> Profile:
@@ -144,7 +151,10 @@ class Experiment:
         return Profile(**{**vars(profile), **given})
 
     def cells(
-        self, device: str = "auto", counts: Mapping[Place, int] | None = None
+        self,
+        device: str = "auto",
+        counts: Mapping[Place, int] | None = None,
+        former: Former | None = None,
     ) -> list[RunSpec]:
         """Return every cell, those of one table together.
 
@@ -153,6 +163,8 @@ class Experiment:
         device : str, default="auto"
         counts : mapping or None, default=None
             With `match`: (dataset, scenario, downstream) → columns to keep.
+        former : Former or None, default=None
+            With `reuse`: what the other experiment found.
 
         Returns
         -------
@@ -165,6 +177,8 @@ class Experiment:
         """
         try:
             cells = self._all_cells(device)
+            if self.reuse:
+                cells = self._taking_over(cells, former or Former())
         except ValueError as error:
             raise ExperimentError(f"{self.name}: {error}") from error
         if self.match:
@@ -180,6 +194,25 @@ class Experiment:
                 f"{self.name}: selectors make the same cell twice: {twice[0]}."
             )
         return cells
+
+    def _taking_over(self, cells: list[RunSpec], former: Former) -> list[RunSpec]:
+        """Return the cells for which there is something to take over, with it."""
+        found = []
+        for spec in cells:
+            place = (spec.dataset, spec.scenario, spec.downstream)
+            cell = (*place, spec.selector)
+            if place not in former.predictors or cell not in former.columns:
+                continue
+            predictors = former.predictors[place]
+            if self.reuse["what"] == "columns":
+                given = former.columns[cell]
+                found.append(replace(spec, given=given, predictors=predictors))
+            else:
+                settings = {**former.settings[cell], **spec.selector_settings}
+                found.append(
+                    replace(spec, selector_settings=settings, predictors=predictors)
+                )
+        return found
 
     def _all_cells(self, device: str) -> list[RunSpec]:
         """Return the product of the lists."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sievebench.experiment._experiment import PROFILES
+from sievebench.experiment._experiment import PROFILES, REUSED
 from sievebench.run_spec import COUNTS_BY_NAME, PURPOSES, STREAMS
 
 
@@ -89,6 +89,18 @@ def _is_match(value: Any) -> bool:
     )
 
 
+def _is_reuse(value: Any) -> bool:
+    """Tell whether a value says what to take over from which experiment."""
+    return (
+        isinstance(value, dict)
+        and set(value) == {"experiment", "what", "n_predictors"}
+        and _is_name(value["experiment"])
+        and value["what"] in REUSED
+        and _is_int(value["n_predictors"])
+        and value["n_predictors"] >= 1
+    )
+
+
 _NAME = Kind("a name", _is_name)
 _NAMES = Kind("a list of different names, at least one", _are_names)
 _FLAG = Kind("true or false", lambda value: isinstance(value, bool))
@@ -122,6 +134,11 @@ EXPERIMENT_KINDS = {
     "splits_anew": _FLAG,
     "n_removed": _whole(1),
     "match": Kind("a table with the names experiment and selector", _is_match),
+    "reuse": Kind(
+        f"a table with the name experiment, what (one of {', '.join(REUSED)}) and "
+        "n_predictors (an int >= 1)",
+        _is_reuse,
+    ),
 }
 
 SELECTOR_KINDS = {

@@ -38,9 +38,8 @@ def check_components(spec: RunSpec) -> None:
     _check_name("downstream", spec.downstream, PREDICTORS)
     settings = PREDICTORS[spec.downstream].settings
     if settings is not None:
-        _check_settings(
-            f"downstream {spec.downstream!r}", spec.downstream_settings, settings
-        )
+        for given in (spec.downstream_settings, *spec.predictors):
+            _check_settings(f"downstream {spec.downstream!r}", given, settings)
 
 
 def check_table(spec: RunSpec) -> None:

@@ -1,7 +1,12 @@
 """The runs of most experiments: select and predict, once a seed."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
+from itertools import product
+from statistics import fmean
+
+import numpy as np
 
 from sievebench.downstream import Evaluation
 from sievebench.pipeline._cell_table import CellTable
@@ -18,6 +23,8 @@ def run_seeds(
 ) -> tuple[RunResult, ...]:
     """Select once a seed; seeds with the same columns are predicted as one stack.
 
+    With several predictors a run has the mean of their scores.
+
     Parameters
     ----------
     spec : RunSpec
@@ -30,19 +37,44 @@ def run_seeds(
         One a seed.
     """
     selections = select_seeds(spec, table, settings)
-    runs = {}
-    for seeds in seeds_alike(selections):
-        support = selections[seeds[0]].support
-        found = evaluate(spec, table, support, settings["downstream"], seeds)
-        for seed, evaluation in zip(seeds, found, strict=True):
-            runs[seed] = result_of(table, seed, selections[seed], evaluation)
-    return tuple(runs[seed] for seed in spec.seeds)
+    alike = seeds_alike(selections)
+    predictors = spec.predictors or (settings["downstream"],)
+    trainings = list(product(alike, predictors))
+    found = side_by_side(
+        [
+            partial(
+                evaluate, spec, table, selections[seeds[0]].support, predictor, seeds
+            )
+            for seeds, predictor in trainings
+        ],
+        spec.device,
+    )
+    by_seed: dict[int, list[Evaluation]] = {seed: [] for seed in spec.seeds}
+    for (seeds, _), evaluations in zip(trainings, found, strict=True):
+        for seed, evaluation in zip(seeds, evaluations, strict=True):
+            by_seed[seed].append(evaluation)
+    return tuple(
+        result_of(table, seed, selections[seed], _mean(by_seed[seed]))
+        for seed in spec.seeds
+    )
+
+
+def _mean(evaluations: list[Evaluation]) -> Evaluation:
+    """Return the mean scores of several predictors, and their seconds in all."""
+    if len(evaluations) == 1:
+        return evaluations[0]
+    return replace(
+        evaluations[0],
+        score=fmean(found.score for found in evaluations),
+        validation_score=fmean(found.validation_score for found in evaluations),
+        seconds=sum(found.seconds for found in evaluations),
+    )
 
 
 def select_seeds(
     spec: RunSpec, table: CellTable, settings: Settings
 ) -> dict[int, Selection]:
-    """Select once a seed, on a GPU side by side.
+    """Select once a seed, on a GPU side by side; or take what was kept elsewhere.
 
     Parameters
     ----------
@@ -54,6 +86,12 @@ def select_seeds(
     -------
     dict of seed to Selection
     """
+    if spec.given:
+        n_columns = table.facts.n_features
+        return {
+            seed: _given(columns, n_columns)
+            for seed, columns in zip(spec.seeds, spec.given, strict=True)
+        }
     found = side_by_side(
         [
             partial(select, spec, table, settings["selector"], seed)
@@ -62,6 +100,17 @@ def select_seeds(
         spec.device,
     )
     return dict(zip(spec.seeds, found, strict=True))
+
+
+def _given(columns: tuple[int, ...], n_columns: int) -> Selection:
+    """Return a selection that was made elsewhere."""
+    if columns and not 0 <= min(columns) <= max(columns) < n_columns:
+        raise ValueError(
+            f"given must name columns from 0 to {n_columns - 1}, got {columns!r}."
+        )
+    support = np.zeros(n_columns, dtype=bool)
+    support[list(columns)] = True
+    return Selection(support, support.astype(np.float64), seconds=0.0)
 
 
 def seeds_alike(selections: Mapping[int, Selection]) -> list[list[int]]:

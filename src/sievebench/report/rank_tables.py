@@ -74,7 +74,7 @@ def rank_tables(material: Material) -> list[Table]:
             bold=frozenset(bold),
             notes=_rank_notes(material, scenarios),
         ),
-        *_variant_ranks(material),
+        *variant_ranks(material, "ranks-variants", ""),
     ]
 
 
@@ -97,8 +97,21 @@ def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:
     )
 
 
-def _variant_ranks(material: Material) -> list[Table]:
-    """Return the ranks of each variant without its sisters."""
+def variant_ranks(material: Material, name: str, addition: str) -> list[Table]:
+    """Return the ranks of each variant without its sisters.
+
+    Parameters
+    ----------
+    material : Material
+        As `gather` returns it.
+    name, addition : str
+        Of the table, and to its title.
+
+    Returns
+    -------
+    list of Table
+        Empty without variants.
+    """
     parts = {s: ranks_by_variant(material.ranked(s)) for s in material.scenarios}
     names = [
         n for n in material.selectors if any(n in p.columns for p in parts.values())
@@ -115,8 +128,8 @@ def _variant_ranks(material: Material) -> list[Table]:
     rows = [(selector_label(n), *(number(v, 2) for v in data.loc[n])) for n in names]
     return [
         Table(
-            name="ranks-variants",
-            title="Mean rank of each variant in a field without its sisters",
+            name=name,
+            title=f"Mean rank of each variant in a field without its sisters{addition}",
             data=data.rename_axis("selector").reset_index(),
             header=("selector", *scenario_labels(data.columns)),
             rows=tuple(rows),

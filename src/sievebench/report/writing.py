@@ -14,6 +14,7 @@ from sievebench.report.score_tables import (
     overview_tables,
     score_tables,
 )
+from sievebench.report.shared_tables import shared_tables
 from sievebench.report.study_tables import (
     balance_tables,
     cohort_tables,
@@ -33,6 +34,7 @@ SECTIONS: dict[str, tuple[tuple[Callable[[Material], list[Table]], ...], str]] =
     "Overview": ((overview_tables,), "critical-difference"),
     "Ranks": ((rank_tables, friedman_tables), ""),
     "Scores": ((score_tables,), "score-and-columns"),
+    "With the same predictors": ((shared_tables,), ""),
     "Columns kept": ((count_tables, misselection_tables), "counts"),
     "At equal numbers of columns": ((matched_tables,), ""),
     "Predictive power": ((power_tables,), "power"),

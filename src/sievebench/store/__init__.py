@@ -1,6 +1,7 @@
 """Stage 5: one self-describing record a cell, and the table of all of them."""
 
 from sievebench.store._folder import Store, find_stores
+from sievebench.store._former import former_results
 from sievebench.store._record import (
     STATUSES,
     DatasetFacts,
@@ -22,4 +23,5 @@ __all__ = [
     "collect",
     "counts_kept",
     "find_stores",
+    "former_results",
 ]

@@ -1,0 +1,68 @@
+"""Records of an experiment as what a later one takes over."""
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+from sievebench.reuse import Cell, Former, Place
+from sievebench.store._record import RunRecord
+
+
+def former_results(records: Iterable[RunRecord], n_predictors: int) -> Former:
+    """Return what an experiment found.
+
+    Parameters
+    ----------
+    records : iterable of RunRecord
+        Those that are not done are left out.
+    n_predictors : int
+        Different settings of predictors that are taken from the cells of one place:
+        those with the best scores of their searches, on validation rows.
+
+    Returns
+    -------
+    Former
+    """
+    done = [record for record in records if record.status == "done"]
+    searched: dict[Place, list[RunRecord]] = {}
+    for record in done:
+        if record.tuning.get("score") is not None:
+            searched.setdefault(_cell(record)[:3], []).append(record)
+    return Former(
+        columns={_cell(r): tuple(run.kept for run in r.runs) for r in done},
+        settings={_cell(r): _settings(r, "selector") for r in done},
+        predictors={
+            place: tuple(_best_predictors(found, n_predictors))
+            for place, found in searched.items()
+        },
+    )
+
+
+def _cell(record: RunRecord) -> Cell:
+    """Return which cell of its experiment a record is of."""
+    spec = record.spec
+    return (spec.dataset, spec.scenario, spec.downstream, spec.selector)
+
+
+def _settings(record: RunRecord, part: str) -> dict[str, Any]:
+    """Return the settings that the runs of a cell had."""
+    tuned = record.tuning.get("settings", {}).get(part, {})
+    return {**tuned, **getattr(record.spec, f"{part}_settings")}
+
+
+def _best_predictors(
+    records: Iterable[RunRecord], n_wanted: int
+) -> list[dict[str, Any]]:
+    """Return different settings, those with the best validation score first."""
+    best: list[dict[str, Any]] = []
+    for record in sorted(records, key=_by_score):
+        settings = _settings(record, "downstream")
+        if settings not in best and len(best) < n_wanted:
+            best.append(settings)
+    return best
+
+
+def _by_score(record: RunRecord) -> tuple[float, str]:
+    """Return what the best search comes first by; ties go by name."""
+    score = float(record.tuning["score"])
+    return (math.inf if math.isnan(score) else -score, record.spec.key)

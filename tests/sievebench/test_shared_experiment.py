@@ -1,0 +1,218 @@
+"""What a later experiment takes over: columns, settings, predictors."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sievebench.cli import main
+from sievebench.experiment import ExperimentError, read_experiment
+from sievebench.pipeline import run_one
+from sievebench.run_spec import RunSpec
+from sievebench.store import (
+    DatasetFacts,
+    RunRecord,
+    RunResult,
+    Store,
+    former_results,
+)
+
+SHORT = {"max_epochs": 20, "patience": 50}
+SMALL = {**SHORT, "hidden_sizes": [4]}
+LARGE = {**SHORT, "hidden_sizes": [64]}
+CELL = RunSpec("wine", "random", "univariate", seeds=(0, 1, 2), device="cpu")
+COLUMNS = ((0, 6, 9, 12), (0, 6, 9, 12), (1, 2))
+SHARED = """
+profile = "quick"
+purpose = "shared"
+n_trials = 0
+n_seeds = 2
+datasets = ["wine"]
+scenarios = ["random", "none"]
+selectors = ["lasso", "forest", "stg"]
+reuse = { experiment = "former", what = "columns", n_predictors = 2 }
+"""
+
+
+def record(selector, score, width, status="done", **fields):
+    """Return a record of a search that found a network of so many units."""
+    spec = RunSpec("wine", "random", selector, seeds=(0, 1), n_trials=5, **fields)
+    tuned = {"downstream": {"hidden_sizes": [width]}, "selector": {"depth": width}}
+    facts = DatasetFacts(178, 13, 26, "accuracy", is_sample=False, checksum="")
+    runs = tuple(RunResult(k, 0.9, 0.9, (k, width), 0, 1.0, 1.0) for k in (0, 1))
+    return RunRecord(
+        spec,
+        status,
+        reason="" if status == "done" else "planted",
+        facts=facts,
+        runs=runs if status == "done" else (),
+        tuning={"settings": tuned, "score": score},
+    )
+
+
+RECORDS = [
+    record("lasso", 0.7, 5, selector_settings={"alpha": 2.0}),
+    record("forest", 0.9, 6),
+    record("stg", 0.8, 7, status="failed"),
+    record("none", 0.8, 6),
+    record("agl", float("nan"), 8),
+]
+
+
+def test_given_columns_are_kept_and_nothing_is_selected():
+    cell = replace(CELL, given=COLUMNS, downstream_settings=SHORT)
+    found = run_one(cell)
+    assert found.status == "done", found.details
+    assert tuple(run.kept for run in found.runs) == COLUMNS
+    assert [run.n_added_kept for run in found.runs] == [0, 0, 0]
+    assert {run.selector_seconds for run in found.runs} == {0.0}
+    # The selector has no say: another one scores the same.
+    other = run_one(replace(cell, selector="lasso"))
+    assert [run.score for run in other.runs] == [run.score for run in found.runs]
+
+
+def test_score_with_several_predictors_is_the_mean_of_theirs():
+    cell = replace(CELL, given=COLUMNS)
+    both = run_one(replace(cell, predictors=(SMALL, LARGE)))
+    each = [
+        run_one(replace(cell, downstream_settings=settings))
+        for settings in (SMALL, LARGE)
+    ]
+    for name in ("score", "validation_score"):
+        values = [[getattr(run, name) for run in one.runs] for one in each]
+        assert values[0] != values[1]
+        found = [getattr(run, name) for run in both.runs]
+        np.testing.assert_allclose(found, np.mean(values, axis=0), rtol=1e-12)
+
+
+def test_selector_decides_where_only_predictors_are_given():
+    cell = replace(CELL, seeds=(0,), keep=5, predictors=(SMALL,))
+    (run,) = run_one(cell).runs
+    (alone,) = run_one(replace(cell, predictors=(), downstream_settings=SMALL)).runs
+    assert len(run.kept) == 5
+    assert (run.kept, run.score) == (alone.kept, alone.score)
+
+
+def test_cell_survives_json_and_old_cells_keep_their_keys():
+    cell = replace(CELL, given=COLUMNS, predictors=(SMALL, LARGE))
+    assert RunSpec.from_dict(cell.as_dict()) == cell
+    assert not {"given", "predictors"} & set(CELL.as_dict())
+    keys = {
+        spec.key
+        for spec in (
+            CELL,
+            cell,
+            replace(cell, given=COLUMNS[::-1]),
+            replace(cell, predictors=(LARGE,)),
+        )
+    }
+    assert len(keys) == 4
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"given": COLUMNS[:2]}, "given must have one set .* the 3 seeds, got 2"),
+        ({"given": COLUMNS, "n_trials": 3}, "n_trials must be 0 with given"),
+        ({"predictors": (SMALL,), "n_trials": 3}, "n_trials must be 0 with predictors"),
+        ({"given": COLUMNS, "splits_anew": True}, "splits_anew must be False"),
+        (
+            {"predictors": (SMALL,), "downstream_settings": {"dropout": 0.1}},
+            "downstream_settings must be empty .* got {'dropout': 0.1}",
+        ),
+    ],
+)
+def test_what_contradicts_itself_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        replace(CELL, **change)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"given": ((0, 26),) * 3}, r"columns from 0 to 25, got \(0, 26\)"),
+        ({"given": ((-1,),) * 3}, "columns from 0 to 25"),
+        ({"predictors": ({"width": 3},)}, "has no setting 'width'"),
+    ],
+)
+def test_what_the_table_or_the_predictor_does_not_have_fails(change, message):
+    failed = run_one(replace(CELL, **change))
+    assert failed.status == "failed"
+    with pytest.raises(ValueError, match=message):
+        raise ValueError(failed.reason)
+
+
+def test_former_results_are_those_of_finished_cells():
+    former = former_results(RECORDS, n_predictors=2)
+    place = ("wine", "random", "mlp")
+    assert set(former.columns) == {
+        (*place, name) for name in ("lasso", "forest", "none", "agl")
+    }
+    assert former.columns[*place, "forest"] == ((0, 6), (1, 6))
+    # The best search first; the second best found the same, a failed one nothing.
+    assert former.predictors == {place: ({"hidden_sizes": [6]}, {"hidden_sizes": [5]})}
+    assert former.settings[*place, "lasso"] == {"depth": 5, "alpha": 2.0}
+    everything = former_results(RECORDS[::-1], n_predictors=9).predictors[place]
+    assert [settings["hidden_sizes"] for settings in everything] == [[6], [5], [8]]
+
+
+def test_cells_take_over_what_there_is(tmp_path):
+    file = tmp_path / "shared.toml"
+    file.write_text(SHARED)
+    former = former_results(RECORDS, n_predictors=2)
+    cells = read_experiment(file).cells(former=former)
+    assert [(spec.scenario, spec.selector) for spec in cells] == [
+        ("random", "lasso"),
+        ("random", "forest"),
+    ]
+    assert [spec.given for spec in cells] == [((0, 5), (1, 5)), ((0, 6), (1, 6))]
+    assert {len(spec.predictors) for spec in cells} == {2}
+    file.write_text(SHARED.replace('"columns"', '"settings"'))
+    first = read_experiment(file).cells(former=former)[0]
+    assert first.selector_settings == {"depth": 5, "alpha": 2.0}
+    assert (first.given, first.predictors) == ((), cells[0].predictors)
+
+
+def test_experiment_that_tunes_what_it_takes_over_is_refused(tmp_path):
+    file = tmp_path / "shared.toml"
+    file.write_text(SHARED.replace("n_trials = 0", "n_trials = 3"))
+    former = former_results(RECORDS, n_predictors=2)
+    with pytest.raises(ExperimentError, match="n_trials must be 0 with given"):
+        read_experiment(file).cells(former=former)
+
+
+@pytest.mark.parametrize(
+    "reuse",
+    [
+        '{ experiment = "former", what = "columns" }',
+        '{ experiment = "former", what = "rows", n_predictors = 2 }',
+        '{ experiment = "former", what = "columns", n_predictors = 0 }',
+        '{ experiment = "", what = "columns", n_predictors = 1 }',
+    ],
+)
+def test_reuse_says_what_it_may_be(tmp_path, reuse):
+    file = tmp_path / "shared.toml"
+    start = SHARED[: SHARED.index("reuse")]
+    file.write_text(f"{start}reuse = {reuse}\n")
+    message = "reuse must be a table with the name experiment, what .one of columns, se"
+    with pytest.raises(ExperimentError, match=message):
+        read_experiment(file)
+
+
+def test_command_takes_over_from_the_records_beside_it(tmp_path, capsys):
+    file = tmp_path / "shared.toml"
+    file.write_text(SHARED)
+    words = ["run", str(file), "--out", str(tmp_path), "--list"]
+    assert main(words) == 2
+    assert "no finished search to take over: run 'former' first" in (
+        capsys.readouterr().err
+    )
+    store = Store(tmp_path / "former")
+    for found in RECORDS:
+        store.write(found)
+    assert main(words) == 0
+    printed = capsys.readouterr()
+    assert "4 of 6 cells are left out, as 'former' has no finished record" in (
+        printed.err
+    )
+    assert [key.split("--")[3] for key in printed.out.split()] == ["lasso", "forest"]
