@@ -22,7 +22,7 @@ from sievebench.cli import main
 from sievebench.cli._run_progress import RunProgress
 from sievebench.experiment import read_experiment
 from sievebench.run_spec import RunSpec
-from sievebench.runner import remaining_seconds, run_cells
+from sievebench.runner import _processes, remaining_seconds, run_cells
 from sievebench.runner._processes import ProcessRunner
 from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, counts_kept
 
@@ -281,6 +281,37 @@ def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(tmp_path, ca
     assert [spec.keep for spec in experiment.cells("auto", counts)] == [4, 4, 4]
     assert main([*words[:3], str(tmp_path / "elsewhere"), "--list"]) == 2
     assert "run 'quick' first" in capsys.readouterr().err
+
+
+def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypatch):
+    started, was_alive = [], []
+    start_one, end_one = _processes._start, _processes._kill
+
+    def start(*arguments):
+        started.append(start_one(*arguments))
+        return started[-1]
+
+    def end(worker):
+        for other in started:
+            other.process.join(30)
+        was_alive.append([other.process.is_alive() for other in started])
+        end_one(worker)
+
+    def stop(_spec, what, _seconds):
+        if what == "started" and sum(w.spec is not None for w in started) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(_processes, "_start", start)
+    monkeypatch.setattr(_processes, "_kill", end)
+    endless = {"max_epochs": 10**9, "patience": 10**9}
+    cells = [
+        replace(cell(name), downstream_settings=endless)
+        for name in ("none", "univariate")
+    ]
+    with pytest.raises(KeyboardInterrupt):
+        run_cells(cells, Store(tmp_path), n_workers=2, progress=stop)
+    assert was_alive == [[False, False], [False, False]]
+    assert list(Store(tmp_path).records()) == []
 
 
 def test_collect_joins_experiments_into_one_table(tmp_path, capsys):
