@@ -199,12 +199,18 @@ class RunSpec:
             raise ValueError(
                 "splits_anew must be False with given: the columns are of one split."
             )
-        name = "given" if self.given else "predictors"
-        if (self.given or self.predictors) and self.n_trials:
-            raise ValueError(
-                f"n_trials must be 0 with {name}: they are settled, got "
-                f"{self.n_trials!r}."
-            )
+        for name in ("given", "predictors"):
+            if not getattr(self, name):
+                continue
+            if self.n_trials:
+                raise ValueError(
+                    f"n_trials must be 0 with {name}: they are settled, got "
+                    f"{self.n_trials!r}."
+                )
+            if self.experiment in ("removal", "scaling"):
+                raise ValueError(
+                    f"{name} must be empty in the {self.experiment} experiment."
+                )
         if self.predictors and self.downstream_settings:
             raise ValueError(
                 "downstream_settings must be empty with predictors, which have their "

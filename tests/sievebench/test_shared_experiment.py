@@ -117,6 +117,14 @@ def test_cell_survives_json_and_old_cells_keep_their_keys():
         ({"predictors": (SMALL,), "n_trials": 3}, "n_trials must be 0 with predictors"),
         ({"given": COLUMNS, "splits_anew": True}, "splits_anew must be False"),
         (
+            {"given": COLUMNS, "experiment": "removal"},
+            "given must be empty in the remo",
+        ),
+        (
+            {"predictors": (SMALL,), "experiment": "scaling", "downstream": "none"},
+            "predictors must be empty in the scaling experiment",
+        ),
+        (
             {"predictors": (SMALL,), "downstream_settings": {"dropout": 0.1}},
             "downstream_settings must be empty .* got {'dropout': 0.1}",
         ),
@@ -194,7 +202,7 @@ def test_reuse_says_what_it_may_be(tmp_path, reuse):
     file = tmp_path / "shared.toml"
     start = SHARED[: SHARED.index("reuse")]
     file.write_text(f"{start}reuse = {reuse}\n")
-    message = "reuse must be a table with the name experiment, what .one of columns, se"
+    message = "reuse must be a table with experiment .a name., what .one of columns, se"
     with pytest.raises(ExperimentError, match=message):
         read_experiment(file)
 

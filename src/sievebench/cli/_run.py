@@ -17,7 +17,7 @@ from sievebench.spelling import hint
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
-    from sievebench.reuse import Former
+    from sievebench.reuse import Former, Place
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
 
@@ -235,7 +235,7 @@ def _usual_workers(cells: list["RunSpec"]) -> int:
     return 1 if is_timed else os.cpu_count() or 1
 
 
-def _counts(match: Mapping[str, str], out: Path) -> dict[tuple[str, str, str], int]:
+def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
     """Return how many columns the selector to match kept, cell by cell."""
     from sievebench.store import Store, counts_kept
 

@@ -135,7 +135,7 @@ EXPERIMENT_KINDS = {
     "n_removed": _whole(1),
     "match": Kind("a table with the names experiment and selector", _is_match),
     "reuse": Kind(
-        f"a table with the name experiment, what (one of {', '.join(REUSED)}) and "
+        f"a table with experiment (a name), what (one of {', '.join(REUSED)}) and "
         "n_predictors (an int >= 1)",
         _is_reuse,
     ),

@@ -1,5 +1,6 @@
 """Tables of ranks: ours and the paper's, and whether the selectors differ."""
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +50,44 @@ def rank_tables(material: Material) -> list[Table]:
             rank_scores(printed[same]).mean(axis=1), ours.index
         )
         columns[scenario, "paper"] = _by_selector(theirs[scenario], ours.index)
-    wide = pd.DataFrame(columns, index=material.selectors)
+    return [
+        ranks_side_by_side(
+            columns,
+            material.selectors,
+            name="ranks",
+            title="Mean ranks, ours and the paper's",
+            notes=_rank_notes(material, scenarios),
+        ),
+        *variant_ranks(material, "ranks-variants", ""),
+    ]
+
+
+def ranks_side_by_side(
+    columns: Mapping[tuple[str, str], Any],
+    selectors: Sequence[str],
+    *,
+    name: str,
+    title: str,
+    notes: tuple[str, ...],
+) -> Table:
+    """Return several mean ranks of each selector.
+
+    Parameters
+    ----------
+    columns : mapping of (str, str) to Series
+        By scenario and what the ranks are; the paper's are empty where it has none.
+    selectors : sequence of str
+        The rows.
+    name, title : str
+        Of the table.
+    notes : tuple of str
+        Below it.
+
+    Returns
+    -------
+    Table
+    """
+    wide = pd.DataFrame(columns, index=selectors)
     rows = [
         (
             selector_label(selector),
@@ -64,18 +102,15 @@ def rank_tables(material: Material) -> list[Table]:
         (i, j + 1) for j in range(wide.shape[1]) for i in best_rows(-wide.iloc[:, j], 1)
     }
     data = wide.set_axis([f"{s}: {what}" for s, what in wide.columns], axis=1)
-    return [
-        Table(
-            name="ranks",
-            title="Mean ranks, ours and the paper's",
-            data=data.rename_axis("selector").reset_index(),
-            header=("selector", *(f"{SCENARIO_LABELS[s]}: {w}" for s, w in columns)),
-            rows=tuple(rows),
-            bold=frozenset(bold),
-            notes=_rank_notes(material, scenarios),
-        ),
-        *variant_ranks(material, "ranks-variants", ""),
-    ]
+    return Table(
+        name=name,
+        title=title,
+        data=data.rename_axis("selector").reset_index(),
+        header=("selector", *(f"{SCENARIO_LABELS[s]}: {w}" for s, w in columns)),
+        rows=tuple(rows),
+        bold=frozenset(bold),
+        notes=notes,
+    )
 
 
 def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:

@@ -85,11 +85,38 @@ def score_tables(material: Material) -> list[Table]:
     -------
     list of Table
     """
-    return [_scores(material, scenario) for scenario in material.scenarios]
+    return [
+        scores_of_scenario(
+            material,
+            scenario,
+            name=f"scores-{scenario}",
+            title=f"{scenario_title(scenario)}: scores",
+            about=_score_note(material, scenario),
+        )
+        for scenario in material.scenarios
+    ]
 
 
-def _scores(material: Material, scenario: str) -> Table:
-    """Return the scores of one scenario."""
+def scores_of_scenario(
+    material: Material, scenario: str, *, name: str, title: str, about: str
+) -> Table:
+    """Return the scores of one scenario, and the mean ranks they give.
+
+    Parameters
+    ----------
+    material : Material
+        Whose cells.
+    scenario : str
+        Which of them.
+    name, title : str
+        Of the table.
+    about : str
+        The first note: what the scores are.
+
+    Returns
+    -------
+    Table
+    """
     means = material.wide(scenario)
     deviations = material.wide(scenario, "score_std")
     ranks = mean_ranks(material.ranked(scenario))["rank"]
@@ -116,14 +143,14 @@ def _scores(material: Material, scenario: str) -> Table:
     ]
     labels = [material.dataset_label(dataset) for dataset in means.columns]
     return Table(
-        name=f"scores-{scenario}",
-        title=f"{scenario_title(scenario)}: scores",
+        name=name,
+        title=title,
         data=data,
         header=("selector", *labels, "rank"),
         rows=tuple(rows),
         bold=frozenset(best),
         notes=(
-            _score_note(material, scenario),
+            about,
             "Rank: mean over the tables, the paper's rule.",
             *material.unranked_note([scenario]),
         ),

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
+from sievebench.reuse import Place
 from sievebench.run_spec import RunSpec
 from sievebench.store._record import RunRecord
 
@@ -30,9 +31,7 @@ def collect(records: Iterable[RunRecord]) -> "pd.DataFrame":
     return pd.DataFrame([row for record in records for row in _rows(record)])
 
 
-def counts_kept(
-    records: Iterable[RunRecord], selector: str
-) -> dict[tuple[str, str, str], int]:
+def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]:
     """Return how many columns a selector kept, on the average of its seeds.
 
     Parameters
