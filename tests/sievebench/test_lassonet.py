@@ -79,7 +79,7 @@ def test_path_that_does_not_grow_is_refused():
 
 def test_threads_and_random_numbers_of_the_caller_are_left_alone():
     n_threads, state = torch.get_num_threads(), torch.get_rng_state()
-    LassoNet(**QUICK, max_penalty=400.0).fit(*class_table())
+    LassoNet(**QUICK).fit(*class_table())
     assert torch.get_num_threads() == n_threads
     assert torch.equal(torch.get_rng_state(), state)
 
