@@ -12,16 +12,18 @@ Cell = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class Former:
-    """What was found in an earlier experiment; only finished cells are in it.
+    """What was found in an earlier experiment.
 
     Attributes
     ----------
     columns : mapping of Cell to tuple of tuple of int
-        Columns that were kept, by each seed.
+        Columns that were kept, by each seed. Only finished cells are here.
     settings : mapping of Cell to mapping
         Of the selector, tuned and given.
     predictors : mapping of Place to tuple of mapping
         Settings of the predictors that did best on the validation part, best first.
+    unfit : set of Cell
+        Cells whose table was there, but not for their selector to run on.
     """
 
     columns: Mapping[Cell, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
@@ -29,3 +31,4 @@ class Former:
     predictors: Mapping[Place, tuple[Mapping[str, Any], ...]] = field(
         default_factory=dict
     )
+    unfit: frozenset[Cell] = frozenset()

@@ -224,3 +224,31 @@ def test_command_takes_over_from_the_records_beside_it(tmp_path, capsys):
         printed.err
     )
     assert [key.split("--")[3] for key in printed.out.split()] == ["lasso", "forest"]
+
+
+@pytest.mark.parametrize("what", ["columns", "settings"])
+def test_selector_that_does_not_do_the_table_is_skipped_again(tmp_path, what):
+    store = Store(tmp_path / "former")
+    searched = record("lasso", 0.7, 5)
+    for selector in ("lasso", "protogate"):
+        spec = replace(searched.spec, dataset="diabetes", selector=selector)
+        store.write(
+            replace(searched, spec=spec)
+            if selector == "lasso"
+            else run_one(replace(spec, n_trials=0))
+        )
+    # What was not there to be run on is not known to be unfit.
+    store.write(RunRecord(replace(spec, scenario="none"), "skipped", reason="no data"))
+    former = former_results(store.records(), n_predictors=1)
+    assert former.unfit == {("diabetes", "random", "mlp", "protogate")}
+
+    file = tmp_path / "later.toml"
+    text = SHARED.replace("wine", "diabetes").replace('"stg"', '"protogate"')
+    file.write_text(text.replace('"columns"', f'"{what}"'))
+    words = ["run", str(file), "--out", str(tmp_path), "--quiet", "--workers", "1"]
+    assert main([*words, "--selectors", "protogate"]) == 0
+    (found,) = Store(tmp_path / "later").records()
+    assert (found.status, found.reason) == (
+        "skipped",
+        "protogate does not do regression",
+    )

@@ -201,10 +201,14 @@ class Experiment:
         for spec in cells:
             place = (spec.dataset, spec.scenario, spec.downstream)
             cell = (*place, spec.selector)
-            if place not in former.predictors or cell not in former.columns:
+            if place not in former.predictors:
                 continue
             predictors = former.predictors[place]
-            if self.reuse["what"] == "columns":
+            if cell in former.unfit:  # will be skipped again, and say why
+                found.append(replace(spec, predictors=predictors))
+            elif cell not in former.columns:
+                continue
+            elif self.reuse["what"] == "columns":
                 given = former.columns[cell]
                 found.append(replace(spec, given=given, predictors=predictors))
             else:

@@ -14,7 +14,7 @@ def former_results(records: Iterable[RunRecord], n_predictors: int) -> Former:
     Parameters
     ----------
     records : iterable of RunRecord
-        Those that are not done are left out.
+        Those that are not done are left out, but for selectors that do not do a table.
     n_predictors : int
         Different settings of predictors that are taken from the cells of one place:
         those with the best scores of their searches, on validation rows.
@@ -23,6 +23,7 @@ def former_results(records: Iterable[RunRecord], n_predictors: int) -> Former:
     -------
     Former
     """
+    records = list(records)
     done = [record for record in records if record.status == "done"]
     searched: dict[Place, list[RunRecord]] = {}
     for record in done:
@@ -35,6 +36,8 @@ def former_results(records: Iterable[RunRecord], n_predictors: int) -> Former:
             place: tuple(_best_predictors(found, n_predictors))
             for place, found in searched.items()
         },
+        # Without the table there are no facts about it.
+        unfit=frozenset(_cell(r) for r in records if r.status == "skipped" and r.facts),
     )
 
 
