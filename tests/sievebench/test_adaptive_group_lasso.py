@@ -65,7 +65,7 @@ def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso():
     ).fit(X, y)
     scaled = (X - X.mean(0)) / X.std(0)
     target = (y - y.mean()) / y.std()
-    assert set(np.flatnonzero(selector.scores_)) == {0, 1}
+    assert set(np.flatnonzero(selector.scores_ > 0)) == {0, 1}
     weights = selector.scores_ * np.sign([1, -1, 0, 0, 0])
     residual = scaled @ weights - target
     slopes = 2 * scaled.T @ (residual - residual.mean()) / len(y)
@@ -89,7 +89,21 @@ def test_second_stage_drops_what_the_first_has_dropped():
         first_penalty=0.3, penalty=0.001, random_state=0, n_steps=1500
     ).fit(X, X[:, 2])
     assert (selector.first_penalty_, selector.penalty_) == (0.3, 0.001)
-    assert set(np.flatnonzero(selector.scores_)) == {2}
+    assert set(np.flatnonzero(selector.scores_ > 0)) == {2}
+    # The first has dropped the others too: it has no order for them.
+    assert len(set(selector.scores_)) == 2
+
+
+def test_first_stage_orders_what_the_second_has_dropped():
+    X = np.random.default_rng(1).normal(size=(400, 4))
+    y = X @ [2.0, 0.5, 0.2, 0.0]
+    known = dict(hidden_sizes=(), n_steps=1000, batch_size=1000, random_state=0)
+    strong = AdaptiveGroupLasso(first_penalty=0.02, penalty=0.5, **known).fit(X, y)
+    # Without hidden layers, and with hardly a penalty, norms are the coefficients.
+    weak = AdaptiveGroupLasso(first_penalty=0.02, penalty=1e-9, **known).fit(X, y)
+    assert list(np.flatnonzero(strong.scores_ > 0)) == [0]
+    assert list(strong.ranking_) == list(weak.ranking_) == [1, 2, 3, 4]
+    assert (np.diff(strong.scores_) < 0).all()
 
 
 def test_strength_zero_still_trains():

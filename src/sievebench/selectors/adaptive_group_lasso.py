@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
+from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._checks import (
     check_choice,
     check_integer,
@@ -63,8 +63,9 @@ class AdaptiveGroupLasso(NeuralSelector):
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        Norms of the first-layer weights after the second stage; zero for columns that
-        either stage has dropped.
+        Norms of the first-layer weights after the second stage. Columns that it has
+        dropped come after the rest, at or below zero: norm after the first stage, less
+        the largest of these norms.
     first_penalty_ : float
         The strength of the first stage in use.
     support_, network_scores_, penalty_ : various
@@ -151,14 +152,22 @@ class AdaptiveGroupLasso(NeuralSelector):
 
     @classmethod
     def search_space(cls) -> SearchSpace:
-        """Return a search space: no one has published one, this is the reference grid.
+        """Return a search space of our own, as no one has published one.
+
+        Strengths from where nothing is dropped to where nearly everything is; learning
+        rates for plain gradient descent, and small networks as in the reference code.
 
         Returns
         -------
         mapping from parameter name to distribution
         """
-        strengths = LogUniform(1e-3, 2.0)
-        return {"first_penalty": strengths, "penalty": strengths, **MLP_SPACE}
+        strengths = LogUniform(1e-4, 3e-2)
+        return {
+            "first_penalty": strengths,
+            "penalty": strengths,
+            "hidden_sizes": HiddenSizes(Integer(1, 3), Integer(5, 50)),
+            "learning_rate": LogUniform(1e-2, 3e-1),
+        }
 
     def _strengths(self) -> tuple[float, ...]:
         """Return the strengths of the second stage."""
@@ -184,9 +193,13 @@ class AdaptiveGroupLasso(NeuralSelector):
             problem, seeds=tuple(seed + _SECOND_SEED_OFFSET for seed in problem.seeds)
         )
         free = torch.where(strengths > 0, strengths * weights, 0.0)
-        return self._train_one_stage(
-            second, torch.where(first_norms.repeat(n_strengths, 1) > 0, free, torch.inf)
+        first_norms = first_norms.repeat(n_strengths, 1)
+        stack = self._train_one_stage(
+            second, torch.where(first_norms > 0, free, torch.inf)
         )
+        # What the second has dropped comes after the rest, as the first had ordered it.
+        dropped = first_norms - first_norms.amax(dim=-1, keepdim=True)
+        return replace(stack, scores=torch.where(stack.scores > 0, stack.scores, dropped))
 
     def _first_stage(self, problem: NeuralProblem) -> Tensor:
         """Return the column norms of the best first strength, (networks, columns)."""

@@ -54,8 +54,8 @@ class Lasso(ScoredSelector):
 
     The benchmark that the paper extends leaves `alpha` at 1 where it is not tuned: on a
     standardised table this sets every coefficient to zero, hence the smaller default.
-    It also stops the logistic regression after 100 passes. More columns asked for than
-    have coefficients are filled up in the order of the columns.
+    It also stops the logistic regression after 100 passes. Where more columns are asked
+    for than have coefficients, lots are drawn among the others.
 
     Examples
     --------
