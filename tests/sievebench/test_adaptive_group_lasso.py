@@ -97,10 +97,14 @@ def test_second_stage_drops_what_the_first_has_dropped():
 def test_first_stage_orders_what_the_second_has_dropped():
     X = np.random.default_rng(1).normal(size=(400, 4))
     y = X @ [2.0, 0.5, 0.2, 0.0]
-    known = dict(hidden_sizes=(), n_steps=1000, batch_size=1000, random_state=0)
-    strong = AdaptiveGroupLasso(first_penalty=0.02, penalty=0.5, **known).fit(X, y)
+    known = {"hidden_sizes": (), "n_steps": 1000, "batch_size": 1000}
+    strong = AdaptiveGroupLasso(
+        first_penalty=0.02, penalty=0.5, random_state=0, **known
+    ).fit(X, y)
     # Without hidden layers, and with hardly a penalty, norms are the coefficients.
-    weak = AdaptiveGroupLasso(first_penalty=0.02, penalty=1e-9, **known).fit(X, y)
+    weak = AdaptiveGroupLasso(
+        first_penalty=0.02, penalty=1e-9, random_state=0, **known
+    ).fit(X, y)
     assert list(np.flatnonzero(strong.scores_ > 0)) == [0]
     assert list(strong.ranking_) == list(weak.ranking_) == [1, 2, 3, 4]
     assert (np.diff(strong.scores_) < 0).all()

@@ -99,6 +99,28 @@ def test_seed_decides_the_score_whatever_other_seeds_there_are(name):
     assert together[1].validation_score == alone[0].validation_score
 
 
+@pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("kind", TASKS)
+def test_mlp_scores_the_same_beside_others_that_see_other_columns(kind, device):
+    table = scaled(kind)
+    is_seen = np.ones((3, table.train.X.shape[1]), dtype=bool)
+    is_seen[0, 2:] = False
+    is_seen[1, ::2] = False
+    settings = {**QUICK["mlp"], "dropout": 0.2}
+    together = evaluate(
+        "mlp", table, [4, 5, 6], settings=settings, device=device, is_seen=is_seen
+    )
+    close = 1e-2 if device == "cpu" else 0.05  # rounding grows from step to step
+    for seed, seen, found in zip([4, 5, 6], is_seen, together, strict=True):
+        (alone,) = evaluate(
+            "mlp", table.keep(seen), [seed], settings=settings, device=device
+        )
+        assert found.score == pytest.approx(alone.score, abs=close)
+        assert found.validation_score == pytest.approx(
+            alone.validation_score, abs=close
+        )
+
+
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_test_rows_decide_nothing(name):
     table = scaled("regression")

@@ -71,6 +71,19 @@ def test_given_columns_are_kept_and_nothing_is_selected():
     assert [run.score for run in other.runs] == [run.score for run in found.runs]
 
 
+@pytest.mark.parametrize("downstream", ["mlp", "forest"])
+def test_run_does_not_depend_on_what_other_seeds_keep(downstream):
+    columns = ((0, 6, 9, 12), (1, 2), ())
+    fast = {"mlp": SHORT, "forest": {"n_estimators": 10}}[downstream]
+    cell = replace(CELL, downstream=downstream, downstream_settings=fast)
+    together = run_one(replace(cell, given=columns)).runs
+    for seed, own in enumerate(columns):
+        (alone,) = run_one(replace(cell, seeds=(seed,), given=(own,))).runs
+        assert together[seed].kept == alone.kept == own
+        assert together[seed].score == pytest.approx(alone.score, abs=1e-6)
+    assert len({run.score for run in together}) > 1
+
+
 def test_score_with_several_predictors_is_the_mean_of_theirs():
     cell = replace(CELL, given=COLUMNS)
     both = run_one(replace(cell, predictors=(SMALL, LARGE)))

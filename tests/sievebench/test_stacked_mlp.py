@@ -99,3 +99,36 @@ def test_initial_weights_are_uniform_or_normal_as_asked():
 def test_member_is_the_same_in_any_stack():
     alone, among = make_stack(seeds=(1,)), make_stack(seeds=(0, 1, 2))
     torch.testing.assert_close(alone.first_weight[0], among.first_weight[1])
+
+
+def test_member_trains_as_if_unseen_columns_were_not_there():
+    is_seen = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [1, 1, 1, 1, 1]]).bool()
+    stack, batch, target = make_stack(is_seen=is_seen), draw(6, 5), draw(3, 6, 3)
+    for _ in range(3):
+        loss = (stack.forward(batch, training=True) - target).square().sum()
+        take_step(stack, loss)
+    for member, seen in enumerate(is_seen):
+        alone = StackedMLP(
+            int(seen.sum()),
+            3,
+            hidden_sizes=(7, 4),
+            noise=MemberNoise((member,), CPU),
+            dtype=torch.float64,
+        )
+        for _ in range(3):
+            outputs = alone.forward(batch[:, seen], training=True)
+            take_step(alone, (outputs - target[member]).square().sum())
+        for name, values in alone.trainable.items():
+            found = stack.trainable[name][member]
+            found = found[seen] if name == "weight0" else found
+            torch.testing.assert_close(found, values[0])
+    assert not stack.first_weight[~is_seen].any()
+
+
+def take_step(stack, loss):
+    """Take one step of gradient descent."""
+    parameters = list(stack.trainable.values())
+    slopes = torch.autograd.grad(loss, parameters)
+    with torch.no_grad():
+        for values, slope in zip(parameters, slopes, strict=True):
+            values -= 0.01 * slope

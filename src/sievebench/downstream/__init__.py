@@ -8,6 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from sievebench.data import Split
 from sievebench.downstream import constant, forest, mlp, xgboost
 from sievebench.downstream._evaluation import Evaluate, Evaluation
@@ -29,15 +32,19 @@ class Predictor:
     settings : tuple of str or None, default=None
         All that `evaluate` takes, so that others are refused before any work; None
         leaves that to `evaluate`.
+    stacks_columns : bool, default=False
+        Whether `evaluate` takes `is_seen`: the seeds then train together though they
+        do not see the same columns.
     """
 
     evaluate: Evaluate
     space: SearchSpace
     settings: tuple[str, ...] | None = None
+    stacks_columns: bool = False
 
 
 PREDICTORS: dict[str, Predictor] = {
-    "mlp": Predictor(mlp.evaluate, mlp.SPACE, mlp.SETTINGS),
+    "mlp": Predictor(mlp.evaluate, mlp.SPACE, mlp.SETTINGS, stacks_columns=True),
     "forest": Predictor(forest.evaluate, forest.SPACE, forest.SETTINGS),
     "xgboost": Predictor(xgboost.evaluate, xgboost.SPACE, xgboost.SETTINGS),
 }
@@ -51,6 +58,7 @@ def evaluate(
     settings: Mapping[str, Any] | None = None,
     device: str = "auto",
     imputed: Sequence[int] = (),
+    is_seen: npt.NDArray[np.bool_] | None = None,
 ) -> list[Evaluation]:
     """Train a predictor on the train part, once a seed, and score it on the test part.
 
@@ -67,6 +75,9 @@ def evaluate(
     imputed : sequence of int, default=()
         Columns to replace by their mean in the test part, one at a time, for further
         scores of the same predictor.
+    is_seen : ndarray of shape (seeds, columns) or None, default=None
+        Which columns the predictor of each seed sees, at least one; all by default. For
+        predictors with `stacks_columns`.
 
     Returns
     -------
@@ -85,6 +96,8 @@ def evaluate(
         raise ValueError("the split must be scaled first: split.scaled().")
     if split.train.X.shape[1] == 0:
         return constant.evaluate(split, seeds)
-    # Predictors of one's own need not know of `imputed` unless it is asked for.
+    # Predictors of one's own need not know of these unless they are asked for.
     further: dict[str, Any] = {"imputed": imputed} if imputed else {}
+    if is_seen is not None:
+        further["is_seen"] = is_seen
     return PREDICTORS[name].evaluate(split, settings or {}, seeds, device, **further)

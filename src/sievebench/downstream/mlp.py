@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -85,6 +86,7 @@ def evaluate(
     device: str,
     *,
     imputed: Sequence[int] = (),
+    is_seen: npt.NDArray[np.bool_] | None = None,
 ) -> list[Evaluation]:
     """Train one MLP a seed, stop each by itself, and score it.
 
@@ -99,6 +101,8 @@ def evaluate(
         "auto", "cpu" or "cuda".
     imputed : sequence of int, default=()
         Columns to replace by their mean, one at a time.
+    is_seen : ndarray of shape (seeds, columns) or None, default=None
+        Which columns the MLP of each seed sees, all by default.
 
     Returns
     -------
@@ -118,6 +122,7 @@ def evaluate(
             hidden_sizes=tuple(chosen.hidden_sizes),
             noise=MemberNoise(seeds, place),
             dropout=chosen.dropout,
+            is_seen=None if is_seen is None else torch.from_numpy(is_seen),
         )
         objective = _MetricObjective(network, loss, split.metric)
         train_stack(network, objective, rows, _training(chosen), order_seed=_ORDER_SEED)

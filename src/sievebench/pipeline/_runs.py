@@ -8,9 +8,9 @@ from statistics import fmean
 
 import numpy as np
 
-from sievebench.downstream import Evaluation
+from sievebench.downstream import PREDICTORS, Evaluation
 from sievebench.pipeline._cell_table import CellTable
-from sievebench.pipeline._steps import evaluate, select
+from sievebench.pipeline._steps import evaluate_together, select
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import Selection
 from sievebench.stack.side_by_side import side_by_side
@@ -21,7 +21,7 @@ from sievebench.tuning import Settings
 def run_seeds(
     spec: RunSpec, table: CellTable, settings: Settings
 ) -> tuple[RunResult, ...]:
-    """Select once a seed; seeds with the same columns are predicted as one stack.
+    """Select once a seed, then predict: if the predictor can, all seeds as one stack.
 
     With several predictors a run has the mean of their scores.
 
@@ -37,13 +37,18 @@ def run_seeds(
         One a seed.
     """
     selections = select_seeds(spec, table, settings)
-    alike = seeds_alike(selections)
+    stacks = _stacks(spec, selections)
     predictors = spec.predictors or (settings["downstream"],)
-    trainings = list(product(alike, predictors))
+    trainings = list(product(stacks, predictors))
     found = side_by_side(
         [
             partial(
-                evaluate, spec, table, selections[seeds[0]].support, predictor, seeds
+                evaluate_together,
+                spec,
+                table,
+                [selections[seed].support for seed in seeds],
+                predictor,
+                seeds,
             )
             for seeds, predictor in trainings
         ],
@@ -57,6 +62,16 @@ def run_seeds(
         result_of(table, seed, selections[seed], _mean(by_seed[seed]))
         for seed in spec.seeds
     )
+
+
+def _stacks(spec: RunSpec, selections: Mapping[int, Selection]) -> list[list[int]]:
+    """Return the seeds, those that are predicted together in one list."""
+    if not PREDICTORS[spec.downstream].stacks_columns:
+        return seeds_alike(selections)
+    kept = [seed for seed in spec.seeds if selections[seed].support.any()]
+    # What keeps nothing has a constant for a predictor.
+    empty = [seed for seed in spec.seeds if seed not in kept]
+    return [seeds for seeds in (kept, empty) if seeds]
 
 
 def _mean(evaluations: list[Evaluation]) -> Evaluation:

@@ -199,7 +199,9 @@ class AdaptiveGroupLasso(NeuralSelector):
         )
         # What the second has dropped comes after the rest, as the first had ordered it.
         dropped = first_norms - first_norms.amax(dim=-1, keepdim=True)
-        return replace(stack, scores=torch.where(stack.scores > 0, stack.scores, dropped))
+        return replace(
+            stack, scores=torch.where(stack.scores > 0, stack.scores, dropped)
+        )
 
     def _first_stage(self, problem: NeuralProblem) -> Tensor:
         """Return the column norms of the best first strength, (networks, columns)."""

@@ -4,6 +4,7 @@ A member therefore trains the same way whatever other members are in its stack, 
 nothing is drawn from, or written to, torch's global generator.
 """
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -49,6 +50,38 @@ class MemberNoise:
         """Return initial weights, uniform in ±bound, (members, *shape)."""
         draws = [torch.rand(shape, generator=source) for source in self._initial]
         return torch.stack(draws).mul_(2 * bound).sub_(bound).to(self.device, dtype)
+
+    def initial_linear(
+        self, is_seen: Tensor, width: int, dtype: torch.dtype
+    ) -> tuple[Tensor, Tensor]:
+        """Return weights and biases of a layer whose members see different columns.
+
+        Each member starts as it would without the columns that it does not see, whose
+        weights are zero.
+
+        Parameters
+        ----------
+        is_seen : Tensor of shape (members, columns)
+            Which columns a member sees: at least one.
+        width : int
+        dtype : torch.dtype
+
+        Returns
+        -------
+        Tensor of shape (members, columns, width)
+        Tensor of shape (members, 1, width)
+        """
+        weights = torch.zeros((*is_seen.shape, width))
+        biases = torch.empty((self.n_members, 1, width))
+        is_seen = is_seen.cpu()
+        for member, source in enumerate(self._initial):
+            n_seen = int(is_seen[member].sum())
+            bound = 1.0 / math.sqrt(n_seen)
+            seen = torch.rand((n_seen, width), generator=source)
+            weights[member, is_seen[member]] = seen.mul_(2 * bound).sub_(bound)
+            bias = torch.rand((1, width), generator=source)
+            biases[member] = bias.mul_(2 * bound).sub_(bound)
+        return weights.to(self.device, dtype), biases.to(self.device, dtype)
 
     def initial_normal(
         self, shape: tuple[int, ...], std: float, dtype: torch.dtype

@@ -60,6 +60,9 @@ class StackedMLP:
     initial_std : float or None, default=None
         Start from normal weights of this standard deviation, and from zero biases.
     dtype : torch.dtype, default=torch.float32
+    is_seen : Tensor of shape (members, columns) or None, default=None
+        Which columns each member sees, all by default. A member trains as if the others
+        were not there.
 
     Attributes
     ----------
@@ -86,6 +89,7 @@ class StackedMLP:
         batch_norm: bool = False,
         initial_std: float | None = None,
         dtype: torch.dtype = torch.float32,
+        is_seen: Tensor | None = None,
     ) -> None:
         self.n_members = noise.n_members
         self.n_layers = len(hidden_sizes) + 1
@@ -96,6 +100,9 @@ class StackedMLP:
         self.first_layer = torch.empty(0)
         self.trainable: dict[str, Tensor] = {}
         self._statistics: dict[str, Tensor] = {}
+        self._seen: Tensor | None = None
+        if is_seen is not None:
+            self._seen = is_seen.to(noise.device, dtype)
         sizes = (n_columns, *hidden_sizes, n_outputs)
         for layer, (fan_in, fan_out) in enumerate(pairwise(sizes)):
             self._add_linear(layer, fan_in, fan_out, initial_std)
@@ -108,6 +115,11 @@ class StackedMLP:
         self, layer: int, fan_in: int, fan_out: int, initial_std: float | None
     ) -> None:
         """Create weight and bias of one layer."""
+        if layer == 0 and self._seen is not None:
+            first = self.noise.initial_linear(self._seen > 0, fan_out, self._dtype)
+            for name, values in zip(("weight0", "bias0"), first, strict=True):
+                self.trainable[name] = values.requires_grad_()
+            return
         bound = 1.0 / math.sqrt(fan_in)
         for name, shape in (("weight", (fan_in, fan_out)), ("bias", (1, fan_out))):
             if initial_std is None:
@@ -150,6 +162,9 @@ class StackedMLP:
         Tensor of shape (members, rows, outputs)
         """
         weight = self.first_weight
+        if self._seen is not None:  # what is not seen stays zero
+            seen = self._seen
+            column_scale = seen if column_scale is None else seen * column_scale
         if column_scale is not None:
             weight = weight * column_scale.unsqueeze(-1)
         hidden = _first_product(batch, weight) + self.trainable["bias0"]
