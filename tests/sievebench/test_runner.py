@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -20,10 +21,12 @@ import pytest
 
 from sievebench.cli import main
 from sievebench.cli._run_progress import RunProgress
+from sievebench.environment import describe_environment
 from sievebench.experiment import read_experiment
 from sievebench.run_spec import RunSpec
 from sievebench.runner import _processes, remaining_seconds, run_cells
 from sievebench.runner._processes import ProcessRunner
+from sievebench.runner._worker import work
 from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, counts_kept
 
 QUICK = {"max_epochs": 3}
@@ -365,3 +368,17 @@ def test_estimate_takes_the_nearest_cells():
     mean = (10 + 20 + 1) / 3
     assert remaining_seconds(finished, [cell("forest")], 4) == pytest.approx(mean)
     assert remaining_seconds([], [cell("forest")], 1) is None
+
+
+def test_worker_reads_the_commit_before_its_first_cell(tmp_path):
+    here, there = multiprocessing.Pipe()
+    here.send(None)  # no cell comes
+    describe_environment.cache_clear()
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        with warnings.catch_warnings():
+            work(there, tmp_path)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert here.recv() == "ready"
+    assert describe_environment.cache_info().currsize == 1

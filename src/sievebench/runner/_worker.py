@@ -10,6 +10,7 @@ from pathlib import Path
 
 from threadpoolctl import threadpool_limits
 
+from sievebench.environment import describe_environment
 from sievebench.pipeline import run_one
 from sievebench.runner._trials import trials_of
 from sievebench.stack.shared_gpu import (
@@ -37,6 +38,7 @@ def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
     warnings.simplefilter("ignore")
     wait_asleep()
     round_products()
+    describe_environment()  # now: the code that is loaded may be changed meanwhile
     store = Store(folder)
     pipe.send("ready")
     # The networks are small: processes use the cores, threads would only wait.
