@@ -16,7 +16,7 @@ from featuresieve._stacks import GateRun
 # Sizes of ranked candidates grow by this factor.
 _SIZE_RATIO = 1.3
 # How far beyond the members' own count a single held-out part may be trusted.
-_HEADROOM = 1.6
+_HEADROOM = 2.5
 
 
 @dataclass(frozen=True)
@@ -111,9 +111,9 @@ def candidate_rules(
     is_returned_as_judged : bool
         Whether the very set that is refitted will be the answer, as with a single
         held-out part. Then majorities at single balances are candidates too, besides
-        ranked sets, and these go 60 % beyond what a member keeps on average at
-        the lowest balance. With several parts a rule is judged by the sets it makes of
-        each part's members, and ranked sets go up to that average.
+        ranked sets, and these go to two and a half times what a member keeps on average
+        at the lowest balance. With several parts a rule is judged by the sets it makes
+        of each part's members, and ranked sets go up to that average.
     """
     counts = votes.kept.sum(axis=-1).mean(axis=1)  # mean count at each balance
     sizes = prefix_sizes(votes.ranked(), gates, bounds)
