@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sievebench import corruption, data, downstream
 from sievebench.analysis import check_runs, predictive_power
-from sievebench.pipeline import run_one
+from sievebench.pipeline import _removal, run_one
 from sievebench.run_spec import RunSpec
 from sievebench.store import RunRecord, collect
 
@@ -94,6 +94,21 @@ def test_some_columns_stand_for_all():
     # One order for all selectors: whoever keeps every column leaves out its first two.
     order = np.random.default_rng(CELL.seed("removal")).permutation(26)
     assert widest == set(order[:2].tolist())
+
+
+@pytest.mark.parametrize("keep", [1, 7])
+def test_stack_of_removals_gives_what_each_gives_alone(keep, monkeypatch):
+    settings = {"max_epochs": 20, "patience": 50}
+    cell = replace(CELL, downstream="mlp", downstream_settings=settings, keep=keep)
+    alone = run_one(cell)
+    monkeypatch.setattr(_removal, "_n_stacked", lambda _: 3)  # as on a GPU
+    stacked = run_one(cell)
+    assert (alone.status, stacked.status) == ("done", "done")
+    for one, other in zip(alone.runs, stacked.runs, strict=True):
+        assert len(one.removals) == keep
+        assert [r.column for r in one.removals] == [r.column for r in other.removals]
+        for left, right in zip(one.removals, other.removals, strict=True):
+            assert right.retrained == pytest.approx(left.retrained, abs=1e-6)
 
 
 def test_last_column_leaves_a_constant_answer():
