@@ -123,6 +123,8 @@ def test_member_trains_as_if_unseen_columns_were_not_there():
             found = found[seen] if name == "weight0" else found
             torch.testing.assert_close(found, values[0])
     assert not stack.first_weight[~is_seen].any()
+    with pytest.raises(ValueError, match="initial_std must be None"):
+        make_stack(is_seen=is_seen, initial_std=0.1)
 
 
 def take_step(stack, loss):

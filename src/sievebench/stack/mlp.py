@@ -62,7 +62,7 @@ class StackedMLP:
     dtype : torch.dtype, default=torch.float32
     is_seen : Tensor of shape (members, columns) or None, default=None
         Which columns each member sees, all by default. A member trains as if the others
-        were not there.
+        were not there. Not with `initial_std`.
 
     Attributes
     ----------
@@ -102,6 +102,8 @@ class StackedMLP:
         self._statistics: dict[str, Tensor] = {}
         self._seen: Tensor | None = None
         if is_seen is not None:
+            if initial_std is not None:
+                raise ValueError("initial_std must be None where is_seen is given.")
             self._seen = is_seen.to(noise.device, dtype)
         sizes = (n_columns, *hidden_sizes, n_outputs)
         for layer, (fan_in, fan_out) in enumerate(pairwise(sizes)):
