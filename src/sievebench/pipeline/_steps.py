@@ -108,13 +108,9 @@ def evaluate(
     list of Evaluation
         One a run.
     """
-    return downstream.evaluate(
-        spec.downstream,
-        table.split.keep(support),
-        _seeds(spec, repetitions),
-        settings=settings,
-        device=spec.device,
-        imputed=imputed,
+    supports = [support] * len(repetitions)
+    return evaluate_together(
+        spec, table, supports, settings, repetitions, imputed=imputed
     )
 
 
@@ -124,6 +120,8 @@ def evaluate_together(
     supports: Sequence[npt.NDArray[np.bool_]],
     settings: Mapping[str, Any],
     repetitions: Sequence[int],
+    *,
+    imputed: Sequence[int] = (),
 ) -> list[downstream.Evaluation]:
     """Train the predictors of several selections as one stack.
 
@@ -141,6 +139,8 @@ def evaluate_together(
         Of the predictor.
     repetitions : sequence of int
         The seeds of the runs.
+    imputed : sequence of int, default=()
+        As in `downstream.evaluate`, among the columns that any run keeps.
 
     Returns
     -------
@@ -153,16 +153,12 @@ def evaluate_together(
     return downstream.evaluate(
         spec.downstream,
         table.split.keep(some),
-        _seeds(spec, repetitions),
+        [spec.seed("downstream", repetition) or 0 for repetition in repetitions],
         settings=settings,
         device=spec.device,
+        imputed=imputed,
         is_seen=None if is_seen.all() else is_seen,
     )
-
-
-def _seeds(spec: RunSpec, repetitions: Sequence[int]) -> list[int]:
-    """Return the predictors' seeds."""
-    return [spec.seed("downstream", repetition) or 0 for repetition in repetitions]
 
 
 def _n_to_keep(spec: RunSpec, n_original: int) -> int | float | str:
