@@ -75,3 +75,16 @@ def test_run_cut_short_says_so():
     selector = Lasso(max_iter=2).fit(*class_table())
     assert selector.n_iter_ == 2
     assert not selector.has_converged_
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"), [("classification", 2), ("regression", 3)]
+)
+def test_passes_for_classes_are_limited_apart(table, expected):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    y = X @ [1.0, -2.0, 0.5, 3.0]
+    target = y if table == "regression" else (y > 0).astype(int)
+    selector = Lasso(
+        max_iter=3, max_iter_classes=2, alpha=1e-9, task=table, random_state=0
+    ).fit(X, target)
+    assert (selector.n_iter_, selector.has_converged_) == (expected, False)

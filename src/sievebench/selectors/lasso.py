@@ -25,6 +25,8 @@ class Lasso(ScoredSelector):
         Inverse weight of the penalty, for classification.
     max_iter : int, default=1000
         Most passes over the data.
+    max_iter_classes : int or None, default=None
+        The same for classification, where a pass costs far more; None is `max_iter`.
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -41,7 +43,7 @@ class Lasso(ScoredSelector):
     n_iter_ : int
         Passes over the data.
     has_converged_ : bool
-        Whether the solver reached its tolerance within `max_iter` passes.
+        Whether the solver reached its tolerance within these passes.
     support_ : ndarray of shape (n_features,)
         Whether each column is kept.
 
@@ -74,6 +76,7 @@ class Lasso(ScoredSelector):
         alpha: float = 0.01,
         C: float = 1.0,
         max_iter: int = 1000,
+        max_iter_classes: int | None = None,
         n_features_to_select: int | float = 0.5,
         task: Any = "auto",
         random_state: Any = None,
@@ -86,6 +89,7 @@ class Lasso(ScoredSelector):
         self.alpha = alpha
         self.C = C
         self.max_iter = max_iter
+        self.max_iter_classes = max_iter_classes
 
     @classmethod
     def search_space(cls) -> SearchSpace:
@@ -101,18 +105,19 @@ class Lasso(ScoredSelector):
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return the size of the coefficients."""
+        most = self.max_iter
+        if task == "classification" and self.max_iter_classes is not None:
+            most = self.max_iter_classes
         if task == "regression":
             # A seed, though nothing is drawn: without one, scikit-learn reads a number
             # from NumPy's global generator.
-            model = LassoRegression(
-                alpha=self.alpha, max_iter=self.max_iter, random_state=seed
-            )
+            model = LassoRegression(alpha=self.alpha, max_iter=most, random_state=seed)
         else:
             model = LogisticRegression(
                 C=self.C,
                 l1_ratio=1.0,
                 solver="saga",
-                max_iter=self.max_iter,
+                max_iter=most,
                 random_state=seed,
             )
         with warnings.catch_warnings():  # `has_converged_` says it
@@ -120,5 +125,5 @@ class Lasso(ScoredSelector):
             model.fit(X.astype(np.float64), y)
         self.coef_ = np.atleast_2d(model.coef_)
         self.n_iter_ = int(np.max(model.n_iter_))
-        self.has_converged_ = self.n_iter_ < self.max_iter
+        self.has_converged_ = self.n_iter_ < most
         return np.asarray(np.linalg.norm(self.coef_, axis=0))
