@@ -77,6 +77,20 @@ def test_path_that_does_not_grow_is_refused():
         LassoNet(path_multiplier=1.0).fit(*class_table())
 
 
+@pytest.mark.parametrize(
+    ("settings", "device"),
+    [
+        ({}, "cuda"),
+        ({"batch_size": 512}, "cpu"),
+        ({"batch_size": 512, "device": "cuda"}, "cuda"),
+        ({"device": "cpu"}, "cpu"),
+    ],
+)
+def test_batches_train_on_the_cpu_unless_told_otherwise(monkeypatch, settings, device):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    assert LassoNet(**settings)._own_device().type == device
+
+
 def test_threads_and_random_numbers_of_the_caller_are_left_alone():
     n_threads, state = torch.get_num_threads(), torch.get_rng_state()
     LassoNet(**QUICK).fit(*class_table())

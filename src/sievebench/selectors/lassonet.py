@@ -49,7 +49,8 @@ class LassoNet(ScoredSelector):
     validation_fraction : float, default=0.1
         Fraction of the rows set aside for stopping, at most 0.5.
     device : str, default="auto"
-        "auto" takes CUDA if it is there, else the CPU.
+        "auto" takes CUDA if it is there and every step has all rows, else the CPU: the
+        steps of a batch are too small for a GPU.
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -168,7 +169,7 @@ class LassoNet(ScoredSelector):
         lassonet = require("lassonet.interfaces", "LassoNet")
         is_regression = task == "regression"
         kinds = (lassonet.LassoNetClassifier, lassonet.LassoNetRegressor)
-        device = resolve_device(self.device)
+        device = self._own_device()
         network = kinds[is_regression](
             hidden_dims=tuple(self.hidden_sizes),
             M=self.hierarchy,
@@ -201,6 +202,11 @@ class LassoNet(ScoredSelector):
                     "hierarchy, are the usual causes."
                 ) from error
         return network, path
+
+    def _own_device(self) -> torch.device:
+        """Return where to train."""
+        is_small = self.device == "auto" and self.batch_size is not None
+        return resolve_device("cpu" if is_small else self.device)
 
 
 @contextmanager
