@@ -108,8 +108,8 @@ VOTES = Votes(ONE_MEMBER > 0, ONE_MEMBER)
 NULL_LOSS = 1.0
 
 
-def choose(candidates, *, n_rows, base=0.5, tolerance=0.01):
-    """Return the size that is chosen.
+def choose(candidates, *, n_rows, base=0.5, tolerance=0.01, trusted=8):
+    """Return the size that is chosen; sets above `trusted` must gain.
 
     `candidates` maps a size to the mean and the standard deviation over rows of how
     much more its set loses than `base`; the deviation is alternately plus and minus,
@@ -122,7 +122,7 @@ def choose(candidates, *, n_rows, base=0.5, tolerance=0.01):
     signs = np.where(np.arange(n_rows) % 2, 1.0, -1.0)
     rows = [base + mean + spread * signs for mean, spread in candidates.values()]
     losses = HeldOutLosses(np.array(rows), np.ones(len(rows)))
-    rules = [Rule("top", 0, size) for size in candidates]
+    rules = [Rule("top", 0, size, must_gain=size > trusted) for size in candidates]
     return rules[search._choose(VOTES, rules, losses)].size
 
 
@@ -161,6 +161,26 @@ def test_a_set_significantly_worse_than_the_best_is_not_chosen(n_rows):
 def test_a_set_worse_than_the_tolerance_is_not_chosen_however_small():
     candidates = {1: (0.006, 0.0), 2: (0.004, 0.0), 8: (0.0, 0.0)}
     assert choose(candidates, n_rows=100) == 2
+
+
+def test_a_set_that_must_gain_is_not_the_reference_if_it_is_only_plausible():
+    # Trusted, the large set would be kept: it may be as good, and little can be shown.
+    candidates = {2: (0.0, 0.0), 4: (0.006, 0.0), 8: (0.004, 0.1)}
+    assert choose(candidates, n_rows=50) == 8
+    assert choose(candidates, n_rows=50, trusted=4) == 2
+
+
+def test_a_set_that_must_gain_is_chosen_if_it_is_better_by_a_standard_error():
+    # Better by 0.02, with a standard error of 0.014 and then of 0.028.
+    candidates = {2: (0.0, 0.0), 4: (0.0, 0.0), 8: (-0.02, 0.1)}
+    assert choose(candidates, n_rows=50, trusted=4) == 8
+    candidates[8] = (-0.02, 0.2)
+    assert choose(candidates, n_rows=50, trusted=4) == 2
+
+
+def test_a_set_that_must_gain_and_is_just_as_good_does_not_count():
+    candidates = {4: (0.0, 0.0), 8: (0.0, 0.0)}
+    assert choose(candidates, n_rows=50, tolerance=0.0, trusted=4) == 4
 
 
 def test_the_smallest_of_several_good_sets_is_chosen():

@@ -99,6 +99,23 @@ def test_candidates_go_up_to_what_a_member_keeps_at_the_lowest_balance():
     assert sets_of(rules, VOTES) == [[0], [0, 1], [0, 1, 2]]
 
 
+def test_candidates_far_beyond_what_a_member_keeps_must_gain():
+    # Ten kept by the only member: trusted to 16, asked up to 25.
+    votes = votes_of([[np.arange(40) < 10]])
+    rules = list_rules(votes, True, 1, 40)
+    sizes = [len(columns) for columns in sets_of(rules, votes)]
+    assert max(sizes) == 25
+    assert [rule.must_gain for rule in rules] == [size > 16 for size in sizes]
+
+
+@pytest.mark.parametrize("least", [1, 30])
+def test_some_candidate_need_not_gain(least):
+    votes = votes_of([[np.arange(40) < 2]])
+    rules = list_rules(votes, True, least, 40)
+    assert not rules[0].must_gain
+    assert not any(rule.must_gain for rule in list_rules(votes, False, least, 40))
+
+
 def test_candidates_keep_to_the_bounds():
     rules = list_rules(VOTES, True, 2, 2)
     assert sets_of(rules, VOTES) == [[0, 1]]

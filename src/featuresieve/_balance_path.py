@@ -276,10 +276,11 @@ class BalanceSearch:
     def _choose(self, votes: Votes, rules: list[Rule], losses: HeldOutLosses) -> int:
         """Return the smallest candidate shown to be good enough.
 
-        Plausible is a candidate that may be as good as the best: its excess loss, less
-        half a standard error of the difference, is within the tolerance. The largest
-        plausible candidate is the reference, and a smaller one is good enough if its
-        excess over the reference, plus one standard error, is within the tolerance.
+        Candidates that must gain count if they are better, by one standard error of the
+        difference, than the best of the others. Plausible is a candidate that may be as
+        good as the best: its excess loss, less half a standard error, is within the
+        tolerance. The largest plausible candidate is the reference, and a smaller one
+        is good enough if its excess over it, plus one error, is within the tolerance.
         So many rows allow a small answer, and few rows, which cannot show that columns
         may go, keep what the gates kept.
 
@@ -287,7 +288,8 @@ class BalanceSearch:
         share of what the best candidate gains over a constant: on a hard problem the
         loss is nearly all noise, and a share of it would swallow the whole gain.
         """
-        best = int(losses.means.argmin())
+        counted = _that_count(rules, losses)
+        best = min(counted, key=lambda i: losses.means[i])
         least_loss = float(losses.means[best])
         null_loss = float((self._null_losses() * losses.weights).mean())
         gain = max(null_loss - least_loss, 0.0)
@@ -295,7 +297,7 @@ class BalanceSearch:
         gates = self.problem.gates
         sizes = np.array([gates.count(self._gates(rule, votes)) for rule in rules])
         excess, error = losses.excess_over(best)
-        plausible = np.flatnonzero(excess - _DOUBT * error <= allowed)
+        plausible = [i for i in counted if excess[i] - _DOUBT * error[i] <= allowed]
         reference = max(plausible, key=lambda i: (sizes[i], -losses.means[i]))
         excess, error = losses.excess_over(int(reference))
         is_shown = excess + _CAUTION * error <= allowed
@@ -372,6 +374,14 @@ class BalanceSearch:
             is_collapsed=not votes.kept[..., ~gates.is_forced].any(),
             is_cut_short=path_run.is_cut_short,
         )
+
+
+def _that_count(rules: list[Rule], losses: HeldOutLosses) -> list[int]:
+    """Return the candidates that need not gain, and those that are shown to."""
+    trusted = [i for i, rule in enumerate(rules) if not rule.must_gain]
+    excess, error = losses.excess_over(min(trusted, key=lambda i: losses.means[i]))
+    is_shown = excess + _CAUTION * error < 0
+    return [i for i, rule in enumerate(rules) if is_shown[i] or not rule.must_gain]
 
 
 def _member_roles(

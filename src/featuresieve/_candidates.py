@@ -15,8 +15,9 @@ from featuresieve._stacks import GateRun
 
 # Sizes of ranked candidates grow by this factor.
 _SIZE_RATIO = 1.3
-# How far beyond the members' own count a single held-out part may be trusted.
-_HEADROOM = 2.5
+# How far beyond the members' own count a single held-out part may be trusted, and how
+# far it is asked at all: what lies between must be shown to be better.
+_TRUST, _REACH = 1.6, 2.5
 
 
 @dataclass(frozen=True)
@@ -81,11 +82,15 @@ class Rule:
         The balance of "majority", and the one nearest in count for the others.
     size : int
         The number of gates of "top", the number of features of "fill".
+    must_gain : bool
+        Whether the set is so large that it only counts if it is shown to be better than
+        the best of those that are not.
     """
 
     kind: str
     balance_index: int
     size: int = 0
+    must_gain: bool = False
 
     def gates(self, votes: Votes, gates: Gates) -> IndexArray:
         """Return the gates this rule picks, in ascending order."""
@@ -112,23 +117,30 @@ def candidate_rules(
         Whether the very set that is refitted will be the answer, as with a single
         held-out part. Then majorities at single balances are candidates too, besides
         ranked sets, and these go to two and a half times what a member keeps on average
-        at the lowest balance. With several parts a rule is judged by the sets it makes
-        of each part's members, and ranked sets go up to that average.
+        at the lowest balance; beyond 1.6 times they must gain. With several parts a
+        rule is judged by the sets it makes of each part's members, and ranked sets go
+        up to that average.
     """
     counts = votes.kept.sum(axis=-1).mean(axis=1)  # mean count at each balance
     sizes = prefix_sizes(votes.ranked(), gates, bounds)
     if not sizes:
         return [fewest_rule(votes, gates, bounds)]
-    wanted = counts.max() * (_HEADROOM if is_returned_as_judged else 1.0)
-    largest = int(np.clip(np.ceil(wanted), sizes[0], sizes[-1]))
+    trust, reach = (_TRUST, _REACH) if is_returned_as_judged else (1.0, 1.0)
+    trusted, largest = (
+        int(np.clip(np.ceil(counts.max() * share), sizes[0], sizes[-1]))
+        for share in (trust, reach)
+    )
     rules = []
     if is_returned_as_judged:
         for p in range(len(counts)):
             majority = Rule("majority", p)
             kept = majority.gates(votes, gates)
             if len(kept) <= largest and _is_within(gates.count(kept), bounds):
-                rules.append(majority)
-    rules += [_top(votes, size) for size in _growing(sizes[0], largest)]
+                rules.append(replace(majority, must_gain=len(kept) > trusted))
+    rules += [
+        replace(_top(votes, size), must_gain=size > trusted)
+        for size in _growing(sizes[0], largest)
+    ]
     by_set = {tuple(rule.gates(votes, gates)): rule for rule in reversed(rules)}
     return list(reversed(by_set.values()))
 
