@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from made_runs import benchmark, failed, run, table, whole_study
+from scipy.stats import spearmanr
 
 from sievebench.analysis import RunTableError
 from sievebench.report import (
@@ -149,6 +150,21 @@ def test_ranks_stand_beside_those_of_the_paper(tables):
 def test_ranks_of_variants_are_without_sisters(tables):
     # Second of four on california, where ProtoGate is missing, then third twice.
     assert rows_of(tables, "ranks-variants")["AutoNFS, published"][0] == "2.67"
+
+
+def test_a_variant_stands_beside_the_best_of_its_field(tables):
+    # Lasso is better than AutoNFS as published, and second where `auto` is there.
+    rows = rows_of(tables, "ranks-variants")
+    assert rows["AutoNFS, published"][1] == "Lasso 1.00"
+    assert rows["AutoNFS, auto"][:2] == ("1.00", "Lasso 2.00")
+
+
+def test_order_of_the_selectors_is_compared_with_the_papers(tables):
+    data = tables["ranks"].data.set_index("selector")
+    alone = data[[":" not in name for name in data.index]]
+    expected = spearmanr(alone["random: ours"], alone["random: paper, same tables"])
+    note = next(n for n in tables["ranks"].notes if "Spearman" in n)
+    assert f"Random {expected.statistic:.2f}" in note
 
 
 def test_counts_stand_beside_those_of_the_paper(tables):

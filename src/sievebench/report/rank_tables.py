@@ -50,13 +50,14 @@ def rank_tables(material: Material) -> list[Table]:
             rank_scores(printed[same]).mean(axis=1), ours.index
         )
         columns[scenario, "paper"] = _by_selector(theirs[scenario], ours.index)
+    notes = (*_rank_notes(material, scenarios), *_order_note(columns, scenarios))
     return [
         ranks_side_by_side(
             columns,
             material.selectors,
             name="ranks",
             title="Mean ranks, ours and the paper's",
-            notes=_rank_notes(material, scenarios),
+            notes=notes,
         ),
         *variant_ranks(material, "ranks-variants", ""),
     ]
@@ -132,6 +133,28 @@ def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:
     )
 
 
+def _order_note(
+    columns: Mapping[tuple[str, str], Any], scenarios: list[str]
+) -> tuple[str, ...]:
+    """Return how alike the orders of the selectors are, those without variants."""
+    parts = []
+    for scenario, label in zip(scenarios, scenario_labels(scenarios), strict=True):
+        pair = pd.DataFrame(
+            {what: columns[scenario, what] for what in ("ours", "paper, same tables")}
+        )
+        alone = [name for name in pair.index if ":" not in name]
+        pair = pair.loc[alone].dropna()
+        if len(pair) > 2 and (pair.nunique() > 1).all():
+            ours, theirs = (rank for _, rank in pair.rank().items())
+            parts.append(f"{label} {number(ours.corr(theirs), 2)}")
+    if not parts:
+        return ()
+    return (
+        "Order of the selectors without variants, ours and the paper's on the same "
+        "tables, Spearman's correlation: " + ", ".join(parts) + ".",
+    )
+
+
 def variant_ranks(material: Material, name: str, addition: str) -> list[Table]:
     """Return the ranks of each variant without its sisters.
 
@@ -153,21 +176,35 @@ def variant_ranks(material: Material, name: str, addition: str) -> list[Table]:
     ]
     if not names:
         return []
-    data = pd.DataFrame(
-        {
-            s: [part.loc[n, n] if n in part.columns else np.nan for n in names]
-            for s, part in parts.items()
-        },
-        index=names,
-    )
-    rows = [(selector_label(n), *(number(v, 2) for v in data.loc[n])) for n in names]
+    columns: dict[str, list[float | str]] = {}
+    rows = [[selector_label(n)] for n in names]
+    for scenario, part in parts.items():
+        # Sisters have no rank in the field of a variant.
+        best = {n: part[n].drop(n).idxmin() for n in names if n in part.columns}
+        columns[scenario] = [part.at[n, n] if n in best else np.nan for n in names]
+        columns[f"{scenario}: best other"] = [best.get(n, "") for n in names]
+        for row, n, rank in zip(rows, names, columns[scenario], strict=True):
+            row.append(number(rank, 2))
+            row.append(
+                f"{selector_label(best[n])} {number(part.at[best[n], n], 2)}"
+                if n in best
+                else MISSING
+            )
+    header = [
+        column
+        for label in scenario_labels(parts)
+        for column in (label, f"{label}: best other")
+    ]
     return [
         Table(
             name=name,
             title=f"Mean rank of each variant in a field without its sisters{addition}",
-            data=data.rename_axis("selector").reset_index(),
-            header=("selector", *scenario_labels(data.columns)),
-            rows=tuple(rows),
+            data=pd.DataFrame(
+                columns, index=pd.Index(names, name="selector")
+            ).reset_index(),
+            header=("selector", *header),
+            rows=tuple(tuple(row) for row in rows),
+            notes=("best other: in the same field, and its mean rank.",),
         )
     ]
 
