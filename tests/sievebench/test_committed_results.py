@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from sievebench.experiment import read_experiment
+from sievebench.report import all_tables, gather, markdown, read_runs
 from sievebench.store import counts_kept, find_stores, former_results
 
 ROOT = Path(__file__).parents[2]
@@ -40,3 +41,18 @@ def test_records_say_where_they_come_from(name):
         assert environment["device"]
         assert "torch" in environment["versions"]
         assert record.status in ("done", "skipped") or record.reason
+
+
+def test_report_is_that_of_the_records():
+    # `sievebench report results --out results/report` makes it anew.
+    material = gather(read_runs(ROOT / "results"))
+    made = {
+        table.name: markdown(table)
+        for _, section in all_tables(material)
+        for table in section
+    }
+    stored = {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in (ROOT / "results" / "report" / "tables").glob("*.md")
+    }
+    assert stored == made
