@@ -13,7 +13,7 @@ from sievebench.run_spec import RunSpec
 from sievebench.runner import Cluster, ClusterError, run_cells
 from sievebench.runner._cluster import carry_out_with_joblib
 from sievebench.runner._node import Order, carry_out
-from sievebench.store import RunRecord, Store
+from sievebench.store import DatasetFacts, RunRecord, RunResult, Store
 
 QUICK = {"max_epochs": 3}
 
@@ -85,6 +85,19 @@ def test_process_that_dies_is_a_failure(tmp_path, monkeypatch):
         "failed",
         "its process ended with code 1",
     )
+
+
+def test_process_that_dies_after_its_record_is_written_loses_nothing(
+    tmp_path, monkeypatch
+):
+    spec = cell("none")
+    facts = DatasetFacts(178, 13, 26, "accuracy", False, "md5")
+    runs = [RunResult(seed, 0.9, 0.9, (1, 2), 0, 1.0, 1.0) for seed in spec.seeds]
+    finished = RunRecord(spec, "done", facts=facts, runs=tuple(runs))
+    Store(tmp_path).write(finished)
+    monkeypatch.setattr(sys, "executable", "false")
+    text, _ = carry_out(order(spec, Store(tmp_path)))
+    assert RunRecord.from_json(text) == finished
 
 
 @pytest.mark.slow

@@ -100,6 +100,22 @@ def test_worker_that_dies_is_replaced_and_its_cell_has_failed(tmp_path):
     assert "ended with code -9" in store.read(slow_cell()).reason
 
 
+def test_worker_that_dies_after_its_record_is_written_loses_nothing(tmp_path):
+    store, spec = Store(tmp_path), slow_cell()
+    facts = DatasetFacts(178, 13, 26, "accuracy", False, "md5")
+    runs = [RunResult(seed, 0.9, 0.9, (1, 2), 0, 1.0, 1.0) for seed in spec.seeds]
+    finished = RunRecord(spec, "done", facts=facts, runs=tuple(runs))
+
+    def write_and_kill(_spec, what, _seconds):
+        if what == "started":
+            store.write(finished)
+            (child,) = multiprocessing.active_children()
+            child.kill()
+
+    assert run_cells([spec], store, progress=write_and_kill) == {"done": 1}
+    assert store.read(spec) == finished
+
+
 @pytest.mark.slow
 def test_failed_cells_are_retried_on_request_only(tmp_path):
     store, broken = Store(tmp_path), cell("magic")

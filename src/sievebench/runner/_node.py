@@ -68,7 +68,8 @@ def carry_out(order: Order) -> tuple[str, float]:
             process.stdin.write(json.dumps(asdict(order)).encode() + b"\n")
         code = process.wait()
     record = store.read(spec)
-    if code != 0 or record is None:
+    is_done = record is not None and record.status == "done"  # and then it died
+    if record is None or (code != 0 and not is_done):
         reason = f"its process ended with code {code}"
         record = RunRecord(spec, "failed", reason=reason)
         store.write(record)

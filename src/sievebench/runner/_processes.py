@@ -150,12 +150,7 @@ class ProcessRunner:
             if worker.spec is None or seconds < self._limit or worker.pipe.poll():
                 continue
             _kill(worker)
-            record = self._store.read(worker.spec)
-            is_done = record is not None and record.status == "done"  # just in time
-            if not is_done:
-                reason = f"took more than {self._limit:g} s"
-                self._write(worker.spec, "timeout", reason, seconds)
-            self._finish(worker, "done" if is_done else "timeout")
+            self._give_up(worker, "timeout", f"took more than {self._limit:g} s")
             self._replace(worker, todo)
 
     def _replace(self, worker: _Worker, todo: list[RunSpec]) -> None:
@@ -164,9 +159,7 @@ class ProcessRunner:
         self._workers.remove(worker)
         if worker.spec is not None:
             reason = f"its process ended with code {worker.process.exitcode}"
-            seconds = time.monotonic() - worker.started
-            self._write(worker.spec, "failed", reason, seconds)
-            self._finish(worker, "failed")
+            self._give_up(worker, "failed", reason)
         elif not worker.is_ready:
             raise RuntimeError(
                 "a worker ended before its first cell, with code "
@@ -175,11 +168,17 @@ class ProcessRunner:
         if len(todo) > 0:
             self._add_worker()
 
-    def _write(
-        self, spec: RunSpec, status: Status, reason: str, seconds: float
-    ) -> None:
-        """Write the record that the worker cannot write any more."""
-        self._store.write(RunRecord(spec, status, reason=reason, seconds=seconds))
+    def _give_up(self, worker: _Worker, status: Status, reason: str) -> None:
+        """Write the record that the worker cannot write, unless it just did."""
+        assert worker.spec is not None
+        record = self._store.read(worker.spec)
+        is_done = record is not None and record.status == "done"
+        if not is_done:
+            seconds = time.monotonic() - worker.started
+            self._store.write(
+                RunRecord(worker.spec, status, reason=reason, seconds=seconds)
+            )
+        self._finish(worker, "done" if is_done else status)
 
 
 def _start(folder: Path, storage: str | None) -> _Worker:
