@@ -289,30 +289,30 @@ class BalanceSearch:
         loss is nearly all noise, and a share of it would swallow the whole gain.
         """
         counted = _that_count(rules, losses)
-        best = min(counted, key=lambda i: losses.means[i])
+        best = min(counted, key=losses.means.__getitem__)
         least_loss = float(losses.means[best])
         null_loss = float((self._null_losses() * losses.weights).mean())
         gain = max(null_loss - least_loss, 0.0)
         allowed = self.tolerance * min(least_loss, 5 * gain)
-        gates = self.problem.gates
-        sizes = np.array([gates.count(self._gates(rule, votes)) for rule in rules])
+        count = self.problem.gates.count
+        sizes = [count(self._gates(rule, votes)) for rule in rules]
         excess, error = losses.excess_over(best)
         plausible = [i for i in counted if excess[i] - _DOUBT * error[i] <= allowed]
         reference = max(plausible, key=lambda i: (sizes[i], -losses.means[i]))
-        excess, error = losses.excess_over(int(reference))
+        excess, error = losses.excess_over(reference)
         is_shown = excess + _CAUTION * error <= allowed
         good = [i for i in plausible if is_shown[i] or i == reference]
-        return int(min(good, key=lambda i: (sizes[i], losses.means[i])))
+        return min(good, key=lambda i: (sizes[i], losses.means[i]))
 
-    def _gain(self, losses: HeldOutLosses) -> tuple[float, float]:
+    def _gain(self, rules: list[Rule], losses: HeldOutLosses) -> tuple[float, float]:
         """Return what the best candidate gains over a constant, and its error."""
-        gains = self._null_losses() - losses.rows[losses.means.argmin()]
+        best = min(_that_count(rules, losses), key=losses.means.__getitem__)
+        gains = self._null_losses() - losses.rows[best]
         n_rows = len(gains)
         if n_rows < 2:
             return 0.0, np.inf
-        mean = float((gains * losses.weights).mean())
         error = mean_errors(gains, losses.weights) * np.sqrt(n_rows / (n_rows - 1))
-        return mean, float(error)
+        return float((gains * losses.weights).mean()), float(error)
 
     def _result(
         self,
@@ -323,9 +323,9 @@ class BalanceSearch:
         chosen: int,
     ) -> SearchResult:
         """Put the answer together."""
-        gain, error = self._gain(losses)
-        n_rows = losses.rows.shape[1]
-        bound = error * t_distribution.ppf(_CONFIDENCE, max(n_rows - 1, 1))
+        gain, error = self._gain(rules, losses)
+        freedom = max(losses.rows.shape[1] - 1, 1)
+        bound = error * t_distribution.ppf(_CONFIDENCE, freedom)
         gates = self.problem.gates
         sets = [self._gates(rule, votes) for rule in rules]
         counts = [gates.count(opened) for opened in sets]
@@ -379,7 +379,7 @@ class BalanceSearch:
 def _that_count(rules: list[Rule], losses: HeldOutLosses) -> list[int]:
     """Return the candidates that need not gain, and those that are shown to."""
     trusted = [i for i, rule in enumerate(rules) if not rule.must_gain]
-    excess, error = losses.excess_over(min(trusted, key=lambda i: losses.means[i]))
+    excess, error = losses.excess_over(min(trusted, key=losses.means.__getitem__))
     is_shown = excess + _CAUTION * error < 0
     return [i for i, rule in enumerate(rules) if is_shown[i] or not rule.must_gain]
 

@@ -152,13 +152,6 @@ def test_ranks_of_variants_are_without_sisters(tables):
     assert rows_of(tables, "ranks-variants")["AutoNFS, published"][0] == "2.67"
 
 
-def test_a_variant_stands_beside_the_best_of_its_field(tables):
-    # Lasso is better than AutoNFS as published, and second where `auto` is there.
-    rows = rows_of(tables, "ranks-variants")
-    assert rows["AutoNFS, published"][1] == "Lasso 1.00"
-    assert rows["AutoNFS, auto"][:2] == ("1.00", "Lasso 2.00")
-
-
 def test_order_of_the_selectors_is_compared_with_the_papers(tables):
     data = tables["ranks"].data.set_index("selector")
     alone = data[[":" not in name for name in data.index]]

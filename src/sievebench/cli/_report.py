@@ -13,7 +13,7 @@ _PAPER_TABLES = ("ranks", "scores", "counts", "datasets", "cohorts", "statements
 _REPORT_EXAMPLES = """\
 examples:
   sievebench report runs/quick --out report       every table and figure, and a page
-  sievebench report runs/quick runs/matched --list      which ones these runs give
+  sievebench report runs/quick runs/shared --list       which ones these runs give
   sievebench report runs/quick --table ranks --format latex
   sievebench report runs/quick --figure counts > counts.svg
 

@@ -179,8 +179,9 @@ def variant_ranks(material: Material, name: str, addition: str) -> list[Table]:
     columns: dict[str, list[float | str]] = {}
     rows = [[selector_label(n)] for n in names]
     for scenario, part in parts.items():
-        # Sisters have no rank in the field of a variant.
-        best = {n: part[n].drop(n).idxmin() for n in names if n in part.columns}
+        # Sisters have no rank in the field of a variant; without tables nobody has.
+        others = {n: part[n].drop(n).dropna() for n in names if n in part.columns}
+        best = {n: ranks.idxmin() for n, ranks in others.items() if len(ranks)}
         columns[scenario] = [part.at[n, n] if n in best else np.nan for n in names]
         columns[f"{scenario}: best other"] = [best.get(n, "") for n in names]
         for row, n, rank in zip(rows, names, columns[scenario], strict=True):

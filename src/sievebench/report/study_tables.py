@@ -90,7 +90,9 @@ def matched_tables(material: Material) -> list[Table]:
         comparison = matched_comparison(material.runs, reference)
         is_chosen = comparison["downstream"] == material.downstream
         comparison = comparison[is_chosen]
-        if not comparison["is_matched"].any():
+        known = comparison[comparison["n_kept"].notna()]
+        # The counts of a variant that was not matched may agree here and there.
+        if known.empty or known["is_matched"].mean() < 0.5:
             continue
         summary = matched_summary(comparison)
         rows = [
@@ -118,10 +120,22 @@ def matched_tables(material: Material) -> list[Table]:
                     f"Tables on which {label} is better, equal or worse by the score "
                     "with three decimals; other count: tables left out because the "
                     "numbers of columns differ.",
+                    _whose_predictors(material, reference),
                 ),
             )
         )
     return tables
+
+
+def _whose_predictors(material: Material, reference: str) -> str:
+    """Return what predicts from the columns of the reference."""
+    shared = material.runs[material.runs["experiment"] == "shared"]
+    if (shared["selector"] == reference).any():
+        return "All have the predictors of the shared experiment."
+    return (
+        f"{selector_label(reference)} is of the benchmark, with the predictor that was "
+        "found for it; with the runs of the shared experiment, all have the same."
+    )
 
 
 def power_tables(material: Material) -> list[Table]:
