@@ -1,5 +1,6 @@
 """Tuning: draws within their spaces, resumed journals, failing settings."""
 
+import json
 import multiprocessing
 from dataclasses import replace
 
@@ -210,6 +211,47 @@ def test_search_that_is_late_ends_with_the_first_score():
     found = tune(X, judge, n_trials=20, seed=0, batch_size=2, max_seconds=1e-9)
     assert sizes == [2, 2, 2]
     assert (found.n_trials, found.n_failed) == (6, 4)
+
+
+class KilledError(Exception):
+    """Stands for a process that ends."""
+
+
+@pytest.mark.parametrize("dies_after", [0, 1, 2, 3])
+def test_search_that_goes_on_has_only_the_time_that_was_left(
+    tmp_path, monkeypatch, dies_after
+):
+    # A trial takes three seconds of ten: after the fourth it is late.
+    now = [0.0]
+    monkeypatch.setattr("sievebench.tuning.time.perf_counter", lambda: now[0])
+    journal, n_judged = tmp_path / "trials.log", [0]
+
+    def judge(batch):
+        if n_judged[0] == dies_after:
+            n_judged[0] = -100
+            raise KilledError
+        n_judged[0] += 1
+        now[0] += 3.0
+        return parabola(batch)
+
+    limits = {"n_trials": 20, "seed": 0, "journal": journal, "max_seconds": 10.0}
+    with pytest.raises(KilledError):
+        tune(X, judge, **limits)
+    now[0] += 1000.0
+    assert tune(X, judge, **limits).n_trials == 4
+    assert tune(X, judge, **limits).n_trials == 4
+
+
+def test_journal_without_seconds_is_read(tmp_path):
+    journal = tmp_path / "trials.log"
+    whole, found = drawn_by(journal, n_trials=4)
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    for line in lines:
+        assert line.pop("seconds") >= 0
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    again, other = drawn_by(journal, n_trials=4)
+    assert (len(whole), again) == (4, [])
+    assert other.score == found.score
 
 
 def test_tuples_survive_the_journal(tmp_path):

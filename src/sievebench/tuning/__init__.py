@@ -98,7 +98,8 @@ def tune(
     batch_size : int, default=1
         How many settings are asked for at once.
     max_seconds : float or None, default=None
-        Ask for no more settings after so many seconds, once one has a score.
+        Ask for no more settings after so many seconds, once one has a score; those of
+        earlier processes count, as far as the file says.
 
     Returns
     -------
@@ -111,13 +112,13 @@ def tune(
     JournalError
         If the file holds anything else.
     """
-    started = time.perf_counter()
+    started = began = time.perf_counter()
     if isinstance(journal, SharedStudy):
         study, known = _shared_study(seed, journal), TrialJournal(None)
     else:
         study, known = _own_study(seed), TrialJournal(journal)
     while (n_left := n_trials - len(finished := _finished(study))) > 0:
-        is_late = max_seconds and time.perf_counter() - started > max_seconds
+        is_late = max_seconds and time.perf_counter() - began > max_seconds
         if is_late and _scored(finished):
             break
         trials = [study.ask() for _ in range(min(batch_size, n_left))]
@@ -125,10 +126,14 @@ def tune(
         for trial, settings in zip(trials, batch, strict=True):
             trial.set_user_attr(_SETTINGS, settings)
         fresh = [settings for settings in batch if settings not in known]
+        # The seconds of an earlier process count: the search began so much earlier.
+        before = [known.seconds_of(s) for s in batch if s in known]
+        began = min(began, time.perf_counter() - max(before, default=0.0))
         for settings, score in zip(fresh, judge(fresh) if fresh else (), strict=True):
             # Not-a-number counts as settings that do not work.
             is_score = score is not None and not isnan(score)
-            known.add(settings, score if is_score else None)
+            seconds = time.perf_counter() - began
+            known.add(settings, score if is_score else None, seconds)
         for trial, settings in zip(trials, batch, strict=True):
             _tell(study, trial, known.score_of(settings))
     finished = _finished(study)
