@@ -1,13 +1,17 @@
 """LassoNet's constraint, its path and its errors."""
 
 import sys
+import threading
+import time
+from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 
 from made_tables import INFORMATIVE, class_table, value_table
-from sievebench.selectors import LassoNet
+from sievebench.selectors import LassoNet, _selecting
 
 QUICK = {
     "hidden_sizes": (16,),
@@ -96,6 +100,30 @@ def test_threads_and_random_numbers_of_the_caller_are_left_alone():
     LassoNet(**QUICK).fit(*class_table())
     assert torch.get_num_threads() == n_threads
     assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_seconds_do_not_count_the_wait_for_other_fits(monkeypatch):
+    # The clock of one fit is read twice before that of the other is read at all.
+    readers = []
+
+    def clock():
+        readers.append(threading.get_ident())
+        return 0.0
+
+    monkeypatch.setattr(_selecting, "time", SimpleNamespace(perf_counter=clock))
+    monkeypatch.setattr(LassoNet, "fit", lambda *_: time.sleep(0.05))
+    monkeypatch.setattr(LassoNet, "get_support", lambda _: None)
+    monkeypatch.setattr(LassoNet, "scores_", None, raising=False)
+    part = SimpleNamespace(X=None, y=None)
+    split = SimpleNamespace(task="classification", train=part)
+    fit = partial(_selecting.select, "lassonet", split, keep=None, seed=0)
+    both = [threading.Thread(target=fit) for _ in range(2)]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert readers[0] == readers[1]
+    assert readers[2] == readers[3] != readers[0]
 
 
 def test_missing_package_is_named_with_its_extra(monkeypatch):

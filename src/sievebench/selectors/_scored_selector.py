@@ -1,6 +1,7 @@
 """The contract of every selector: score the columns, keep the best."""
 
 from abc import abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -64,14 +65,16 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     What a subclass may set: `supported_tasks`; `standardises`, if its scores depend on
     the scale of the columns: `_score_columns` then gets columns, and a regression
     target, of mean 0 and standard deviation 1 (constant columns are 0), computed on the
-    rows given to `fit`; `allows_nan`. One that can find the number of columns itself is
-    an `AutomaticSelector`.
+    rows given to `fit`; `allows_nan`; `turn`, a lock that a caller who measures seconds
+    takes first, if `fit` waits for it. One that can find the number of columns itself
+    is an `AutomaticSelector`.
     """
 
     supported_tasks: ClassVar[tuple[Task, ...]] = TASKS
     has_automatic_count: ClassVar[bool] = False
     standardises: ClassVar[bool] = False
     allows_nan: ClassVar[bool] = False
+    turn: ClassVar[AbstractContextManager[Any]] = nullcontext()
 
     def __init__(
         self,

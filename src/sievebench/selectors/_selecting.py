@@ -70,7 +70,8 @@ def select(
     if "device" in kind().get_params():
         arguments["device"] = device
     selector = kind(**arguments)
-    started = time.perf_counter()
-    selector.fit(split.train.X, split.train.y)
-    seconds = time.perf_counter() - started
+    with kind.turn:
+        started = time.perf_counter()
+        selector.fit(split.train.X, split.train.y)
+        seconds = time.perf_counter() - started
     return Selection(selector.get_support(), selector.scores_, seconds)

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +16,7 @@ from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Sc
 from sievebench.stack.device import resolve_device
 from sievebench.task import Task
 
-_GLOBAL_GENERATORS = threading.Lock()
+_GLOBAL_GENERATORS = threading.RLock()
 
 
 class LassoNet(ScoredSelector):
@@ -93,6 +93,7 @@ class LassoNet(ScoredSelector):
     """
 
     standardises: ClassVar[bool] = True
+    turn: ClassVar[AbstractContextManager[Any]] = _GLOBAL_GENERATORS
 
     def __init__(
         self,
