@@ -20,7 +20,9 @@ def cells_of(experiment):
         counts = counts_kept(records, match["selector"])
     if reuse := experiment.reuse:
         records = STORES[reuse["experiment"]].records()
-        former = former_results(records, reuse["n_predictors"])
+        former = former_results(
+            records, reuse["n_predictors"], reuse.get("not_from", ())
+        )
     return experiment.cells(counts=counts, former=former)
 
 

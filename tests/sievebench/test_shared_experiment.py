@@ -96,6 +96,11 @@ def test_score_with_several_predictors_is_the_mean_of_theirs():
         assert values[0] != values[1]
         found = [getattr(run, name) for run in both.runs]
         np.testing.assert_allclose(found, np.mean(values, axis=0), rtol=1e-12)
+    scores = [[run.score for run in one.runs] for one in each]
+    found = [run.predictor_scores for run in both.runs]
+    np.testing.assert_array_equal(found, np.transpose(scores))
+    assert RunRecord.from_json(both.to_json()) == both
+    assert "predictor_scores" not in each[0].to_json()
 
 
 def test_selector_decides_where_only_predictors_are_given():
@@ -177,6 +182,14 @@ def test_former_results_are_those_of_finished_cells():
     assert [settings["hidden_sizes"] for settings in everything] == [[6], [5], [8]]
 
 
+def test_predictors_of_some_selectors_can_be_left_out():
+    place = ("wine", "random", "mlp")
+    records = [record("forest:deep", 0.9, 6), record("lasso", 0.7, 5)]
+    former = former_results(records, n_predictors=2, not_from=["forest"])
+    assert former.predictors == {place: ({"hidden_sizes": [5]},)}
+    assert set(former.columns) == {(*place, "forest:deep"), (*place, "lasso")}
+
+
 def test_cells_take_over_what_there_is(tmp_path):
     file = tmp_path / "shared.toml"
     file.write_text(SHARED)
@@ -209,6 +222,7 @@ def test_experiment_that_tunes_what_it_takes_over_is_refused(tmp_path):
         '{ experiment = "former", what = "rows", n_predictors = 2 }',
         '{ experiment = "former", what = "columns", n_predictors = 0 }',
         '{ experiment = "", what = "columns", n_predictors = 1 }',
+        '{ experiment = "former", what = "columns", n_predictors = 1, not_from = "a" }',
     ],
 )
 def test_reuse_says_what_it_may_be(tmp_path, reuse):

@@ -254,7 +254,9 @@ def _former(reuse: Mapping[str, Any], out: Path) -> "Former":
     from sievebench.store import Store, former_results
 
     store = Store(out / reuse["experiment"])
-    former = former_results(store.records(), reuse["n_predictors"])
+    former = former_results(
+        store.records(), reuse["n_predictors"], reuse.get("not_from", ())
+    )
     if not former.predictors:
         raise ValueError(
             f"{store.folder} has no finished search to take over: run "

@@ -117,8 +117,9 @@ class Experiment:
     reuse : mapping
         `experiment`, `what` and `n_predictors`: take over the columns that each
         selector kept there, or its tuned settings, and predict with the settings of
-        the `n_predictors` best searches of the same table. Cells without a finished
-        record there are left out.
+        the `n_predictors` best searches of the same table, but for those of the
+        selectors that `not_from` names. Cells without a finished record there are left
+        out.
     """
 
     name: str

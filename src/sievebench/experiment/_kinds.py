@@ -93,7 +93,8 @@ def _is_reuse(value: Any) -> bool:
     """Tell whether a value says what to take over from which experiment."""
     return (
         isinstance(value, dict)
-        and set(value) == {"experiment", "what", "n_predictors"}
+        and set(value) - {"not_from"} == {"experiment", "what", "n_predictors"}
+        and _are_names(value.get("not_from", ["none"]))
         and _is_name(value["experiment"])
         and value["what"] in REUSED
         and _is_int(value["n_predictors"])
@@ -136,7 +137,7 @@ EXPERIMENT_KINDS = {
     "match": Kind("a table with the names experiment and selector", _is_match),
     "reuse": Kind(
         f"a table with experiment (a name), what (one of {', '.join(REUSED)}) and "
-        "n_predictors (an int >= 1)",
+        "n_predictors (an int >= 1), and perhaps not_from (names of selectors)",
         _is_reuse,
     ),
 }

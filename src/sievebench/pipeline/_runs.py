@@ -59,7 +59,10 @@ def run_seeds(
         for seed, evaluation in zip(seeds, evaluations, strict=True):
             by_seed[seed].append(evaluation)
     return tuple(
-        result_of(table, seed, selections[seed], _mean(by_seed[seed]))
+        replace(
+            result_of(table, seed, selections[seed], _mean(by_seed[seed])),
+            predictor_scores=_scores(by_seed[seed]),
+        )
         for seed in spec.seeds
     )
 
@@ -72,6 +75,13 @@ def _stacks(spec: RunSpec, selections: Mapping[int, Selection]) -> list[list[int
     # What keeps nothing has a constant for a predictor.
     empty = [seed for seed in spec.seeds if seed not in kept]
     return [seeds for seeds in (kept, empty) if seeds]
+
+
+def _scores(evaluations: list[Evaluation]) -> tuple[float, ...]:
+    """Return the scores that a mean is made of; nothing of a single one."""
+    if len(evaluations) == 1:
+        return ()
+    return tuple(found.score for found in evaluations)
 
 
 def _mean(evaluations: list[Evaluation]) -> Evaluation:

@@ -1,14 +1,16 @@
 """Records of an experiment as what a later one takes over."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from sievebench.reuse import Cell, Former, Place
 from sievebench.store._record import RunRecord
 
 
-def former_results(records: Iterable[RunRecord], n_predictors: int) -> Former:
+def former_results(
+    records: Iterable[RunRecord], n_predictors: int, not_from: Collection[str] = ()
+) -> Former:
     """Return what an experiment found.
 
     Parameters
@@ -18,6 +20,8 @@ def former_results(records: Iterable[RunRecord], n_predictors: int) -> Former:
     n_predictors : int
         Different settings of predictors that are taken from the cells of one place:
         those with the best scores of their searches, on validation rows.
+    not_from : collection of str, default=()
+        Selectors, with all their variants, whose searches give no predictor.
 
     Returns
     -------
@@ -27,7 +31,8 @@ def former_results(records: Iterable[RunRecord], n_predictors: int) -> Former:
     done = [record for record in records if record.status == "done"]
     searched: dict[Place, list[RunRecord]] = {}
     for record in done:
-        if record.tuning.get("score") is not None:
+        is_wanted = record.spec.selector_name not in not_from
+        if is_wanted and record.tuning.get("score") is not None:
             searched.setdefault(_cell(record)[:3], []).append(record)
     return Former(
         columns={_cell(r): tuple(run.kept for run in r.runs) for r in done},

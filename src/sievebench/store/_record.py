@@ -55,6 +55,9 @@ class RunResult:
     selector_seconds, downstream_seconds : float
     removals : tuple of Removal
         In the removal experiment; left out of the JSON where there are none.
+    predictor_scores : tuple of float
+        Where there are several predictors, whose mean the score is, that of each; left
+        out of the JSON where there is one.
     """
 
     seed: int
@@ -65,19 +68,24 @@ class RunResult:
     selector_seconds: float
     downstream_seconds: float
     removals: tuple[Removal, ...] = ()
+    predictor_scores: tuple[float, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them."""
         values = asdict(self)
-        if not self.removals:
-            del values["removals"]
+        for name in ("removals", "predictor_scores"):
+            if not values[name]:
+                del values[name]
         return values
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "RunResult":
         """Return the run that `as_dict` was called on."""
         removals = tuple(Removal(**removal) for removal in values.get("removals", ()))
-        return cls(**{**values, "kept": tuple(values["kept"]), "removals": removals})
+        lists = {
+            name: tuple(values.get(name, ())) for name in ("kept", "predictor_scores")
+        }
+        return cls(**{**values, **lists, "removals": removals})
 
 
 @dataclass(frozen=True)
