@@ -7,6 +7,7 @@ import pytest
 
 from sievebench.analysis.schema import check_runs
 from sievebench.cli import main
+from sievebench.labels import selector_label
 from sievebench.selectors import SELECTORS
 
 FILE = Path(__file__).parents[2] / "experiments" / "smoke.toml"
@@ -29,3 +30,7 @@ def test_smoke_experiment_runs_to_the_end(tmp_path):
         (runs["status"] == "done") & ~runs["selector"].str.match("none|autonfs")
     ]
     assert (chosen["n_kept"] == chosen["n_original"]).all()
+    report = tmp_path / "report"
+    assert main(["report", str(tmp_path / "smoke"), "--out", str(report)]) == 0
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert all(selector_label(name) in page for name in set(runs["selector"]))
