@@ -207,10 +207,13 @@ class RunSpec:
                     f"n_trials must be 0 with {name}: they are settled, got "
                     f"{self.n_trials!r}."
                 )
-            if self.experiment in ("removal", "scaling"):
-                raise ValueError(
-                    f"{name} must be empty in the {self.experiment} experiment."
-                )
+            if self.experiment == "scaling":
+                raise ValueError(f"{name} must be empty in the scaling experiment.")
+        if self.experiment == "removal" and len(self.predictors) > 1:
+            raise ValueError(
+                "predictors must be one at most in the removal experiment, got "
+                f"{len(self.predictors)}."
+            )
         if self.predictors and self.downstream_settings:
             raise ValueError(
                 "downstream_settings must be empty with predictors, which have their "

@@ -84,6 +84,22 @@ def test_predictor_scored_by_what_it_loses_is_otherwise_the_same():
         assert (one.kept, one.score) == (other.kept, other.score)
 
 
+def test_columns_and_predictor_may_come_from_elsewhere():
+    own = run_one(CELL)
+    taken = replace(
+        CELL,
+        selector="lasso",  # has no say
+        given=tuple(run.kept for run in own.runs),
+        predictors=({"n_estimators": 8},),
+        downstream_settings={},
+    )
+    found = run_one(taken)
+    assert found.status == "done", found.details
+    for run, other in zip(found.runs, own.runs, strict=True):
+        assert (run.kept, run.score) == (other.kept, other.score)
+        assert run.removals == other.removals
+
+
 def test_some_columns_stand_for_all():
     every, some = run_one(CELL), run_one(replace(CELL, n_removed=2))
     for all_of, part_of in zip(every.runs, some.runs, strict=True):

@@ -135,8 +135,8 @@ def test_cell_survives_json_and_old_cells_keep_their_keys():
         ({"predictors": (SMALL,), "n_trials": 3}, "n_trials must be 0 with predictors"),
         ({"given": COLUMNS, "splits_anew": True}, "splits_anew must be False"),
         (
-            {"given": COLUMNS, "experiment": "removal"},
-            "given must be empty in the remo",
+            {"predictors": (SMALL, LARGE), "experiment": "removal"},
+            "predictors must be one at most in the removal experiment, got 2",
         ),
         (
             {"predictors": (SMALL,), "experiment": "scaling", "downstream": "none"},

@@ -41,7 +41,7 @@ def remove_columns(
         One a seed; its score is that of all kept columns.
     """
     selections = select_seeds(spec, table, settings)
-    own = settings["downstream"]
+    (own,) = spec.predictors or (settings["downstream"],)
     runs = {}
     for seeds in seeds_alike(selections):
         support = selections[seeds[0]].support
