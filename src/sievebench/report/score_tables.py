@@ -65,7 +65,8 @@ def overview_tables(material: Material) -> list[Table]:
                 notes=(
                     "Mean rank by the paper's rule; kept / original: columns kept over "
                     "columns before the scenario, mean over the tables; seconds: one "
-                    "fit of the selector, median over the tables.",
+                    "fit of the selector, median over the tables, beside whatever else "
+                    "its machine did.",
                     *material.unranked_note([scenario]),
                 ),
             )
