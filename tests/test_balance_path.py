@@ -178,11 +178,6 @@ def test_a_set_that_must_gain_is_chosen_if_it_is_better_by_a_standard_error():
     assert choose(candidates, n_rows=50, trusted=4) == 2
 
 
-def test_a_set_that_must_gain_and_is_just_as_good_does_not_count():
-    candidates = {4: (0.0, 0.0), 8: (0.0, 0.0)}
-    assert choose(candidates, n_rows=50, tolerance=0.0, trusted=4) == 4
-
-
 def test_the_smallest_of_several_good_sets_is_chosen():
     candidates = {2: (0.002, 0.0), 4: (0.001, 0.0), 8: (0.0, 0.0)}
     assert choose(candidates, n_rows=100) == 2
@@ -367,6 +362,23 @@ def test_an_unrelated_target_gets_the_least_count_when_majorities_are_candidates
     result = search._result(run, votes, rules, losses, len(rules) - 1)
     assert result.is_uninformative
     assert np.flatnonzero(result.support).tolist() == [0]
+
+
+@pytest.mark.parametrize("must_gain", [False, True])
+def test_a_set_that_does_not_count_does_not_make_a_target_related(must_gain):
+    # The large set is surely better than a constant, by 0.01, but not surely better
+    # than the small one, which is no better than a constant.
+    rules = [Rule("top", 0, 1), Rule("top", 0, 8, must_gain=must_gain)]
+    rows = np.array([np.tile([0.5, 1.5], 10), np.full(20, 0.99)])
+    search = BalanceSearch(
+        make_problem(20, 8), Settings(), Bounds(), tolerance=0.01, seed=0
+    )
+    search._null_losses = lambda: np.ones(20)
+    losses = HeldOutLosses(rows, np.ones(2))
+    run = SimpleNamespace(history=History(), is_cut_short=False)
+    result = search._result(run, VOTES, rules, losses, chosen=1)
+    assert result.is_uninformative == must_gain
+    assert result.support.sum() == (1 if must_gain else 8)
 
 
 def test_search_says_when_a_deadline_cut_its_refits_short():
