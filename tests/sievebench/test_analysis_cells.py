@@ -119,6 +119,22 @@ def test_matched_comparison_prefers_a_reference_with_the_same_predictors():
     assert np.isnan(rows.loc["jannis", "difference"])  # no mixture of both
 
 
+def test_matched_counts_cells_without_a_record_as_missing():
+    places = [
+        {"dataset": d, "scenario": s}
+        for d in ("eye", "jannis")
+        for s in ("random", "corrupted")
+    ]
+    runs = [run(selector="autonfs", score=0.7, **place) for place in places]
+    runs += [run(score=0.6, experiment="matched", **place) for place in places]
+    runs += [run(selector="stg", score=0.6, experiment="matched", **places[0])]
+    summary = matched_summary(matched_comparison(checked(*runs), "autonfs"))
+    stg = summary[summary["selector"] == "stg"].set_index("scenario")
+    assert stg["n_missing"].to_dict() == {"random": 1, "corrupted": 2}
+    assert stg["n_better"].to_dict() == {"random": 1, "corrupted": 0}
+    assert (summary.loc[summary["selector"] != "stg", "n_missing"] == 0).all()
+
+
 def test_matched_scores_that_print_the_same_are_equal():
     runs = [
         run(selector="autonfs", score=0.6001),

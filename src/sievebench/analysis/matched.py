@@ -1,6 +1,5 @@
 """Every selector at the number of columns that one of them chose."""
 
-import numpy as np
 import pandas as pd
 
 from sievebench.analysis.cells import in_order, summarize_cells
@@ -74,27 +73,29 @@ def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns scenario, selector, n_better, n_equal, n_worse (of the reference),
-        mean_difference, n_missing, n_unmatched (left out of the counts).
+        mean_difference, n_missing (of the tables that any selector has in the
+        scenario), n_unmatched (left out of the counts).
     """
     rows = []
-    for (scenario, selector), group in comparison.groupby(
-        ["scenario", "selector"], sort=False
-    ):
-        known = group[group["difference"].notna() & group["is_matched"]]
-        difference = known["difference"].round(9)
-        n_missing = int(group["difference"].isna().sum())
-        rows.append(
-            {
-                "scenario": scenario,
-                "selector": selector,
-                "n_better": int((difference > 0).sum()),
-                "n_equal": int((difference == 0).sum()),
-                "n_worse": int((difference < 0).sum()),
-                "mean_difference": difference.mean() if len(known) else np.nan,
-                "n_missing": n_missing,
-                "n_unmatched": len(group) - len(known) - n_missing,
-            }
-        )
+    selectors = comparison["selector"].unique()
+    for scenario, tables in comparison.groupby("scenario", sort=False):
+        n_tables = len(tables[_WHERE].drop_duplicates())
+        for selector in selectors:  # also one that was not run in this scenario
+            group = tables[tables["selector"] == selector]
+            judged = group[group["difference"].notna()]
+            difference = judged.loc[judged["is_matched"], "difference"].round(9)
+            rows.append(
+                {
+                    "scenario": scenario,
+                    "selector": selector,
+                    "n_better": int((difference > 0).sum()),
+                    "n_equal": int((difference == 0).sum()),
+                    "n_worse": int((difference < 0).sum()),
+                    "mean_difference": difference.mean(),
+                    "n_missing": n_tables - len(judged),
+                    "n_unmatched": len(judged) - len(difference),
+                }
+            )
     columns = [
         *("scenario", "selector", "n_better", "n_equal", "n_worse"),
         *("mean_difference", "n_missing", "n_unmatched"),
