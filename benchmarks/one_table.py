@@ -2,7 +2,7 @@
 
 ``python benchmarks/one_table.py jannis random --workers 16 --runs FOLDER`` runs the
 cells (with ``sievebench run``: those that have a record in FOLDER are not run again),
-and stores the seconds of each cell and of all: from the first begin to the last end.
+and stores score and seconds of each, and the seconds from first begin to last end.
 """
 
 import argparse
@@ -10,6 +10,7 @@ import subprocess
 import sys
 from datetime import datetime, timedelta
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from stamp import RESULTS, write
@@ -35,11 +36,18 @@ def summary(records: list[RunRecord]) -> dict[str, Any]:
                 "status": record.status,
                 "seconds": round(record.seconds, 1),
                 "n_trials": record.tuning.get("n_trials", 0),
+                "score": _mean_score(record),
             }
             for record in slowest_first
         ],
         "environment": records[0].environment,
     }
+
+
+def _mean_score(record: RunRecord) -> float | None:
+    """Return the mean test score over the seeds that have one."""
+    scores = [run.score for run in record.runs if run.score is not None]
+    return round(fmean(scores), 5) if scores else None
 
 
 def main() -> None:
