@@ -30,24 +30,24 @@ def summary(records: list[RunRecord]) -> dict[str, Any]:
     slowest_first = sorted(records, key=lambda record: -record.seconds)
     return {
         "seconds": round((max(ends) - min(begins)).total_seconds()),
-        "cells": [
-            {
-                "selector": record.spec.selector,
-                "status": record.status,
-                "seconds": round(record.seconds, 1),
-                "n_trials": record.tuning.get("n_trials", 0),
-                "score": _mean_score(record),
-            }
-            for record in slowest_first
-        ],
+        "cells": [_figures(record) for record in slowest_first],
         "environment": records[0].environment,
     }
 
 
-def _mean_score(record: RunRecord) -> float | None:
-    """Return the mean test score over the seeds that have one."""
+def _figures(record: RunRecord) -> dict[str, Any]:
+    """Return what a cell took, and what came of it."""
     scores = [run.score for run in record.runs if run.score is not None]
-    return round(fmean(scores), 5) if scores else None
+    return {
+        "selector": record.spec.selector,
+        "status": record.status,
+        "seconds": round(record.seconds, 1),
+        "selector_seconds": [round(run.selector_seconds, 1) for run in record.runs],
+        "n_trials": record.tuning.get("n_trials", 0),
+        "settings": record.tuning.get("settings", {}),
+        "kept": [" ".join(map(str, run.kept)) for run in record.runs],
+        "score": round(fmean(scores), 5) if scores else None,
+    }
 
 
 def main() -> None:

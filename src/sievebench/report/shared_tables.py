@@ -12,8 +12,9 @@ from sievebench.report.tables import Table
 
 _ABOUT = (
     "What each selector kept in the benchmark, predicted from by the same predictors "
-    "for all selectors of a table: those whose search did best on its validation rows. "
-    "A score is the mean over predictors, then over seeds."
+    "for all selectors of a table and scenario: those that did best on its validation "
+    "rows, of the searches that the experiment's file allows (not_from). A score is "
+    "the mean over predictors, then over seeds."
 )
 
 
