@@ -11,6 +11,22 @@ Cell = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
+class TableOf:
+    """What decides which columns a table has, and how many selections there are.
+
+    Attributes
+    ----------
+    noise_fraction : float
+    stream : str
+    n_seeds : int
+    """
+
+    noise_fraction: float
+    stream: str
+    n_seeds: int
+
+
+@dataclass(frozen=True)
 class Former:
     """What was found in an earlier experiment.
 
@@ -22,6 +38,8 @@ class Former:
         Of the selector, tuned and given.
     predictors : mapping of Place to tuple of mapping
         Settings of the predictors that did best on the validation part, best first.
+    tables : mapping of Cell to TableOf
+        What the columns are columns of.
     unfit : set of Cell
         Cells whose table was there, but not for their selector to run on.
     """
@@ -31,4 +49,5 @@ class Former:
     predictors: Mapping[Place, tuple[Mapping[str, Any], ...]] = field(
         default_factory=dict
     )
+    tables: Mapping[Cell, TableOf] = field(default_factory=dict)
     unfit: frozenset[Cell] = frozenset()

@@ -17,7 +17,7 @@ from sievebench.experiment import (
     read_experiment,
 )
 from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
-from sievebench.reuse import Former
+from sievebench.reuse import Former, TableOf
 from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
@@ -53,9 +53,10 @@ def test_cells_are_the_product_of_the_lists(tmp_path):
 def test_varied_settings_make_a_cell_for_each_combination(tmp_path):
     row = '{ name = "lasso", settings = { a = 1 }, vary = { b = [1, 2], c = [3, 4] } }'
     cells = read(tmp_path, SMALL.replace('"none", {', f"{row}, {{")).cells()
-    settings = [spec.selector_settings for spec in cells if spec.selector == "lasso"]
-    expected = [{"a": 1, "b": b, "c": c} for b in (1, 2) for c in (3, 4)]
-    assert settings == 2 * expected
+    varied = {s.selector: s.selector_settings for s in cells if "lasso" in s.selector}
+    assert varied == {
+        f"lasso:b={b},c={c}": {"a": 1, "b": b, "c": c} for b in (1, 2) for c in (3, 4)
+    }
     assert len({spec.key for spec in cells}) == len(cells)
 
 
@@ -149,18 +150,30 @@ def test_file_that_is_no_text_is_named(tmp_path):
 
 def test_same_cell_twice_is_refused(tmp_path):
     twice = read(tmp_path, SMALL.replace('"none", {', '"none", "none", {'))
-    with pytest.raises(ExperimentError, match=r"same cell twice: .*--random--none--"):
+    with pytest.raises(ExperimentError, match=r"2 cells are all none on wine.*none:o"):
         twice.cells()
 
 
-def test_counts_may_make_two_cells_one(tmp_path):
-    rows = '{ name = "lasso", keep = 3 }, { name = "lasso", keep = 4 }, {'
+def test_cells_that_a_report_could_not_tell_apart_are_refused(tmp_path):
+    rows = '{ name = "lasso:a", keep = 3 }, { name = "lasso:a", keep = 4 }, {'
     text = SMALL.replace('"none", {', rows)
-    assert read(tmp_path, text).cells()
-    match = 'match = { experiment = "quick", selector = "autonfs" }'
-    matched = read(tmp_path, f"{text}\n{match}\n")
-    with pytest.raises(ExperimentError, match="same cell twice"):
-        matched.cells(counts={("wine", "random", "mlp"): 5})
+    with pytest.raises(ExperimentError, match=r"no report could .* as in lasso:other"):
+        read(tmp_path, text).cells()
+    assert read(tmp_path, text.replace('"lasso:a", keep = 4', '"lasso:b"')).cells()
+
+
+@pytest.mark.parametrize(
+    ("purpose", "key"), [("matched", "match"), ("shared", "reuse")]
+)
+def test_purpose_that_lives_on_another_experiment_names_it(tmp_path, purpose, key):
+    with pytest.raises(ExperimentError, match=f"{key} is missing, which purpose = "):
+        read(tmp_path, f'{SMALL}\npurpose = "{purpose}"\n')
+
+
+@pytest.mark.parametrize("name", ["nowhere.toml", "."])
+def test_file_that_cannot_be_read_is_named(tmp_path, name):
+    with pytest.raises(ExperimentError, match="cannot be read"):
+        read_experiment(tmp_path / name)
 
 
 def test_every_key_of_an_experiment_has_a_kind():
@@ -177,7 +190,15 @@ def test_every_experiment_names_what_exists(path):
     names = [row.name for row in experiment.selectors]
     kept = ((0, 1),) * experiment.budget.n_seeds
     known = {(*place, name): kept for place in places for name in names}
-    former = Former(known, {key: {} for key in known}, dict.fromkeys(places, ({},)))
+    table = TableOf(
+        experiment.noise_fraction, experiment.stream, experiment.budget.n_seeds
+    )
+    former = Former(
+        known,
+        {key: {} for key in known},
+        dict.fromkeys(places, ({},)),
+        dict.fromkeys(known, table),
+    )
     cells = experiment.cells("cpu", dict.fromkeys(places, 3), former)
     assert cells
     assert len({spec.key for spec in cells}) == len(cells)

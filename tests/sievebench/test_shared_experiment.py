@@ -14,6 +14,7 @@ from sievebench.store import (
     RunRecord,
     RunResult,
     Store,
+    counts_kept,
     former_results,
 )
 
@@ -188,6 +189,58 @@ def test_predictors_of_some_selectors_can_be_left_out():
     former = former_results(records, n_predictors=2, not_from=["forest"])
     assert former.predictors == {place: ({"hidden_sizes": [5]},)}
     assert set(former.columns) == {(*place, "forest:deep"), (*place, "lasso")}
+    records.append(record("forest", 0.8, 7))
+    former = former_results(records, n_predictors=2, not_from=["forest:deep"])
+    assert former.predictors == {place: ({"hidden_sizes": [7]}, {"hidden_sizes": [5]})}
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["forrest"], "not_from names 'forrest', of which there is no record; did you"),
+        (["forest:deep"], "not_from names 'forest:deep', of which there is no record"),
+        (["lasso", "forest", "none", "agl"], "leaves no search to take a predictor"),
+    ],
+)
+def test_names_that_leave_out_nothing_or_everything_are_refused(names, message):
+    with pytest.raises(ValueError, match=message):
+        former_results(RECORDS, n_predictors=2, not_from=names)
+
+
+def test_two_versions_of_a_cell_are_not_chosen_between():
+    records = [*RECORDS, record("forest", 0.6, 6, selector_settings={"a": 1})]
+    message = "--forest--.*json and .*--forest--.*json are two versions of one cell"
+    with pytest.raises(ValueError, match=message):
+        former_results(records, n_predictors=2)
+    with pytest.raises(ValueError, match=message):
+        counts_kept(records, "forest")
+
+
+def test_selector_to_match_must_be_there():
+    assert counts_kept(RECORDS, "forest") == {("wine", "random", "mlp"): 2}
+    with pytest.raises(ValueError, match="no record of 'forrest'; did you mean 'fore"):
+        counts_kept(RECORDS, "forrest")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "noise_fraction = 0.4",
+            "noise_fraction must be 0.5, as in 'former', whose col",
+        ),
+        ('stream = "own"', "stream must be 'legacy', as in 'former', .* got 'own'"),
+        ("n_seeds = 3", "n_seeds must be 2, as in 'former', .* got 3"),
+    ],
+)
+def test_columns_of_another_table_are_not_taken_over(tmp_path, line, message):
+    file = tmp_path / "shared.toml"
+    key = line.partition(" ")[0]
+    rest = [other for other in SHARED.splitlines() if not other.startswith(key)]
+    file.write_text("\n".join([line, *rest]))
+    former = former_results(RECORDS, n_predictors=2)
+    with pytest.raises(ExperimentError, match=message):
+        read_experiment(file).cells(former=former)
 
 
 def test_cells_take_over_what_there_is(tmp_path):
@@ -251,6 +304,11 @@ def test_command_takes_over_from_the_records_beside_it(tmp_path, capsys):
         printed.err
     )
     assert [key.split("--")[3] for key in printed.out.split()] == ["lasso", "forest"]
+    file.write_text(SHARED.replace('["random", "none"]', '["none"]'))
+    assert main(words) == 2
+    assert "none of the 3 cells has a finished record in 'former'" in (
+        capsys.readouterr().err
+    )
 
 
 @pytest.mark.parametrize("what", ["columns", "settings"])

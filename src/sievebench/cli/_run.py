@@ -185,12 +185,17 @@ def _cells(experiment: "Experiment", options: argparse.Namespace) -> list["RunSp
         former = _former(experiment.reuse, options.out) if experiment.reuse else None
         found = _chosen(experiment.cells(options.device, counts, former), options)
         n_left_out = len(cells) - len(found)
-        if n_left_out and not options.quiet:
-            source = (experiment.match or experiment.reuse)["experiment"]
+        source = (experiment.match or experiment.reuse)["experiment"]
+        if n_left_out and found and not options.quiet:
             print(
                 f"{n_left_out} of {len(cells)} cells are left out, as {source!r} has "
                 "no finished record for them",
                 file=sys.stderr,
+            )
+        if not found:
+            raise ValueError(
+                f"none of the {len(cells)} cells has a finished record in {source!r} "
+                "to take over from."
             )
         cells = found
     first, step = options.shard or (1, 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
-from sievebench.reuse import Former, Place
+from sievebench.reuse import Former, Place, TableOf
 from sievebench.run_spec import RunSpec
 
 # What may be taken over from another experiment.
@@ -65,7 +65,8 @@ class SelectorRow:
     keep : str or int
         As in `RunSpec`.
     vary : mapping of setting to list
-        One cell for each combination of these values, beside `settings`.
+        One cell for each combination of these values, beside `settings`; it is a
+        variant of its own, except in the balance experiment.
     """
 
     name: str
@@ -74,17 +75,23 @@ class SelectorRow:
     keep: Any = "default"
     vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
-    def all_settings(self) -> list[dict[str, Any]]:
-        """Return the settings of each cell.
+    def variants(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return a name and the settings of each cell.
 
         Returns
         -------
-        list of dict
+        list of (str, dict)
+            What `vary` changes is in the name, after the colon.
         """
-        return [
-            {**self.settings, **dict(zip(self.vary, values, strict=True))}
-            for values in product(*self.vary.values())
-        ]
+        found = []
+        for values in product(*self.vary.values()):
+            varied = dict(zip(self.vary, values, strict=True))
+            words = [f"{name}={value}" for name, value in varied.items()]
+            selector, _, variant = self.name.partition(":")
+            variant = ",".join([variant, *words] if variant else words)
+            name = f"{selector}:{variant}" if variant else selector
+            found.append((name, {**self.settings, **varied}))
+        return found
 
 
 @dataclass(frozen=True)
@@ -189,12 +196,27 @@ class Experiment:
                 for spec in cells
                 if (place := (spec.dataset, spec.scenario, spec.downstream)) in known
             ]
-        twice = [key for key, n in Counter(s.key for s in cells).items() if n > 1]
+        self._check_names(cells)
+        return cells
+
+    def _check_names(self, cells: list[RunSpec]) -> None:
+        """Raise ExperimentError for cells that no report could tell apart."""
+        named = Counter(
+            (
+                *(spec.dataset, spec.scenario, spec.selector, spec.downstream),
+                spec.selector_settings.get("balance")
+                if self.purpose == "balance"
+                else "",
+            )
+            for spec in cells
+        )
+        twice = [names for names, n in named.items() if n > 1]
         if twice:
             raise ExperimentError(
-                f"{self.name}: selectors make the same cell twice: {twice[0]}."
+                f"{self.name}: {named[twice[0]]} cells are all {twice[0][2]} on "
+                f"{twice[0][0]}, and no report could tell them apart: name settings "
+                f"that differ, as in {twice[0][2].partition(':')[0]}:other."
             )
-        return cells
 
     def _taking_over(self, cells: list[RunSpec], former: Former) -> list[RunSpec]:
         """Return the cells for which there is something to take over, with it."""
@@ -210,6 +232,7 @@ class Experiment:
             elif cell not in former.columns:
                 continue
             elif self.reuse["what"] == "columns":
+                self._check_table(spec, former.tables[cell])
                 given = former.columns[cell]
                 found.append(replace(spec, given=given, predictors=predictors))
             else:
@@ -219,6 +242,16 @@ class Experiment:
                 )
         return found
 
+    def _check_table(self, spec: RunSpec, former: TableOf) -> None:
+        """Raise ValueError if column numbers would be those of another table."""
+        own = TableOf(spec.noise_fraction, spec.stream, len(spec.seeds))
+        for name, value in vars(former).items():
+            if getattr(own, name) != value:
+                raise ValueError(
+                    f"{name} must be {value!r}, as in {self.reuse['experiment']!r}, "
+                    f"whose columns are taken over, got {getattr(own, name)!r}."
+                )
+
     def _all_cells(self, device: str) -> list[RunSpec]:
         """Return the product of the lists."""
         budget = self.budget
@@ -226,7 +259,8 @@ class Experiment:
             RunSpec(
                 dataset=dataset,
                 scenario=scenario,
-                selector=row.name,
+                # A λ is a column of its own in every table of runs.
+                selector=row.name if self.purpose == "balance" else name,
                 downstream=downstream,
                 seeds=tuple(range(budget.n_seeds)),
                 noise_fraction=self.noise_fraction,
@@ -246,6 +280,6 @@ class Experiment:
             for dataset in self.datasets
             for scenario in self.scenarios
             for row in self.selectors
-            for settings in row.all_settings()
+            for name, settings in row.variants()
             for downstream in self.downstream
         ]

@@ -16,6 +16,8 @@ from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS, Kind
 from sievebench.spelling import hint
 
 _LONGEST_VALUE = 80
+# These purposes make nothing of themselves, only of what another experiment found.
+_SOURCES = {"matched": "match", "shared": "reuse"}
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -37,6 +39,8 @@ def read_experiment(path: Path) -> Experiment:
     """
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ExperimentError(f"{path} cannot be read: {error.strerror}.") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ExperimentError(f"{path} is no TOML: {error}.") from error
     try:
@@ -51,6 +55,12 @@ def _experiment(name: str, values: Mapping[str, Any]) -> Experiment:
     lists = {
         key: tuple(value) for key, value in values.items() if isinstance(value, list)
     }
+    for purpose, key in _SOURCES.items():
+        if values.get("purpose") == purpose and not values.get(key):
+            raise ExperimentError(
+                f"{key} is missing, which purpose = {purpose!r} needs: "
+                f"{EXPERIMENT_KINDS[key].allowed}."
+            )
     rows = [_row(number, row) for number, row in enumerate(lists["selectors"], 1)]
     return Experiment(**{**values, **lists, "name": name, "selectors": tuple(rows)})
 

@@ -1,7 +1,7 @@
 """Stage 5: one self-describing record a cell, and the table of all of them."""
 
 from sievebench.store._folder import Store, find_stores
-from sievebench.store._former import former_results
+from sievebench.store._former import counts_kept, former_results
 from sievebench.store._record import (
     STATUSES,
     DatasetFacts,
@@ -10,7 +10,7 @@ from sievebench.store._record import (
     RunResult,
     Status,
 )
-from sievebench.store._table import collect, counts_kept
+from sievebench.store._table import collect
 
 __all__ = [
     "STATUSES",

@@ -2,10 +2,41 @@
 
 import math
 from collections.abc import Collection, Iterable
+from statistics import fmean
 from typing import Any
 
-from sievebench.reuse import Cell, Former, Place
+from sievebench.reuse import Cell, Former, Place, TableOf
+from sievebench.spelling import hint
 from sievebench.store._record import RunRecord
+
+
+def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]:
+    """Return how many columns a selector kept, on the average of its seeds.
+
+    Parameters
+    ----------
+    records : iterable of RunRecord
+    selector : str
+
+    Returns
+    -------
+    dict of (dataset, scenario, downstream) to int
+        At least 1.
+
+    Raises
+    ------
+    ValueError
+        If there are records, but none of the selector, or two versions of a cell.
+    """
+    records = list(records)
+    known = dict.fromkeys(record.spec.selector for record in records)
+    if known and selector not in known:
+        raise ValueError(f"there is no record of {selector!r}{hint(selector, known)}")
+    return {
+        _cell(record)[:3]: max(1, round(fmean(len(run.kept) for run in record.runs)))
+        for record in _done(records)
+        if record.spec.selector == selector
+    }
 
 
 def former_results(
@@ -21,19 +52,32 @@ def former_results(
         Different settings of predictors that are taken from the cells of one place:
         those with the best scores of their searches, on validation rows.
     not_from : collection of str, default=()
-        Selectors, with all their variants, whose searches give no predictor.
+        Selectors whose searches give no predictor: one variant, or by the name before
+        the colon all of them.
 
     Returns
     -------
     Former
+
+    Raises
+    ------
+    ValueError
+        If `not_from` names a selector that has no record, or leaves none, or there are
+        two versions of a cell.
     """
     records = list(records)
-    done = [record for record in records if record.status == "done"]
+    done = _done(records)
+    left_out = _named(records, not_from)
     searched: dict[Place, list[RunRecord]] = {}
     for record in done:
-        is_wanted = record.spec.selector_name not in not_from
-        if is_wanted and record.tuning.get("score") is not None:
+        if record.tuning.get("score") is None:
+            continue
+        if record.spec.selector not in left_out:
             searched.setdefault(_cell(record)[:3], []).append(record)
+    if left_out and done and not searched:
+        raise ValueError(
+            f"not_from = {list(not_from)} leaves no search to take a predictor from."
+        )
     return Former(
         columns={_cell(r): tuple(run.kept for run in r.runs) for r in done},
         settings={_cell(r): _settings(r, "selector") for r in done},
@@ -41,6 +85,7 @@ def former_results(
             place: tuple(_best_predictors(found, n_predictors))
             for place, found in searched.items()
         },
+        tables={_cell(r): _table(r) for r in done},
         # Without the table there are no facts about it.
         unfit=frozenset(_cell(r) for r in records if r.status == "skipped" and r.facts),
     )
@@ -50,6 +95,42 @@ def _cell(record: RunRecord) -> Cell:
     """Return which cell of its experiment a record is of."""
     spec = record.spec
     return (spec.dataset, spec.scenario, spec.downstream, spec.selector)
+
+
+def _table(record: RunRecord) -> TableOf:
+    """Return what the columns of a record are numbers of."""
+    spec = record.spec
+    return TableOf(spec.noise_fraction, spec.stream, len(spec.seeds))
+
+
+def _done(records: Iterable[RunRecord]) -> list[RunRecord]:
+    """Return the finished records, or say which are two versions of one cell."""
+    done: dict[Cell, RunRecord] = {}
+    for record in records:
+        if record.status != "done":
+            continue
+        other = done.setdefault(_cell(record), record)
+        if other is not record:
+            raise ValueError(
+                f"{other.spec.key}.json and {record.spec.key}.json are two versions of "
+                "one cell: take away the one that is not wanted."
+            )
+    return list(done.values())
+
+
+def _named(records: Iterable[RunRecord], names: Collection[str]) -> set[str]:
+    """Return the selectors that some names stand for, or say which one is unknown."""
+    known = dict.fromkeys(record.spec.selector for record in records)
+    found: set[str] = set()
+    for name in names:
+        meant = {s for s in known if name in (s, s.partition(":")[0])}
+        if known and not meant:
+            raise ValueError(
+                f"not_from names {name!r}, of which there is no record"
+                f"{hint(name, known)}"
+            )
+        found |= meant
+    return found
 
 
 def _settings(record: RunRecord, part: str) -> dict[str, Any]:

@@ -2,10 +2,8 @@
 
 import math
 from collections.abc import Iterable, Iterator
-from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
-from sievebench.reuse import Place
 from sievebench.run_spec import RunSpec
 from sievebench.store._record import RunRecord
 
@@ -29,28 +27,6 @@ def collect(records: Iterable[RunRecord]) -> "pd.DataFrame":
     import pandas as pd
 
     return pd.DataFrame([row for record in records for row in _rows(record)])
-
-
-def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]:
-    """Return how many columns a selector kept, on the average of its seeds.
-
-    Parameters
-    ----------
-    records : iterable of RunRecord
-    selector : str
-
-    Returns
-    -------
-    dict of (dataset, scenario, downstream) to int
-        At least 1.
-    """
-    return {
-        (record.spec.dataset, record.spec.scenario, record.spec.downstream): max(
-            1, round(fmean(len(run.kept) for run in record.runs))
-        )
-        for record in records
-        if record.spec.selector == selector and record.status == "done"
-    }
 
 
 def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
