@@ -116,7 +116,7 @@ LABORATORY_MAY_IMPORT = {
     "selectors": {"task", "search_space", "stack", "data", "featuresieve"},
     "compare": {"task", "labels", "selectors", "interrupts", "spelling"},
     "downstream": {"search_space", "stack", "data"},
-    "store": {"run_spec", "reuse", "environment"},
+    "store": {"run_spec", "reuse", "environment", "spelling"},
     "tuning": {"search_space"},
     "analysis": {"labels", "run_spec"},
     "report": {"store", "analysis", "labels", "run_spec"},

@@ -12,6 +12,7 @@ from sievebench.analysis import (
     misselection,
     overview,
     predictive_power,
+    ranked_tables,
     score_table,
     summarize_cells,
 )
@@ -72,20 +73,41 @@ def test_misselection_is_the_mean_over_tables_of_the_mean_over_seeds():
         run(dataset=dataset, seed=seed, n_kept=kept, n_added_kept=added)
         for dataset, seed, kept, added in counts
     ]
-    row = misselection(checked(*runs)).iloc[0]
+    row = misselection(checked(*runs), "mlp").iloc[0]
     assert row["share"] == pytest.approx(((0.5 + 0.0) / 2 + 0.25) / 2)
     assert (row["n_datasets"], row["n_empty"]) == (2, 0)
 
 
 def test_misselection_leaves_out_and_counts_empty_selections():
     runs = [run(n_kept=0), run(seed=1, n_kept=2, n_added_kept=1)]
-    row = misselection(checked(*runs)).iloc[0]
+    row = misselection(checked(*runs), "mlp").iloc[0]
     assert (row["share"], row["n_empty"]) == (0.5, 1)
 
 
-def test_misselection_counts_a_selection_once_for_all_downstreams():
-    runs = [run(n_kept=0), run(n_kept=0, downstream="forest")]
-    assert misselection(checked(*runs)).loc[0, "n_empty"] == 1
+def test_misselection_is_that_of_the_predictor_the_columns_were_tuned_with():
+    runs = [
+        run(n_kept=4, n_added_kept=1),
+        run(n_kept=4, n_added_kept=3, downstream="forest"),
+    ]
+    shares = [
+        misselection(checked(*runs), name).loc[0, "share"] for name in ("mlp", "forest")
+    ]
+    assert shares == [0.25, 0.75]
+
+
+def test_tables_without_any_score_are_not_ranked():
+    runs = [
+        run(selector="lasso", score=0.6),
+        run(selector="forest", score=0.7),
+        failed(selector="lasso", dataset="otto"),
+        failed(selector="forest", dataset="otto"),
+        run(selector="lasso", score=0.6, dataset="jannis"),
+    ]
+    cells = summarize_cells(checked(*runs))
+    assert list(ranked_tables(cells, "random", "mlp").columns) == ["eye"]
+    figures = overview(checked(*runs), "mlp").set_index("selector")
+    assert figures["rank"].to_dict() == {"lasso": 2.0, "forest": 1.0}
+    assert figures["n_datasets"].to_list() == [1, 1]
 
 
 def test_matched_comparison_takes_the_reference_from_the_benchmark():

@@ -49,6 +49,13 @@ def test_check_refuses_a_run_twice():
         check_runs(table(run(), run(score=0.6)))
 
 
+def test_share_of_noise_makes_no_other_run_of_it():
+    with pytest.raises(RunTableError, match="twice: experiment=benchmark, dataset=eye"):
+        check_runs(table(run(), run(n_features=15)))
+    widths = [run(experiment="scaling", n_features=width) for width in (15, 20)]
+    assert len(check_runs(table(*widths))) == 2
+
+
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
@@ -69,6 +76,12 @@ def test_check_refuses_a_run_twice():
             [run(key="a"), failed("no such", seed=1, scenario="randm", key="b")],
             r"got 'randm' \(in b\.json\)",
         ),
+        (
+            [run(key="a", folder="x/q"), run(key="a", folder="y/q")],
+            r"seed=0 \(in x/q/a\.json, y/q/a\.json\)",
+        ),
+        ([run(key="a"), run(seed=1, key="b", score="abc")], r"'abc' \(in b\.json\)"),
+        ([run(key="a"), run(seed=1, key="b", score=None)], r"done \(in b\.json\)"),
     ],
 )
 def test_check_names_the_records_if_the_table_does(rows, message):

@@ -16,6 +16,12 @@ def test_matched_says_whose_predictors_the_reference_has():
     runs = whole_study()
     note = by_name(gather(runs))["matched-autonfs-auto"].notes[1]
     assert note == "All have the predictors of the shared experiment."
+    is_other = (runs["experiment"] == "matched") & (runs["dataset"] == "eye")
+    mixed = by_name(
+        gather(runs.assign(predictors=is_other.map({True: "b", False: "a"})))
+    )
+    note = mixed["matched-autonfs-auto"].notes[1]
+    assert "tables not all have the same predictors" in note
     alone = by_name(gather(runs[runs["experiment"] != "shared"]))
     note = alone["matched-autonfs-auto"].notes[1]
     assert "of the benchmark, with the predictor that was found for it" in note

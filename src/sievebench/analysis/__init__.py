@@ -8,6 +8,7 @@ from sievebench.analysis.balance import balance_influence
 from sievebench.analysis.cells import (
     in_order,
     ordered,
+    ranked_tables,
     score_table,
     summarize_cells,
     unfinished_tables,
@@ -55,6 +56,7 @@ __all__ = [
     "overview",
     "predictive_power",
     "rank_scores",
+    "ranked_tables",
     "ranks_by_variant",
     "scaling_exponents",
     "scaling_times",

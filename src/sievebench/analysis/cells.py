@@ -109,6 +109,29 @@ def unfinished_tables(
     return {name: list(missing) for name, missing in without.items() if len(missing)}
 
 
+def ranked_tables(cells: pd.DataFrame, scenario: str, downstream: str) -> pd.DataFrame:
+    """Return the scores that can be ranked, selectors × tables.
+
+    Left out are tables on which some selector has no record, and those on which none
+    has a score, because the data were not at hand, say: nothing is compared there.
+
+    Parameters
+    ----------
+    cells : DataFrame
+        As `summarize_cells` returns it.
+    scenario, downstream : str
+        Which cells.
+
+    Returns
+    -------
+    DataFrame
+        As `score_table` returns it.
+    """
+    scores = score_table(cells, scenario, downstream)
+    begun = unfinished_tables(cells, scenario, downstream)
+    return scores.drop(columns=list(begun)).dropna(axis="columns", how="all")
+
+
 def ordered(names: Iterable[str], labels: Mapping[str, str]) -> list[str]:
     """Return each name once, those with a label first and in its order.
 

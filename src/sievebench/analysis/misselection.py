@@ -6,7 +6,7 @@ import pandas as pd
 from sievebench.analysis.cells import in_order
 
 
-def misselection(runs: pd.DataFrame) -> pd.DataFrame:
+def misselection(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
     """Return the share of added columns among the kept ones, by scenario.
 
     The share of each run, its mean over the seeds of a table, and the mean of these
@@ -17,6 +17,9 @@ def misselection(runs: pd.DataFrame) -> pd.DataFrame:
     ----------
     runs : DataFrame
         As `check_runs` returns it.
+    downstream : str
+        Whose runs: where selector and predictor are tuned together, the columns depend
+        on both.
 
     Returns
     -------
@@ -24,9 +27,8 @@ def misselection(runs: pd.DataFrame) -> pd.DataFrame:
         Columns scenario, selector, share, share_std (over the tables), n_datasets,
         n_empty (runs that keep nothing).
     """
-    chosen = runs[(runs["experiment"] == "benchmark") & (runs["status"] == "done")]
-    # The same selection, judged by several downstreams, is one selection.
-    chosen = chosen.drop_duplicates(["dataset", "scenario", "selector", "seed"])
+    is_done = (runs["experiment"] == "benchmark") & (runs["status"] == "done")
+    chosen = runs[is_done & (runs["downstream"] == downstream)]
     shares = chosen["n_added_kept"] / chosen["n_kept"].where(chosen["n_kept"] > 0)
     rows = []
     for (scenario, selector), group in chosen.assign(share=shares).groupby(

@@ -4,9 +4,8 @@ import pandas as pd
 
 from sievebench.analysis.cells import (
     in_order,
-    score_table,
+    ranked_tables,
     summarize_cells,
-    unfinished_tables,
 )
 from sievebench.analysis.misselection import misselection
 from sievebench.analysis.ranks import mean_ranks
@@ -26,19 +25,17 @@ def overview(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
     -------
     DataFrame
         Columns scenario, selector, rank, rank_complete, n_best, n_missing, n_datasets,
-        n_complete (these of tables on which every selector was run), kept_share
+        n_complete (these of tables that are ranked, see `ranked_tables`), kept_share
         (columns kept over columns before the scenario, mean over the tables),
         misselected (share of added columns among the kept), seconds (median over the
         tables).
     """
     cells = summarize_cells(runs)
     cells = cells[cells["downstream"] == downstream]
-    shares = misselection(runs).set_index(["scenario", "selector"])["share"]
+    shares = misselection(runs, downstream).set_index(["scenario", "selector"])["share"]
     parts = []
     for scenario, chosen in cells.groupby("scenario", sort=False):
-        scores = score_table(cells, str(scenario), downstream)
-        begun = unfinished_tables(cells, str(scenario), downstream)
-        ranks = mean_ranks(scores.drop(columns=list(begun)))
+        ranks = mean_ranks(ranked_tables(cells, str(scenario), downstream))
         kept = chosen["n_kept_mean"] / chosen["n_original"]
         by_selector = chosen.assign(kept=kept).groupby("selector")
         wrong = [shares.get((scenario, name)) for name in ranks.index]

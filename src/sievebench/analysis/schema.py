@@ -73,6 +73,7 @@ COLUMNS = (
     ),
     Column("metric", "text", "what the score is", ""),
     Column("reason", "text", "why there is no score", ""),
+    Column("predictors", "text", "which predictors of another experiment judge", ""),
     Column("balance", "number", "λ, in the balance experiment", np.nan, is_known=False),
     Column("removed", "text", "the column left out, in the removal experiment", ""),
     Column(
@@ -87,7 +88,7 @@ _MOST_RECORDS = 2
 # A run is one of these; twice the same is a mistake of whoever collected them.
 KEY = [
     *("experiment", "dataset", "scenario", "selector", "downstream", "seed"),
-    *("n_features", "balance", "removed", "removal"),
+    *("balance", "removed", "removal"),
 ]
 
 
@@ -122,20 +123,24 @@ def check_runs(table: pd.DataFrame) -> pd.DataFrame:
         {column.name: _cells(table, column) for column in COLUMNS}, index=table.index
     ).reset_index(drop=True)
     _check_selectors(checked, table)
-    _check_finished(checked)
+    _check_finished(checked, table)
     _check_counts(checked)
-    twice = checked[checked.duplicated(KEY)]
+    # Made tables of one name may have several widths.
+    wide = checked.assign(
+        width=checked["n_features"].where(checked["experiment"] == "scaling")
+    )[[*KEY, "width"]]
+    twice = wide[wide.duplicated()]
     if len(twice):
         first = twice.iloc[0]
         run = ", ".join(f"{name}={first[name]}" for name in KEY[:5])
-        alike = (checked[KEY] == first[KEY]) | (checked[KEY].isna() & first[KEY].isna())
+        alike = (wide == first) | (wide.isna() & first.isna())
         raise RunTableError(
             f"a run is in the table twice: {run}, seed={first['seed']:g}"
             f"{_records(table, alike.all(axis=1))}; take away what is not wanted, or "
             "name settings that differ, as in forest:deep."
         )
     # Sums of floats depend on their order: it must not be that of the file.
-    return checked.sort_values(KEY, ignore_index=True)
+    return checked.sort_values([*KEY, "n_features"], ignore_index=True)
 
 
 def _cells(table: pd.DataFrame, column: Column) -> Any:
@@ -144,7 +149,7 @@ def _cells(table: pd.DataFrame, column: Column) -> Any:
         return pd.Series(column.default, index=table.index)
     cells = table[column.name]
     if column.kind == "number":
-        return _numbers(cells, column.name)
+        return _numbers(table, column.name)
     if column.kind == "flag":
         return _flags(cells, column.name)
     empty = cells.isna()
@@ -160,13 +165,15 @@ def _cells(table: pd.DataFrame, column: Column) -> Any:
     return texts
 
 
-def _numbers(cells: Any, name: str) -> Any:
+def _numbers(table: pd.DataFrame, name: str) -> Any:
     """Return numbers as float."""
+    cells = table[name]
     numbers = pd.to_numeric(cells, errors="coerce").astype(float)
-    wrong = cells[numbers.isna() & cells.notna()]
-    if len(wrong):
+    is_wrong = numbers.isna() & cells.notna()
+    if is_wrong.any():
         raise RunTableError(
-            f"column {name!r} must hold numbers, got {wrong.iloc[0]!r}."
+            f"column {name!r} must hold numbers, got {cells[is_wrong].iloc[0]!r}"
+            f"{_records(table, is_wrong)}."
         )
     return numbers
 
@@ -193,16 +200,23 @@ def _check_selectors(runs: pd.DataFrame, table: pd.DataFrame) -> None:
         )
 
 
-def _check_finished(runs: pd.DataFrame) -> None:
+def _check_finished(runs: pd.DataFrame, table: pd.DataFrame) -> None:
     """Refuse finished runs without the numbers that make them one."""
-    done = runs[runs["status"] == "done"]
+    is_done = runs["status"] == "done"
     needed = [c.name for c in COLUMNS if c.kind == "number" and c.is_known]
-    for name in needed:
-        if not np.isfinite(done[name]).all():
-            raise RunTableError(f"column {name!r} is empty in a run that is done.")
-    scored = done[done["experiment"] != "scaling"]
-    if not np.isfinite(scored["score"]).all():
-        raise RunTableError("column 'score' is empty in a run that is done.")
+    for name in (*needed, "score"):
+        is_needed = is_done if name != "score" else is_done & _is_scored(runs)
+        is_wrong = is_needed & ~np.isfinite(runs[name])
+        if is_wrong.any():
+            raise RunTableError(
+                f"column {name!r} is empty in a run that is done"
+                f"{_records(table, is_wrong)}."
+            )
+
+
+def _is_scored(runs: pd.DataFrame) -> Any:
+    """Tell which runs predict something."""
+    return runs["experiment"] != "scaling"
 
 
 def _check_counts(runs: pd.DataFrame) -> None:
@@ -221,10 +235,13 @@ def _records(table: pd.DataFrame, rows: Any) -> str:
     """Say which records some rows come from, nothing if the table does not tell."""
     if "key" not in table.columns:
         return ""
-    keys = list(dict.fromkeys(table["key"][rows.to_numpy()].astype(str)))
-    files = [f"{key}.json" for key in keys[:_MOST_RECORDS]]
-    more = ["..."] if len(keys) > _MOST_RECORDS else []
-    return f" (in {', '.join([*files, *more])})"
+    chosen = table[rows.to_numpy()]
+    files = chosen["key"].astype(str) + ".json"
+    if "folder" in table.columns:
+        files = chosen["folder"].fillna("").astype(str) + "/" + files
+    names = list(dict.fromkeys(files))
+    more = ["..."] if len(names) > _MOST_RECORDS else []
+    return f" (in {', '.join([*names[:_MOST_RECORDS], *more])})"
 
 
 def _names(names: Iterable[str]) -> str:

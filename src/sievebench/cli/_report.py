@@ -98,12 +98,18 @@ def run_report(options: argparse.Namespace) -> int:
         0; 2 if the runs or the name of a table do not fit.
     """
     # Lazily: --help need not wait for pandas and scipy.
-    from sievebench.report import gather, read_runs, write_report
+    from sievebench.report import all_tables, gather, read_runs, write_report
 
     try:
         material = gather(read_runs(*options.runs), options.downstream)
     except ValueError as error:
         return _error(str(error))
+    if not any(section for _, section in all_tables(material)):
+        purposes = ", ".join(dict.fromkeys(material.runs["experiment"]))
+        return _error(
+            f"runs of {purposes} give no table by themselves: name the folder of the "
+            "benchmark's runs too."
+        )
     if options.out is not None:
         paths = write_report(material, options.out, not options.no_figures)
         print(f"wrote {len(paths)} files; open {paths[0]}")

@@ -1,6 +1,6 @@
 """What all tables and figures are made from."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,6 +9,7 @@ import pandas as pd
 from sievebench.analysis import (
     check_runs,
     ordered,
+    ranked_tables,
     score_table,
     summarize_cells,
     unfinished_tables,
@@ -130,7 +131,7 @@ class Material:
         -------
         DataFrame
         """
-        return self.wide(scenario).drop(columns=list(self.unfinished(scenario)))
+        return ranked_tables(self.cells, scenario, self.downstream)
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any.
@@ -144,18 +145,34 @@ class Material:
         -------
         tuple of str
         """
-        parts = [
+        begun = {scenario: list(self.unfinished(scenario)) for scenario in scenarios}
+        scores = {scenario: self.wide(scenario) for scenario in begun}
+        without = {
+            scenario: [
+                name
+                for name in table.columns[table.isna().all()]
+                if name not in begun[scenario]
+            ]
+            for scenario, table in scores.items()
+        }
+        reasons = (
+            ("some selectors have not been run there", begun),
+            ("no selector has a score there", without),
+        )
+        return tuple(
+            f"Not ranked, because {reason}: {'; '.join(parts)}."
+            for reason, tables in reasons
+            if (parts := self._by_scenario(tables))
+        )
+
+    def _by_scenario(self, tables: Mapping[str, Iterable[str]]) -> list[str]:
+        """Return the tables of each scenario that has any, in words."""
+        return [
             f"{SCENARIO_LABELS[scenario].lower()} "
             + ", ".join(map(self.dataset_label, names))
-            for scenario in scenarios
-            if (names := self.unfinished(scenario))
+            for scenario, names in tables.items()
+            if names
         ]
-        if not parts:
-            return ()
-        return (
-            "Not ranked, because some selectors have not been run there: "
-            f"{'; '.join(parts)}.",
-        )
 
     def dataset_label(self, name: str) -> str:
         """Return the name of a table to print; a sample says that it is one.
@@ -223,19 +240,15 @@ def read_runs(*paths: Path) -> pd.DataFrame:
     Raises
     ------
     ValueError
-        If one is neither.
+        If one is neither, or there are no runs.
     """
-    records = [
-        record
-        for path in paths
-        if path.is_dir()
-        for store in find_stores(path)
-        for record in store.records()
-    ]
+    stores = [store for path in paths if path.is_dir() for store in find_stores(path)]
     tables = [_read_table(path) for path in paths if not path.is_dir()]
-    if records:
-        tables.append(collect(records))
-    return pd.concat(tables, ignore_index=True) if tables else collect([])
+    tables += [collect(store.records()).assign(folder=store.folder) for store in stores]
+    found = [table for table in tables if len(table)]
+    if not found:
+        raise ValueError(f"there are no runs in {', '.join(map(str, paths))}.")
+    return pd.concat(found, ignore_index=True)
 
 
 def _read_table(path: Path) -> pd.DataFrame:

@@ -41,7 +41,7 @@ def misselection_tables(material: Material) -> list[Table]:
     -------
     list of Table
     """
-    data = misselection(material.runs)
+    data = misselection(material.runs, material.downstream)
     data = data[data["selector"] != "none"]
     if data.empty:
         return []
@@ -129,9 +129,18 @@ def matched_tables(material: Material) -> list[Table]:
 
 def _whose_predictors(material: Material, reference: str) -> str:
     """Return what predicts from the columns of the reference."""
-    shared = material.runs[material.runs["experiment"] == "shared"]
-    if (shared["selector"] == reference).any():
-        return "All have the predictors of the shared experiment."
+    runs = material.runs[material.runs["downstream"] == material.downstream]
+    shared = runs[(runs["experiment"] == "shared") & (runs["selector"] == reference)]
+    if len(shared):
+        both = pd.concat([shared, runs[runs["experiment"] == "matched"]])
+        n_different = both.groupby(["dataset", "scenario"])["predictors"].nunique()
+        if (n_different <= 1).all():
+            return "All have the predictors of the shared experiment."
+        return (
+            f"{selector_label(reference)} is of the shared experiment, and on "
+            f"{int((n_different > 1).sum())} tables not all have the same predictors: "
+            "one of the experiments was run before the other's records changed."
+        )
     return (
         f"{selector_label(reference)} is of the benchmark, with the predictor that was "
         "found for it; with the runs of the shared experiment, all have the same."

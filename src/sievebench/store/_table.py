@@ -1,7 +1,9 @@
 """Records as one flat table: a row a run, as `sievebench.analysis` expects it."""
 
+import hashlib
+import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sievebench.run_spec import RunSpec
@@ -80,7 +82,16 @@ def _of_cell(record: RunRecord) -> dict[str, Any]:
         "commit": environment.get("commit", ""),
         "device": environment.get("device", ""),
         "key": spec.key,
+        "predictors": _digest(spec.predictors),
     }
+
+
+def _digest(predictors: Sequence[Mapping[str, Any]]) -> str:
+    """Return a name for the predictors of another experiment, empty without any."""
+    if not predictors:
+        return ""
+    text = json.dumps([dict(settings) for settings in predictors], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def _number(value: float | None) -> float:
