@@ -34,3 +34,8 @@ def test_given_count_goes_past_what_is_confirmed():
     selector = Boruta(**QUICK, n_features_to_select=5).fit(*class_table())
     assert selector.support_.sum() == 5
     assert selector.support_[list(INFORMATIVE)].all()
+
+
+def test_too_few_rounds_are_refused():
+    with pytest.raises(ValueError, match="max_iter must be an int >= 2, got 1"):
+        Boruta(max_iter=1).fit(*class_table())

@@ -147,6 +147,22 @@ def test_unknown_setting_is_refused(name):
         evaluate(name, scaled("binary"), [0], settings={"colour": 1})
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_epochs": 0}, "max_epochs must be an int >= 1, got 0"),
+        ({"batch_size": 2.5}, "batch_size must be an int >= 1, got 2.5"),
+        ({"hidden_sizes": (8, 0)}, "hidden_sizes must be an int >= 1, got 0"),
+        ({"dropout": 1.0}, r"dropout must be in \[0, 1\), got 1.0"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number > 0, got 0.0"),
+        ({"weight_decay": -1.0}, "weight_decay must be a number >= 0, got -1.0"),
+    ],
+)
+def test_setting_of_the_mlp_that_is_not_allowed_is_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        evaluate("mlp", scaled("binary"), [0], settings=settings)
+
+
 @pytest.mark.parametrize("name", PREDICTORS)
 def test_space_of_a_predictor_names_its_settings(name):
     table = scaled("binary", n_rows=60)

@@ -76,9 +76,24 @@ def test_divergence_is_an_error_with_advice(monkeypatch):
         LassoNet().fit(*class_table())
 
 
-def test_path_that_does_not_grow_is_refused():
-    with pytest.raises(ValueError, match="path_multiplier must be a number > 1"):
-        LassoNet(path_multiplier=1.0).fit(*class_table())
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"path_multiplier": 1.0}, "path_multiplier must be a number > 1, got 1.0"),
+        ({"hierarchy": -3}, "hierarchy must be a number >= 0, got -3"),
+        ({"first_penalty": -3}, "first_penalty must be a number > 0, got -3"),
+        ({"max_penalty": "bad"}, "max_penalty must be a number > 0, got 'bad'"),
+        ({"n_epochs": -3}, "n_epochs must be a sequence of ints >= 1, got -3"),
+        ({"n_epochs": (5,)}, r"n_epochs must be two ints >= 1, got \(5,\)"),
+        ({"patience": (5, 0)}, "patience must be an int >= 1, got 0"),
+        ({"batch_size": -3}, "batch_size must be an int >= 1, got -3"),
+        ({"validation_fraction": -3}, "validation_fraction must be a number >= 0 and"),
+        ({"dropout": 1.0}, "dropout must be a number >= 0 and < 1, got 1.0"),
+    ],
+)
+def test_argument_that_is_not_allowed_is_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        LassoNet(**settings).fit(*class_table())
 
 
 @pytest.mark.parametrize(

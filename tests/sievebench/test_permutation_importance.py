@@ -27,3 +27,8 @@ def test_informative_columns_are_kept(table):
     X, y = table()
     selector = PermutationImportance(n_features_to_select=2, random_state=0).fit(X, y)
     assert tuple(np.flatnonzero(selector.support_)) == INFORMATIVE
+
+
+def test_fraction_that_is_not_allowed_is_refused():
+    with pytest.raises(ValueError, match="validation_fraction must be a number >= 0"):
+        PermutationImportance(validation_fraction=-3).fit(*class_table())

@@ -84,3 +84,17 @@ def test_device_that_xgboost_is_not_built_for_is_refused(monkeypatch):
     monkeypatch.setattr(xgboost, "build_info", lambda: built)
     with pytest.raises(ValueError, match="no CUDA; use 'cpu' or 'auto'"):
         XGBoost(device="cuda").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"n_estimators": -3}, "n_estimators must be an int >= 1, got -3"),
+        ({"n_estimators": "bad"}, "n_estimators must be an int >= 1, got 'bad'"),
+        ({"early_stopping_rounds": 0}, "early_stopping_rounds must be an int >= 1"),
+        ({"validation_fraction": 1}, "validation_fraction must be a number >= 0 and"),
+    ],
+)
+def test_argument_that_is_not_allowed_is_named(settings, message):
+    with pytest.raises(ValueError, match=message):
+        XGBoost(**settings).fit(*class_table())

@@ -49,6 +49,27 @@ class MLPSettings:
     max_epochs: int = 200
     patience: int = 20
 
+    def __post_init__(self) -> None:
+        """Raise ValueError for the first setting that is not allowed."""
+        whole = {
+            name: (getattr(self, name),)
+            for name in ("batch_size", "max_epochs", "patience")
+        }
+        for name, values in {"hidden_sizes": self.hidden_sizes, **whole}.items():
+            for value in values:
+                if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                    raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
+        if not 0 <= self.dropout < 1:
+            raise ValueError(f"dropout must be in [0, 1), got {self.dropout!r}.")
+        if not self.learning_rate > 0:
+            raise ValueError(
+                f"learning_rate must be a number > 0, got {self.learning_rate!r}."
+            )
+        if not self.weight_decay >= 0:
+            raise ValueError(
+                f"weight_decay must be a number >= 0, got {self.weight_decay!r}."
+            )
+
 
 SETTINGS = tuple(field.name for field in fields(MLPSettings))
 

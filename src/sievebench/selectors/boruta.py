@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._automatic_selector import AutomaticSelector
+from sievebench.selectors._checks import check_integer
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import FloatArray, Scores, Support
 from sievebench.task import Task
@@ -106,6 +107,7 @@ class Boruta(AutomaticSelector):
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return minus the rank, ordered by importance among equals."""
+        check_integer("max_iter", self.max_iter, low=2)
         boruta = require("boruta", "Boruta")
         arguments = {"max_depth": self.max_depth, "n_jobs": self.n_jobs}
         if task == "regression":

@@ -10,6 +10,12 @@ import numpy.typing as npt
 import torch
 
 from sievebench.search_space import Choice, SearchSpace, Uniform
+from sievebench.selectors._checks import (
+    check_integer,
+    check_layers,
+    check_number,
+    check_sizes,
+)
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
@@ -149,10 +155,7 @@ class LassoNet(ScoredSelector):
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return the penalty at which each column left."""
-        if self.path_multiplier <= 1:
-            raise ValueError(
-                f"path_multiplier must be a number > 1, got {self.path_multiplier!r}."
-            )
+        self._check_parameters()
         network, path = self._train(X, y, task=task, seed=seed)
         self.n_path_steps_ = len(path) - 1  # the first entry is the dense network
         scores = network.feature_importances_.numpy().astype(np.float64)
@@ -162,6 +165,26 @@ class LassoNet(ScoredSelector):
                 "so that all columns are equal: raise max_penalty, or set it to None."
             )
         return np.asarray(scores)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        check_layers(self.hidden_sizes, self.dropout)
+        check_number("hierarchy", self.hierarchy, low=0.0)
+        if self.first_penalty != "auto":
+            check_number("first_penalty", self.first_penalty, above=0.0)
+        check_number("path_multiplier", self.path_multiplier, above=1.0)
+        if self.max_penalty is not None:
+            check_number("max_penalty", self.max_penalty, above=0.0)
+        for name in ("n_epochs", "patience"):
+            if len(check_sizes(name, getattr(self, name))) != 2:
+                raise ValueError(
+                    f"{name} must be two ints >= 1, got {getattr(self, name)!r}."
+                )
+        if self.batch_size is not None:
+            check_integer("batch_size", self.batch_size, low=1)
+        check_number(
+            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
+        )
 
     def _train(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

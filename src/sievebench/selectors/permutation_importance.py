@@ -8,6 +8,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
 from sievebench.search_space import Choice, Integer, SearchSpace
+from sievebench.selectors._checks import check_number
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.task import Task
@@ -96,6 +97,9 @@ class PermutationImportance(ScoredSelector):
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return the mean loss of score."""
+        check_number(
+            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
+        )
         is_regression = task == "regression"
         kind = RandomForestRegressor if is_regression else RandomForestClassifier
         forest = kind(

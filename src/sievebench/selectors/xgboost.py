@@ -12,6 +12,7 @@ from sievebench.search_space import (
     Uniform,
     ZeroOr,
 )
+from sievebench.selectors._checks import check_integer, check_number
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
@@ -140,6 +141,11 @@ class XGBoost(ScoredSelector):
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return the normalised average gain."""
+        check_integer("n_estimators", self.n_estimators, low=1)
+        check_integer("early_stopping_rounds", self.early_stopping_rounds, low=1)
+        check_number(
+            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
+        )
         booster = self._train(X, y, task=task, seed=seed)
         self.n_rounds_ = int(booster.num_boosted_rounds())
         gains = booster.get_score(importance_type="gain")  # keys f0, f1, …
