@@ -54,6 +54,12 @@ def test_check_finds_a_damaged_file(capsys, damaged_sample):  # noqa: ARG001
     assert "was expected" in printed.err
 
 
+@pytest.mark.usefixtures("damaged_sample")
+def test_check_fails_for_a_named_table_that_is_not_there(capsys):
+    assert main(["data", "check", "wine", "eye"]) == 1
+    assert "eye: no, to be downloaded" in capsys.readouterr().out
+
+
 def test_made_table_is_listed_and_checked(capsys):
     assert main(["data", "list", "made:100x32"]) == 0
     line = capsys.readouterr().out.splitlines()[1]

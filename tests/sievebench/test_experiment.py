@@ -1,5 +1,6 @@
 """Experiment files: what they say, and what they may not."""
 
+import re
 from dataclasses import fields
 from itertools import product
 from pathlib import Path
@@ -224,3 +225,29 @@ def test_paper_experiment_has_the_papers_rows_and_tables():
     names = {row.name.partition(":")[0] for row in experiment.selectors}
     assert names == set(list(SELECTORS)[:14])
     assert experiment.budget.n_trials == 50
+
+
+PAGE = (FOLDER.parent / "docs" / "experiment_file.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("key", [*EXPERIMENT_KINDS, *SELECTOR_KINDS])
+def test_page_lists_every_key(key):
+    in_a_row = [line for line in PAGE.splitlines() if line.startswith("|")]
+    assert any(f"`{key}`" in line.split("|")[1] for line in in_a_row)
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_page_has_the_numbers_of_each_profile(name):
+    budget = vars(PROFILES[name])
+    cells = re.search(rf"^\| `{name}` \|(.+)\|$", PAGE, re.MULTILINE).group(1)
+    keys = ("n_trials", "n_seeds", "trials_at_once", "tuning_seconds")
+    values = [budget[key] for key in (*keys, "time_limit_seconds")]
+    expected = ["no limit" if value is None else f"{value:g}" for value in values]
+    assert [cell.strip() for cell in cells.split("|")] == expected
+
+
+def test_example_of_the_page_can_be_run(tmp_path):
+    example = PAGE.partition("```toml\n")[2].partition("```")[0]
+    cells = read(tmp_path, example).cells("cpu")
+    check_cells(cells)
+    assert len(cells) == 8

@@ -62,8 +62,9 @@ def run_data(options: argparse.Namespace) -> int:
     except (CatalogError, UnknownDatasetError) as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
-    actions = {"list": _list, "fetch": _fetch, "check": _check}
-    return actions[options.action](rows)
+    if options.action == "check":
+        return _check(rows, is_named=bool(options.names))
+    return {"list": _list, "fetch": _fetch}[options.action](rows)
 
 
 def _list(rows: list["CatalogEntry"]) -> int:
@@ -114,14 +115,18 @@ def _fetch(rows: list["CatalogEntry"]) -> int:
     return 1 if n_failed else 0
 
 
-def _check(rows: list["CatalogEntry"]) -> int:
-    """Load and split what is at hand; count what cannot be used."""
+def _check(rows: list["CatalogEntry"], *, is_named: bool) -> int:
+    """Load and split what is at hand; fail for what cannot be used.
+
+    What is not at hand is no mistake, unless the user has named it.
+    """
     from sievebench.data import DataError, find_place, load, split
 
     n_failed = 0
     for row in rows:
         if row.needs_file and find_place(row) is None:
             print(f"{row.name}: {_at_hand(row)}")
+            n_failed += is_named
             continue
         try:
             dataset = load(row.name)
