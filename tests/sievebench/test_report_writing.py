@@ -277,3 +277,26 @@ def test_command_prints_the_ranks_of_the_paper(capsys):
     line = next(x for x in capsys.readouterr().out.splitlines() if "AutoNFS" in x)
     numbers = re.findall(r"\d+\.\d", line)
     assert numbers[0::3] == numbers[1::3] == ["3.3", "2.3", "4.4"]
+
+
+def test_command_says_that_there_are_no_runs(tmp_path, capsys):
+    path = tmp_path / "empty.csv"
+    path.write_text("")
+    assert main(["report", str(path), "--list"]) == 2
+    assert f"{path} is empty" in capsys.readouterr().err
+    table(run()).iloc[:0].to_csv(path, index=False)
+    assert main(["report", str(path), "--list"]) == 2
+    assert f"there are no runs in {path}" in capsys.readouterr().err
+
+
+def test_command_says_that_runs_alone_give_no_table(tmp_path, capsys):
+    path = tmp_path / "runs.csv"
+    table(run(experiment="matched")).to_csv(path, index=False)
+    assert main(["report", str(path), "--out", str(tmp_path / "report")]) == 2
+    assert "runs of matched give no table by themselves" in capsys.readouterr().err
+    assert not (tmp_path / "report").exists()
+
+
+def test_command_says_where_a_report_cannot_be(runs_file, capsys):
+    assert main(["report", str(runs_file), "--out", str(runs_file)]) == 2
+    assert "runs.csv' cannot be a folder: File exists" in capsys.readouterr().err

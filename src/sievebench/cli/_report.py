@@ -111,6 +111,12 @@ def run_report(options: argparse.Namespace) -> int:
             "benchmark's runs too."
         )
     if options.out is not None:
+        try:
+            options.out.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            return _error(
+                f"--out: {str(options.out)!r} cannot be a folder: {error.strerror}."
+            )
         paths = write_report(material, options.out, not options.no_figures)
         print(f"wrote {len(paths)} files; open {paths[0]}")
         return 0

@@ -256,7 +256,10 @@ def _read_table(path: Path) -> pd.DataFrame:
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
     if path.suffix == ".csv":
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        try:
+            return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        except pd.errors.EmptyDataError as error:
+            raise ValueError(f"{path} is empty.") from error
     raise ValueError(f"{path} must be a folder of records, a .csv or a .parquet file.")
 
 
