@@ -82,6 +82,7 @@ PLAIN = ("select", "plain.csv", "--target", "label")
         ((*PLAIN, "--encoding", "klingon"), "there is no encoding 'klingon'"),
         ((*PLAIN, "--out", "no/out.csv"), "--out: there is no folder 'no'"),
         ((*PLAIN, "--out", "out.xls"), "--out: out.xls must end in .csv"),
+        ((*PLAIN, "--json", "/proc/x.json"), "--json: "),  # none may, root neither
         ((*PLAIN, "--out", "plain.csv"), "plain.csv is read, and must not be written"),
         ((*PLAIN, "--plot", "p.gif"), "--plot: p.gif must end in .png, .svg or .pdf"),
         ((*PLAIN, "--out", "-", "--json", "-"), "cannot both be standard output"),

@@ -4,6 +4,7 @@ import io
 import os
 import stat
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -144,6 +145,13 @@ def check_output(option: str, name: str, endings: Sequence[str] = ()) -> None:
     if not os.access(path if path.exists() else path.parent, os.W_OK):
         raise TableFileError(f"{option}: {name} may not be written: permission denied.")
     is_device = path.exists() and not path.is_file()
+    if not is_device:
+        try:  # a draft beside it; root is told that it may write anywhere
+            tempfile.TemporaryFile(dir=path.parent).close()
+        except OSError as error:
+            raise TableFileError(
+                f"{option}: {name} cannot be written: {error.strerror}."
+            ) from error
     if endings and not is_device and path.suffix.lower() not in endings:
         raise TableFileError(
             f"{option}: {name} must end in {', '.join(endings[:-1])} or {endings[-1]}."
