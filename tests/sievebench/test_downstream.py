@@ -153,7 +153,7 @@ def test_unknown_setting_is_refused(name):
         ({"max_epochs": 0}, "max_epochs must be an int >= 1, got 0"),
         ({"batch_size": 2.5}, "batch_size must be an int >= 1, got 2.5"),
         ({"hidden_sizes": (8, 0)}, "hidden_sizes must be an int >= 1, got 0"),
-        ({"dropout": 1.0}, r"dropout must be in \[0, 1\), got 1.0"),
+        ({"dropout": 1.0}, "dropout must be a number >= 0 and < 1, got 1.0"),
         ({"learning_rate": 0.0}, "learning_rate must be a number > 0, got 0.0"),
         ({"weight_decay": -1.0}, "weight_decay must be a number >= 0, got -1.0"),
     ],

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from sievebench.checks import check_integer, check_layers, check_number
 from sievebench.data import Metric, Split
 from sievebench.downstream._evaluation import Evaluation, check_settings
 from sievebench.downstream._metrics import score
@@ -51,24 +52,11 @@ class MLPSettings:
 
     def __post_init__(self) -> None:
         """Raise ValueError for the first setting that is not allowed."""
-        whole = {
-            name: (getattr(self, name),)
-            for name in ("batch_size", "max_epochs", "patience")
-        }
-        for name, values in {"hidden_sizes": self.hidden_sizes, **whole}.items():
-            for value in values:
-                if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                    raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
-        if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be in [0, 1), got {self.dropout!r}.")
-        if not self.learning_rate > 0:
-            raise ValueError(
-                f"learning_rate must be a number > 0, got {self.learning_rate!r}."
-            )
-        if not self.weight_decay >= 0:
-            raise ValueError(
-                f"weight_decay must be a number >= 0, got {self.weight_decay!r}."
-            )
+        check_layers(self.hidden_sizes, self.dropout)
+        check_number("learning_rate", self.learning_rate, above=0.0)
+        check_number("weight_decay", self.weight_decay, low=0.0)
+        for name in ("batch_size", "max_epochs", "patience"):
+            check_integer(name, getattr(self, name), low=1)
 
 
 SETTINGS = tuple(field.name for field in fields(MLPSettings))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from sievebench.selectors._checks import check_integer
+from sievebench.checks import check_integer
 from sievebench.selectors._neural_selector import NeuralProblem, NeuralSelector
 from sievebench.stack.mlp import StackedNetwork
 from sievebench.stack.training import Objective, TrainingSettings, train_stack

@@ -6,11 +6,11 @@ from typing import Any, Literal
 
 from torch import Tensor
 
-from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
-from sievebench.selectors._checks import (
+from sievebench.checks import (
     check_layers,
     check_strengths,
 )
+from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
 from sievebench.stack.mlp import StackedMLP

@@ -11,7 +11,7 @@ import torch
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
-from sievebench.selectors._checks import (
+from sievebench.checks import (
     check_choice,
     check_integer,
     check_number,

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._checks import (
+from sievebench.checks import (
     check_choice,
     check_integer,
     check_layers,
     check_number,
     check_strengths,
 )
+from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._group_lasso import ProximalGroupLasso, column_norms
 from sievebench.selectors._neural_selector import (
     NeuralProblem,

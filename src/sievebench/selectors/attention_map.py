@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
+from sievebench.checks import check_integer, check_number
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
-from sievebench.selectors._checks import check_integer, check_number
 from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._ft_transformer import FTTransformer, mean_attention
 from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack

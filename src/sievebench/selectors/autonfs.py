@@ -13,9 +13,9 @@ from featuresieve import (
     SelectionCollapseWarning,
     UninformativeTargetWarning,
 )
+from sievebench.checks import check_choice
 from sievebench.search_space import Choice, SearchSpace
 from sievebench.selectors._automatic_selector import AutomaticSelector
-from sievebench.selectors._checks import check_choice
 from sievebench.selectors._scored_selector import FloatArray, Scores, Support
 from sievebench.task import Task
 

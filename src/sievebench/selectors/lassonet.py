@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from sievebench.search_space import Choice, SearchSpace, Uniform
-from sievebench.selectors._checks import (
+from sievebench.checks import (
     check_integer,
     check_layers,
     check_number,
     check_sizes,
 )
+from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._checks import (
+from sievebench.checks import (
     check_choice,
     check_layers,
     check_number,
     check_sizes,
     check_strengths,
 )
+from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._local_gates import (
     GateShape,

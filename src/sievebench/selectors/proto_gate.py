@@ -6,14 +6,14 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._checks import (
+from sievebench.checks import (
     check_choice,
     check_integer,
     check_number,
     check_sizes,
     check_strengths,
 )
+from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
 from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
-from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
-from sievebench.selectors._checks import (
+from sievebench.checks import (
     check_layers,
     check_number,
     check_strengths,
 )
+from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._column_gates import GatedMLP, GatePenalty
 from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from sievebench.checks import check_integer, check_number
 from sievebench.search_space import (
     Integer,
     LogUniform,
@@ -12,7 +13,6 @@ from sievebench.search_space import (
     Uniform,
     ZeroOr,
 )
-from sievebench.selectors._checks import check_integer, check_number
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
