@@ -11,22 +11,6 @@ Cell = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class TableOf:
-    """What decides which columns a table has, and how many selections there are.
-
-    Attributes
-    ----------
-    noise_fraction : float
-    stream : str
-    n_seeds : int
-    """
-
-    noise_fraction: float
-    stream: str
-    n_seeds: int
-
-
-@dataclass(frozen=True)
 class Former:
     """What was found in an earlier experiment.
 
@@ -38,8 +22,8 @@ class Former:
         Of the selector, tuned and given.
     predictors : mapping of Place to tuple of mapping
         Settings of the predictors that did best on the validation part, best first.
-    tables : mapping of Cell to TableOf
-        What the columns are columns of.
+    sources : mapping of Cell to mapping
+        The `column_source` of the cell that kept the columns.
     unfit : set of Cell
         Cells whose table was there, but not for their selector to run on.
     """
@@ -49,5 +33,5 @@ class Former:
     predictors: Mapping[Place, tuple[Mapping[str, Any], ...]] = field(
         default_factory=dict
     )
-    tables: Mapping[Cell, TableOf] = field(default_factory=dict)
+    sources: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
     unfit: frozenset[Cell] = frozenset()

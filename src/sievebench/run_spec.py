@@ -225,6 +225,15 @@ class RunSpec:
         """Short name of the selector, without the variant."""
         return self.selector.partition(":")[0]
 
+    @property
+    def column_source(self) -> dict[str, Any]:
+        """What numbers of kept columns go with, by the keys of an experiment file."""
+        return {
+            "noise_fraction": self.noise_fraction,
+            "stream": self.stream,
+            "n_seeds": len(self.seeds),
+        }
+
     def seed(self, stage: Stage, repetition: int = 0) -> int | None:
         """Return the seed of a stage.
 

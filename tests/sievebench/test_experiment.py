@@ -18,7 +18,7 @@ from sievebench.experiment import (
     read_experiment,
 )
 from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
-from sievebench.reuse import Former, TableOf
+from sievebench.reuse import Former
 from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
@@ -191,14 +191,16 @@ def test_every_experiment_names_what_exists(path):
     names = [row.name for row in experiment.selectors]
     kept = ((0, 1),) * experiment.budget.n_seeds
     known = {(*place, name): kept for place in places for name in names}
-    table = TableOf(
-        experiment.noise_fraction, experiment.stream, experiment.budget.n_seeds
-    )
+    source = {
+        "noise_fraction": experiment.noise_fraction,
+        "stream": experiment.stream,
+        "n_seeds": experiment.budget.n_seeds,
+    }
     former = Former(
         known,
         {key: {} for key in known},
         dict.fromkeys(places, ({},)),
-        dict.fromkeys(known, table),
+        dict.fromkeys(known, source),
     )
     cells = experiment.cells("cpu", dict.fromkeys(places, 3), former)
     assert cells

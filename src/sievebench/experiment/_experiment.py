@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
-from sievebench.reuse import Former, Place, TableOf
+from sievebench.reuse import Former, Place
 from sievebench.run_spec import RunSpec
 
 # What may be taken over from another experiment.
@@ -201,22 +201,21 @@ class Experiment:
 
     def _check_names(self, cells: list[RunSpec]) -> None:
         """Raise ExperimentError for cells that no report could tell apart."""
+        is_by_balance = self.purpose == "balance"
         named = Counter(
             (
-                *(spec.dataset, spec.scenario, spec.selector, spec.downstream),
-                spec.selector_settings.get("balance")
-                if self.purpose == "balance"
-                else "",
+                *(spec.selector, spec.dataset, spec.scenario, spec.downstream),
+                spec.selector_settings.get("balance") if is_by_balance else None,
             )
             for spec in cells
         )
-        twice = [names for names, n in named.items() if n > 1]
-        if twice:
-            raise ExperimentError(
-                f"{self.name}: {named[twice[0]]} cells are all {twice[0][2]} on "
-                f"{twice[0][0]}, and no report could tell them apart: name settings "
-                f"that differ, as in {twice[0][2].partition(':')[0]}:other."
-            )
+        for (selector, dataset, *_), n_cells in named.items():
+            if n_cells > 1:
+                raise ExperimentError(
+                    f"{self.name}: {n_cells} cells are all {selector} on {dataset}, "
+                    "and no report could tell them apart: name settings that differ, "
+                    f"as in {selector.partition(':')[0]}:other."
+                )
 
     def _taking_over(self, cells: list[RunSpec], former: Former) -> list[RunSpec]:
         """Return the cells for which there is something to take over, with it."""
@@ -232,7 +231,7 @@ class Experiment:
             elif cell not in former.columns:
                 continue
             elif self.reuse["what"] == "columns":
-                self._check_table(spec, former.tables[cell])
+                self._check_source(spec, former.sources[cell])
                 given = former.columns[cell]
                 found.append(replace(spec, given=given, predictors=predictors))
             else:
@@ -242,14 +241,14 @@ class Experiment:
                 )
         return found
 
-    def _check_table(self, spec: RunSpec, former: TableOf) -> None:
+    def _check_source(self, spec: RunSpec, former: Mapping[str, Any]) -> None:
         """Raise ValueError if column numbers would be those of another table."""
-        own = TableOf(spec.noise_fraction, spec.stream, len(spec.seeds))
-        for name, value in vars(former).items():
-            if getattr(own, name) != value:
+        for name, own in spec.column_source.items():
+            if own != former[name]:
                 raise ValueError(
-                    f"{name} must be {value!r}, as in {self.reuse['experiment']!r}, "
-                    f"whose columns are taken over, got {getattr(own, name)!r}."
+                    f"{name} must be {former[name]!r}, as in "
+                    f"{self.reuse['experiment']!r}, whose columns are taken over, got "
+                    f"{own!r}."
                 )
 
     def _all_cells(self, device: str) -> list[RunSpec]:

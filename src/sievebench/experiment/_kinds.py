@@ -94,7 +94,7 @@ def _is_reuse(value: Any) -> bool:
     return (
         isinstance(value, dict)
         and set(value) - {"not_from"} == {"experiment", "what", "n_predictors"}
-        and _are_names(value.get("not_from", ["none"]))
+        and ("not_from" not in value or _are_names(value["not_from"]))
         and _is_name(value["experiment"])
         and value["what"] in REUSED
         and _is_int(value["n_predictors"])

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from statistics import fmean
 from typing import Any
 
-from sievebench.reuse import Cell, Former, Place, TableOf
+from sievebench.reuse import Cell, Former, Place
 from sievebench.spelling import hint
 from sievebench.store._record import RunRecord
 
@@ -85,7 +85,7 @@ def former_results(
             place: tuple(_best_predictors(found, n_predictors))
             for place, found in searched.items()
         },
-        tables={_cell(r): _table(r) for r in done},
+        sources={_cell(r): r.spec.column_source for r in done},
         # Without the table there are no facts about it.
         unfit=frozenset(_cell(r) for r in records if r.status == "skipped" and r.facts),
     )
@@ -95,12 +95,6 @@ def _cell(record: RunRecord) -> Cell:
     """Return which cell of its experiment a record is of."""
     spec = record.spec
     return (spec.dataset, spec.scenario, spec.downstream, spec.selector)
-
-
-def _table(record: RunRecord) -> TableOf:
-    """Return what the columns of a record are numbers of."""
-    spec = record.spec
-    return TableOf(spec.noise_fraction, spec.stream, len(spec.seeds))
 
 
 def _done(records: Iterable[RunRecord]) -> list[RunRecord]:
