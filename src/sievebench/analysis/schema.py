@@ -203,20 +203,15 @@ def _check_selectors(runs: pd.DataFrame, table: pd.DataFrame) -> None:
 def _check_finished(runs: pd.DataFrame, table: pd.DataFrame) -> None:
     """Refuse finished runs without the numbers that make them one."""
     is_done = runs["status"] == "done"
-    needed = [c.name for c in COLUMNS if c.kind == "number" and c.is_known]
-    for name in (*needed, "score"):
-        is_needed = is_done if name != "score" else is_done & _is_scored(runs)
+    needed = {c.name: is_done for c in COLUMNS if c.kind == "number" and c.is_known}
+    needed["score"] = is_done & (runs["experiment"] != "scaling")
+    for name, is_needed in needed.items():
         is_wrong = is_needed & ~np.isfinite(runs[name])
         if is_wrong.any():
             raise RunTableError(
                 f"column {name!r} is empty in a run that is done"
                 f"{_records(table, is_wrong)}."
             )
-
-
-def _is_scored(runs: pd.DataFrame) -> Any:
-    """Tell which runs predict something."""
-    return runs["experiment"] != "scaling"
 
 
 def _check_counts(runs: pd.DataFrame) -> None:

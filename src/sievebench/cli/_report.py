@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from sievebench.report import Material, Table
+    from sievebench.report.writing import Sections
 
 _FORMATS = ("markdown", "latex", "csv")
 _PAPER_TABLES = ("ranks", "scores", "counts", "datasets", "cohorts", "statements")
@@ -104,32 +105,32 @@ def run_report(options: argparse.Namespace) -> int:
         material = gather(read_runs(*options.runs), options.downstream)
     except ValueError as error:
         return _error(str(error))
-    if not any(section for _, section in all_tables(material)):
+    sections = all_tables(material)
+    if not any(tables for _, tables in sections):
         purposes = ", ".join(dict.fromkeys(material.runs["experiment"]))
         return _error(
             f"runs of {purposes} give no table by themselves: name the folder of the "
             "benchmark's runs too."
         )
-    if options.out is not None:
-        try:
-            options.out.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            return _error(
-                f"--out: {str(options.out)!r} cannot be a folder: {error.strerror}."
-            )
-        paths = write_report(material, options.out, not options.no_figures)
-        print(f"wrote {len(paths)} files; open {paths[0]}")
-        return 0
-    return _print_one(material, options)
+    if options.out is None:
+        return _print_one(material, sections, options)
+    try:
+        paths = write_report(
+            material, options.out, not options.no_figures, sections=sections
+        )
+    except OSError as error:
+        return _error(f"--out {str(options.out)!r}: {error.strerror}.")
+    print(f"wrote {len(paths)} files; open {paths[0]}")
+    return 0
 
 
-def _print_one(material: "Material", options: argparse.Namespace) -> int:
+def _print_one(
+    material: "Material", sections: "Sections", options: argparse.Namespace
+) -> int:
     """Print a table, a figure, or the names of all; return the exit status."""
-    from sievebench.report import all_figures, all_tables, svg_of
+    from sievebench.report import all_figures, svg_of
 
-    tables = {
-        table.name: table for _, section in all_tables(material) for table in section
-    }
+    tables = {table.name: table for _, section in sections for table in section}
     if options.table is not None:
         if options.table not in tables:
             return _error(f"no table {options.table!r}, but {', '.join(tables)}.")

@@ -1,6 +1,6 @@
 """What all tables and figures are made from."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,14 +146,11 @@ class Material:
         tuple of str
         """
         begun = {scenario: list(self.unfinished(scenario)) for scenario in scenarios}
-        scores = {scenario: self.wide(scenario) for scenario in begun}
         without = {
-            scenario: [
-                name
-                for name in table.columns[table.isna().all()]
-                if name not in begun[scenario]
-            ]
-            for scenario, table in scores.items()
+            scenario: self.wide(scenario).columns.difference(
+                [*self.ranked(scenario).columns, *names], sort=False
+            )
+            for scenario, names in begun.items()
         }
         reasons = (
             ("some selectors have not been run there", begun),
@@ -165,13 +162,13 @@ class Material:
             if (parts := self._by_scenario(tables))
         )
 
-    def _by_scenario(self, tables: Mapping[str, Iterable[str]]) -> list[str]:
+    def _by_scenario(self, tables: Mapping[str, Collection[str]]) -> list[str]:
         """Return the tables of each scenario that has any, in words."""
         return [
             f"{SCENARIO_LABELS[scenario].lower()} "
             + ", ".join(map(self.dataset_label, names))
             for scenario, names in tables.items()
-            if names
+            if len(names)
         ]
 
     def dataset_label(self, name: str) -> str:

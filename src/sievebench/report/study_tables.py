@@ -139,7 +139,7 @@ def _whose_predictors(material: Material, reference: str) -> str:
         return (
             f"{selector_label(reference)} is of the shared experiment, and on "
             f"{int((n_different > 1).sum())} tables not all have the same predictors: "
-            "one of the experiments was run before the other's records changed."
+            "let both experiments reuse the same ones."
         )
     return (
         f"{selector_label(reference)} is of the benchmark, with the predictor that was "

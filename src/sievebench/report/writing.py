@@ -28,6 +28,8 @@ from sievebench.report.tables import Table, csv, latex, markdown
 if TYPE_CHECKING:  # needs matplotlib
     from sievebench.report.figures import Drawing
 
+Sections = list[tuple[str, list[Table]]]
+
 # Heading of the page -> tables and figures below it. Each function returns nothing if
 # there is nothing to show.
 SECTIONS: dict[str, tuple[tuple[Callable[[Material], list[Table]], ...], str]] = {
@@ -54,7 +56,7 @@ _MANIFEST = "files.txt"
 _OWN_NAME = re.compile(r"(tables|figures)/[^/\\]+\.(md|tex|csv|svg|png)")
 
 
-def all_tables(material: Material) -> list[tuple[str, list[Table]]]:
+def all_tables(material: Material) -> Sections:
     """Return every table, by section.
 
     Parameters
@@ -108,7 +110,10 @@ def svg_of(drawing: "Drawing") -> str:
 
 
 def write_report(
-    material: Material, folder: Path, has_figures: bool = True
+    material: Material,
+    folder: Path,
+    has_figures: bool = True,
+    sections: Sections | None = None,
 ) -> list[Path]:
     """Write tables, figures, one Markdown file with all tables, and the page.
 
@@ -121,6 +126,8 @@ def write_report(
         report removed.
     has_figures : bool, default=True
         Whether to draw; the figures need matplotlib.
+    sections : list of (str, list of Table) or None, default=None
+        What `all_tables` returns, if the caller has it already.
 
     Returns
     -------
@@ -131,7 +138,7 @@ def write_report(
     from sievebench.report.figures import draw, png_bytes, svg_text
     from sievebench.report.page import facts, html_page
 
-    sections = all_tables(material)
+    sections = all_tables(material) if sections is None else sections
     tables = [table for _, section in sections for table in section]
     files: dict[str, str | bytes] = {}
     for table in tables:
