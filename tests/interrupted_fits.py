@@ -75,7 +75,7 @@ def answers(selector, X):
     return {
         "support": selector.support_,
         "logits": selector.logits_,
-        "ranking": selector.ranking_,
+        "order": selector.order_,
         "path": selector.path_,
         "outputs": np.asarray(outputs),
         **{f"history {name}": array for name, array in selector.history_.items()},

@@ -42,6 +42,7 @@ def fit_classifier():
     selector = AutoNFSClassifier(
         0.005,
         n_epochs=12,
+        min_features_to_select=5,
         n_members=2,
         hidden_sizes=(4,),
         always_keep=["word", "day", "holes", "flag"],
@@ -54,7 +55,7 @@ def fit_classifier():
 
 def fit_regressor():
     selector = AutoNFSRegressor(
-        0.5, n_epochs=12, n_members=2, hidden_sizes=(), scaling="none", random_state=0
+        n_epochs=60, n_members=2, hidden_sizes=(), scaling="none", random_state=0
     )
     return selector.fit(*number_rows())
 
@@ -66,7 +67,7 @@ def expected_of(selector, X):
         predictions = selector.predict_proba(X)
     return {
         "support": selector.support_.tolist(),
-        "ranking": selector.ranking_.tolist(),
+        "ranking": (np.argsort(selector.order_) + 1).tolist(),
         "predictions": predictions.tolist(),
     }
 

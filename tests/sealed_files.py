@@ -11,8 +11,8 @@ from featuresieve import FileFormatError
 from featuresieve._container import unpack
 from saved_tables import DATA
 
-CLASSIFIER = DATA / "classifier-1.safetensors"
-REGRESSOR = DATA / "regressor-1.safetensors"
+CLASSIFIER = DATA / "classifier-2.safetensors"
+REGRESSOR = DATA / "regressor-2.safetensors"
 SEAL = b'{\\"sha256\\":\\"'
 
 

@@ -15,6 +15,7 @@ from featuresieve._balance_path import (
     n_held_out_splits,
 )
 from featuresieve._candidates import Bounds, Rule, Votes, candidate_rules
+from featuresieve._choice import Judgement
 from featuresieve._gates import Gates
 from featuresieve._history import History
 from featuresieve._prices import (
@@ -115,15 +116,13 @@ def choose(candidates, *, n_rows, base=0.5, tolerance=0.01, trusted=8):
     much more its set loses than `base`; the deviation is alternately plus and minus,
     so that mean and standard error are exact.
     """
-    search = BalanceSearch(
-        make_problem(20), Settings(), Bounds(), tolerance=tolerance, seed=0
-    )
-    search._null_losses = lambda: np.full(n_rows, NULL_LOSS)
     signs = np.where(np.arange(n_rows) % 2, 1.0, -1.0)
     rows = [base + mean + spread * signs for mean, spread in candidates.values()]
     losses = HeldOutLosses(np.array(rows), np.ones(len(rows)))
-    rules = [Rule("top", 0, size, must_gain=size > trusted) for size in candidates]
-    return rules[search._choose(VOTES, rules, losses)].size
+    sizes = np.array(list(candidates))
+    sets = np.arange(8) < sizes[:, None]
+    judgement = Judgement.of(losses, sets, sizes, sizes > trusted, NULL_LOSS)
+    return sizes[judgement.choose(tolerance)]
 
 
 # The tolerance is 0.01 of a loss of 0.5: an excess of 0.005 is allowed.
@@ -359,7 +358,7 @@ def test_an_unrelated_target_gets_the_least_count_when_majorities_are_candidates
     search._null_losses = lambda: np.ones(20)
     losses = HeldOutLosses(np.full((len(rules), 20), 2.0), np.ones(len(rules)))
     run = SimpleNamespace(history=History(), is_cut_short=False)
-    result = search._result(run, votes, rules, losses, len(rules) - 1)
+    result = search._result(run, votes, rules, losses)
     assert result.is_uninformative
     assert np.flatnonzero(result.support).tolist() == [0]
 
@@ -376,7 +375,7 @@ def test_a_set_that_does_not_count_does_not_make_a_target_related(must_gain):
     search._null_losses = lambda: np.ones(20)
     losses = HeldOutLosses(rows, np.ones(2))
     run = SimpleNamespace(history=History(), is_cut_short=False)
-    result = search._result(run, VOTES, rules, losses, chosen=1)
+    result = search._result(run, VOTES, rules, losses)
     assert result.is_uninformative == must_gain
     assert result.support.sum() == (1 if must_gain else 8)
 

@@ -62,11 +62,11 @@ def test_logits_are_one_finite_number_a_column(fitted):
 
 
 def test_ranking_is_a_permutation_that_starts_at_one(fitted):
-    assert sorted(fitted.ranking_) == list(range(1, N_COLUMNS + 1))
+    assert sorted(fitted.order_) == list(range(N_COLUMNS))
 
 
 def test_informative_columns_are_ranked_first(fitted):
-    assert set(fitted.ranking_[list(INFORMATIVE)]) == {1, 2}
+    assert set(fitted.order_[:2]) == set(INFORMATIVE)
 
 
 def test_selection_frequency_is_a_share_of_members(fitted):
@@ -142,7 +142,7 @@ def test_single_member_keeps_what_its_logits_say(kind):
     logits = selector.logits_
     np.testing.assert_array_equal(selector.support_, logits > 0)
     np.testing.assert_array_equal(selector.selection_frequency_, logits > 0)
-    np.testing.assert_array_equal(np.argsort(selector.ranking_), np.argsort(-logits))
+    np.testing.assert_array_equal(selector.order_, np.argsort(-logits))
     # Gates are computed in float32.
     open_share = 1 / (1 + np.exp(-logits))
     np.testing.assert_allclose(selector.history_["gates"][-1], open_share, rtol=1e-5)
@@ -152,7 +152,7 @@ def test_feature_table_lists_the_columns_best_first(fitted):
     table = fitted.feature_table()
     assert list(table.columns) == ["name", "kept", "logit", "frequency", "rank"]
     assert list(table["rank"]) == list(range(1, N_COLUMNS + 1))
-    order = np.argsort(fitted.ranking_)
+    order = fitted.order_
     assert list(table["name"]) == [f"x{j}" for j in order]
     np.testing.assert_array_equal(table["kept"], fitted.support_[order])
     np.testing.assert_array_equal(table["logit"], fitted.logits_[order])
@@ -269,7 +269,7 @@ def test_classifier_handles_more_than_two_classes():
     y = np.digitize(X[:, 2], [-0.5, 0.5])
     selector = AutoNFSClassifier(n_epochs=20, random_state=0).fit(X, y)
     assert selector.support_[2]
-    assert selector.ranking_[2] == 1
+    assert selector.order_[0] == 2
     assert selector.predict_proba(X).shape == (300, 3)
     assert selector.score(X, y) > 0.85
 

@@ -81,7 +81,7 @@ def test_selection_says_what_the_selector_knows(task_and_selector):
     found = parsed(selector.to_json())
     features = pd.DataFrame(found["features"])
     assert features["kept"].tolist() == selector.support_.tolist()
-    assert features["rank"].tolist() == selector.ranking_.tolist()
+    assert np.argsort(features["rank"]).tolist() == selector.order_.tolist()
     assert features["frequency"].tolist() == selector.selection_frequency_.tolist()
     assert features["position"].tolist() == list(range(8))
     assert features["name"].tolist() == [f"x{j}" for j in range(8)]

@@ -71,7 +71,7 @@ def with_first(value):
 
 HEADER = {
     "schema": (put("header", "schema", value="other"), "its schema is 'other'"),
-    "newer": (put("header", "schema_version", value=2), "install a newer release"),
+    "newer": (put("header", "schema_version", value=3), "install a newer release"),
     "version zero": (put("header", "schema_version", value=0), "schema_version"),
     "version true": (put("header", "schema_version", value=True), "schema_version"),
     "class": (put("header", "class", value="os.system"), "class is not one of"),
@@ -175,6 +175,14 @@ HEADER = {
     "ranking": (on("ranking", with_first(2)), "ranking"),
     "nothing kept": (on("support", np.zeros_like), "keeps no feature"),
     "all kept": (on("support", np.ones_like), "encoder is not of the kept"),
+    "importances": (on("feature_importances", with_first(-1.0)), "negative"),
+    "NaN importances": (on("feature_importances", with_first(np.nan)), "NaN"),
+    "seed": (put("header", "findings", "seed", value=-1), "seed"),
+    "huge seed": (put("header", "findings", "seed", value=2**40), "seed"),
+    "judgement of none": (
+        put("header", "findings", "judgement", value={"n": 3}),
+        "no array 'judgement.sets'",
+    ),
     "two choices": (on("path.is_chosen", np.zeros_like), "one choice"),
     "path counts": (on("path.n_kept", with_first(7)), "more features"),
     "float64 weights": (
@@ -218,6 +226,28 @@ TARGET = {
 @pytest.mark.parametrize("case", TARGET)
 def test_fuzz_hostile_targets_are_refused(case, file):
     change, match = TARGET[case]
+    header, arrays = unpack(REGRESSOR)
+    change(header, arrays)
+    assert_refused(file, pack(header, arrays), match)
+
+
+JUDGEMENT = {
+    "no set": (on("judgement.sets", np.zeros_like), "empty candidate"),
+    "other sizes": (on("judgement.sizes", with_first(3)), "other sizes"),
+    "none counts": (on("judgement.must_gain", np.ones_like), "none of its candidates"),
+    "NaN loss": (on("judgement.means", with_first(np.nan)), "NaN"),
+    "not square": (on("judgement.excess", lambda a: a[:, 1:]), "shape"),
+    "many": (put("header", "findings", "judgement", "n", value=2**31 - 1), "shape"),
+    "fewest": (put("header", "findings", "judgement", "fewest", value=99), "smallest"),
+    "loss": (put("header", "findings", "judgement", "null_loss", value="x"), "least"),
+    "more": (put("header", "findings", "judgement", "x", value=1), "unknown fields"),
+    "no object": (put("header", "findings", "judgement", value=[1]), "not an object"),
+}
+
+
+@pytest.mark.parametrize("case", JUDGEMENT)
+def test_fuzz_hostile_judgements_are_refused(case, file):
+    change, match = JUDGEMENT[case]
     header, arrays = unpack(REGRESSOR)
     change(header, arrays)
     assert_refused(file, pack(header, arrays), match)

@@ -1,8 +1,5 @@
 """The page on files is executed, and prints what it shows."""
 
-import re
-
-from test_persistence import TRUSTED
 from test_readme import code_blocks, read, run_blocks
 
 
@@ -11,8 +8,3 @@ def test_page_runs_and_prints_what_it_shows(tmp_path, monkeypatch):
     assert sum(block.output is not None for block in blocks) >= 6
     monkeypatch.chdir(tmp_path)
     run_blocks(blocks, "docs/files.md")
-
-
-def test_page_lists_what_skops_has_to_trust():
-    listed = re.findall(r'^    "(featuresieve\._\S+)",$', read("docs/files.md"), re.M)
-    assert listed == TRUSTED

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
+import featuresieve
 from encoded_tables import mixed_frame
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import INFORMATIVE, class_table, value_table
@@ -65,26 +66,11 @@ def copied(selector, _):
     return copy.deepcopy(selector)
 
 
-# What skops has to be told to trust; docs/files.md lists the same names.
-TRUSTED = [
-    "featuresieve._category_encoder.CategoryEncoder",
-    "featuresieve._columns.ColumnScaler",
-    "featuresieve._encoding.FeatureEncoder",
-    "featuresieve._encoding.TableEncoder",
-    "featuresieve._estimators.AutoNFSClassifier",
-    "featuresieve._estimators.AutoNFSRegressor",
-    "featuresieve._number_encoder.NumberEncoder",
-    "featuresieve._predictor.Predictor",
-    "featuresieve._targets.ClassCode",
-    "featuresieve._targets.ValueCode",
-]
-
-
 def stored_with_skops(selector, folder):
     path = folder / "selector.skops"
     skops.io.dump(selector, path)
     own = [f"{__name__}.own_network"]
-    return skops.io.load(path, trusted=TRUSTED + own)
+    return skops.io.load(path, trusted=featuresieve.TRUSTED_TYPES + own)
 
 
 STORES = [
@@ -151,7 +137,7 @@ def test_skops_trusts_no_more_than_needed():
     ]
     data = [skops.io.dumps(selector) for selector in selectors]
     asked = {name for one in data for name in skops.io.get_untrusted_types(data=one)}
-    assert sorted(asked) == TRUSTED
+    assert sorted(asked) == featuresieve.TRUSTED_TYPES
 
 
 def test_copy_does_not_share_what_it_learned(fitted):

@@ -181,7 +181,7 @@ def test_wrong_argument_is_named_and_leaves_no_figure(display, arguments, messag
 
 def test_evolution_draws_the_gates_of_every_column(selector):
     display = MaskEvolutionDisplay.from_estimator(selector)
-    order = np.lexsort((selector.ranking_, ~selector.support_))
+    order = np.lexsort((np.argsort(selector.order_), ~selector.support_))
     assert len(display.lines_) == 8
     for line, column in zip(display.lines_, order, strict=True):
         np.testing.assert_array_equal(line.get_xdata(), selector.history_["step"])
@@ -242,7 +242,7 @@ def test_evolution_of_a_single_record_is_drawn(kind, n_kept):
 
 def test_stability_draws_the_frequencies_by_rank(selector):
     display = StabilityDisplay.from_estimator(selector)
-    order = np.argsort(selector.ranking_)
+    order = selector.order_
     widths = [bar.get_width() for bar in display.bars_]
     np.testing.assert_allclose(widths, selector.selection_frequency_[order])
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]
@@ -254,7 +254,7 @@ def test_stability_draws_the_frequencies_by_rank(selector):
 
 def test_stability_tells_kept_from_dropped_by_more_than_colour(selector):
     display = StabilityDisplay.from_estimator(selector)
-    is_kept = selector.support_[np.argsort(selector.ranking_)]
+    is_kept = selector.support_[selector.order_]
     assert [bar.get_hatch() is None for bar in display.bars_] == is_kept.tolist()
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert words == ["kept", "dropped", "half of the networks"]

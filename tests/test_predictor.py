@@ -14,6 +14,8 @@ from small_stacks import CPU, build_networks
 
 N_COLUMNS, N_OUTPUTS, N_MEMBERS = 6, 3, 2
 
+# Float64 sums in another order: nothing that a float32 could show.
+FLOAT64 = {"rtol": 1e-12, "atol": 1e-12}
 # Float32 sums of at most seven products of size one, in another order, three layers.
 FLOAT32 = {"rtol": 1e-5, "atol": 1e-6}
 
@@ -114,3 +116,39 @@ def test_predictor_is_pickled_without_torch(build, factory):
         pickle.loads(stored).outputs(make_features(), factory),
         predictor.outputs(make_features(), factory),
     )
+
+
+class Float32Inside(nn.Module):
+    """A module that cannot be run in float64."""
+
+    def __init__(self, n_columns, n_outputs):
+        super().__init__()
+        self.register_buffer("weight", torch.ones(n_columns, n_outputs))
+
+    def forward(self, rows):
+        return rows.float() @ self.weight
+
+
+@pytest.mark.numeric
+@pytest.mark.parametrize(
+    ("build", "factory"), [(build_stack, None), (build_module_stack, module_factory)]
+)
+def test_outputs_of_a_row_do_not_depend_on_the_rows_beside_it(build, factory):
+    features = make_features(301)
+    predictor = Predictor.of(build(), N_OUTPUTS)
+    outputs = predictor.outputs(features, factory)
+    order = np.random.default_rng(1).permutation(len(features))
+    shuffled = predictor.outputs(features[order], factory)
+    np.testing.assert_allclose(shuffled, outputs[:, order], **FLOAT64)
+    for rows in (slice(0, 1), slice(0, 37), slice(5, 6)):
+        alone = predictor.outputs(features[rows], factory)
+        np.testing.assert_allclose(alone, outputs[:, rows], **FLOAT64)
+
+
+def test_module_that_insists_on_float32_is_run_in_it():
+    features = make_features()
+    weight = np.full((N_COLUMNS, N_OUTPUTS), 2.0, dtype=np.float32)
+    predictor = Predictor([{"weight": weight}], N_OUTPUTS)
+    expected = np.repeat(2 * features.sum(axis=1, keepdims=True), N_OUTPUTS, axis=1)
+    found = predictor.outputs(features, Float32Inside)
+    np.testing.assert_allclose(found[0], expected, **FLOAT32)

@@ -87,7 +87,7 @@ def test_wishes_hold_on_any_table(data):
     pd.testing.assert_frame_equal(
         selector.transform(frame), frame.loc[:, selector.support_]
     )
-    assert sorted(selector.ranking_) == [*range(1, frame.shape[1] + 1)]
+    assert sorted(selector.order_) == [*range(frame.shape[1])]
     assert len(selector.predict(frame)) == len(frame)
 
 

@@ -85,7 +85,7 @@ def answers(selector, X):
     return {
         "support": selector.support_,
         "logits": selector.logits_,
-        "ranking": selector.ranking_,
+        "order": selector.order_,
         "frequency": selector.selection_frequency_,
         "balance": selector.balance_,
         "losses": selector.path_["loss"],

@@ -125,7 +125,7 @@ def test_weights_decide_which_column_matters():
     for favoured, kept in ((is_first, 0), (~is_first, 1)):
         weights = np.where(favoured, 1.0, 0.001)
         selector = AutoNFSClassifier(random_state=0).fit(X, y, sample_weight=weights)
-        assert selector.ranking_[kept] == 1
+        assert selector.order_[0] == kept
         assert selector.support_[kept]
 
 

@@ -198,7 +198,7 @@ def test_missing_values_may_be_the_message():
     y = rng.random(400) < 0.5
     X[y, 2] = np.nan
     selector = AutoNFSClassifier(random_state=0).fit(X, y)
-    assert selector.ranking_[2] == 1
+    assert selector.order_[0] == 2
     assert selector.n_features_selected_ <= 2
     assert selector.score(X, y) == 1.0
 

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
     from featuresieve._estimators import AutoNFSClassifier, AutoNFSRegressor
     from featuresieve._loading import load
 
+# What skops, and mlflow with it, has to be told to trust: the estimators themselves.
+TRUSTED_TYPES = ["featuresieve.AutoNFSClassifier", "featuresieve.AutoNFSRegressor"]
+
 __all__ = [
+    "TRUSTED_TYPES",
     "AutoNFSClassifier",
     "AutoNFSRegressor",
     "CheckpointError",

@@ -52,6 +52,21 @@ def check_real(
         raise _error(value, f"{name} must be a finite number {bounds}", is_real)
 
 
+def check_count_or_share(name: str, value: Any) -> None:
+    """Refuse what is neither an integer of at least 1 nor a fraction up to 1.0."""
+    is_share = isinstance(value, Real) and not isinstance(value, Integral)
+    if is_share and 0 < value <= 1:
+        return
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < 1:
+        raise _error(
+            value,
+            f"{name} must be an int >= 1, or a float > 0 and <= 1.0 for a share of "
+            "the features",
+            is_share or is_integer,
+        )
+
+
 def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     """Refuse what is not one of the allowed values."""
     if not isinstance(value, str) or value not in allowed:
@@ -149,9 +164,12 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
         *("n_members", "embedding_size", "min_features_to_select", "max_categories"),
     ):
         check_integer(name, params[name], least=1)
-    for name in ("n_epochs", "batch_size", "n_features_to_select", "max_features"):
+    for name in ("n_epochs", "batch_size"):
         if params[name] is not None:
             check_integer(name, params[name], least=1)
+    for name in ("n_features_to_select", "max_features"):
+        if params[name] is not None:
+            check_count_or_share(name, params[name])
     for name in ("mask_learning_rate", "task_learning_rate", "start_temperature"):
         check_real(name, params[name], least=0.0, is_least_allowed=False)
     check_real("tolerance", params["tolerance"], least=0.0)
@@ -166,7 +184,8 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
 
 def bounds_from(params: Mapping[str, Any], n_features: int) -> Bounds:
     """Check the wanted counts against each other and the number of features."""
-    exactly, most = params["n_features_to_select"], params["max_features"]
+    exactly = _count(params["n_features_to_select"], n_features)
+    most = _count(params["max_features"], n_features)
     least = params["min_features_to_select"]
     for name, value in (
         ("n_features_to_select", exactly),
@@ -191,6 +210,16 @@ def bounds_from(params: Mapping[str, Any], n_features: int) -> Bounds:
             f"n_features_to_select must be at most max_features={most}, got {exactly}."
         )
     return Bounds(least, n_features if most is None else most, exactly)
+
+
+def _count(value: Any, n_features: int) -> int | None:
+    """Return a count of features, from a count or a share; rounded down, one at least.
+
+    As scikit-learn's RFE counts.
+    """
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return max(1, int(value * n_features))
 
 
 def draw_seed(random_state: Any) -> int:

@@ -17,11 +17,14 @@ from featuresieve._callbacks import CallbackSupportMixin, with_callbacks
 from featuresieve._candidates import Bounds
 from featuresieve._doubts import warn_of_doubts
 from featuresieve._findings import feature_table, findings
+from featuresieve._gates import IndexArray
 from featuresieve._long_work import LongWork
 from featuresieve._memory import memory_advice
+from featuresieve._monitor import FitMonitor
+from featuresieve._other_sizes import OtherSizes
 from featuresieve._persistence import Persistence
 from featuresieve._predictor import Predictor
-from featuresieve._preparation import prepare
+from featuresieve._preparation import Prepared, prepare
 from featuresieve._prices import single_balance
 from featuresieve._problem import Problem
 from featuresieve._refit import REFIT_SHARE
@@ -30,25 +33,35 @@ from featuresieve._settings import Settings
 from featuresieve._stacks import PlainRun, train_plain
 from featuresieve._surroundings import own_surroundings
 from featuresieve._table import Table, read_table, take_columns
-from featuresieve._targets import ClassCode, Target, class_target, value_target
+from featuresieve._targets import (
+    ClassCode,
+    Target,
+    ValueCode,
+    class_target,
+    value_target,
+)
 from featuresieve._wishes import wishes_from
 
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2
 # Their learning rate where `task_learning_rate` was set for a search of the user's own.
 _PREDICTOR_RATE = 2e-3
+# Encoded tables up to this size stay with a fitted estimator, for `with_size`.
+_MOST_BYTES_KEPT = 2**28
 
 
-class AutoNFS(CallbackSupportMixin, Persistence, SelectorMixin, BaseEstimator):
+class AutoNFS(
+    CallbackSupportMixin, OtherSizes, Persistence, SelectorMixin, BaseEstimator
+):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
     def __init__(
         self,
         balance: float | str = "auto",
         *,
-        n_features_to_select: int | None = None,
+        n_features_to_select: int | float | None = None,
         min_features_to_select: int = 1,
-        max_features: int | None = None,
+        max_features: int | float | None = None,
         groups: Any = None,
         always_keep: Any = None,
         never_keep: Any = None,
@@ -188,6 +201,42 @@ class AutoNFS(CallbackSupportMixin, Persistence, SelectorMixin, BaseEstimator):
         started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
+        prepared, target, bounds = self._prepare(X, y, sample_weight)
+        work = LongWork(
+            self,
+            params,
+            prepared.problem,
+            device=settings.device,
+            bounds=bounds,
+            seed=draw_seed(self.random_state),
+            started=started,
+            data={"X": X, "y": y, "sample_weight": sample_weight},
+        )
+        with own_surroundings(), memory_advice(settings.device):
+            result = self._search(prepared.problem, settings, bounds, work)
+            run = self._train_predictor(
+                prepared.problem,
+                settings,
+                np.flatnonzero(result.support),
+                result.predictor_share,
+                seed=work.seed,
+                deadline=work.deadline(1.0),
+                monitor=work.monitor,
+            )
+        for name, value in findings(result, prepared).items():
+            setattr(self, name, value)
+        self._keep_predictor(prepared, target.code, run)
+        self._seed = work.seed
+        is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT
+        self._prepared = prepared if is_small else None
+        work.end_fit()
+        return result, result.is_cut_short or run.is_cut_short, work
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Prepared, Target, Bounds]:
+        """Check the data and encode them; sets the attributes that name columns."""
+        params = self.get_params(deep=False)
         table = read_table(X)
         validate_data(self, X, y, skip_check_array=True)
         if table.n_rows < 2:
@@ -197,7 +246,6 @@ class AutoNFS(CallbackSupportMixin, Persistence, SelectorMixin, BaseEstimator):
         wishes = wishes_from(params, table.names, table.n_features)
         bounds = bounds_from(params, table.n_features)
         wishes.check_bounds(bounds)
-        seed = draw_seed(self.random_state)
         weights, target = self._read_target(y, sample_weight, table.n_rows)
         prepared = prepare(
             table,
@@ -207,30 +255,19 @@ class AutoNFS(CallbackSupportMixin, Persistence, SelectorMixin, BaseEstimator):
             scaling=self.scaling,  # type: ignore[arg-type]
             max_categories=self.max_categories,
         )
-        work = LongWork(
-            self,
-            params,
-            prepared.problem,
-            device=settings.device,
-            bounds=bounds,
-            seed=seed,
-            started=started,
-            data={"X": X, "y": y, "sample_weight": sample_weight},
-        )
-        with own_surroundings(), memory_advice(settings.device):
-            result = self._search(prepared.problem, settings, bounds, work)
-            run = self._train_predictor(prepared.problem, settings, result, work)
-        self._target_code = target.code
-        if isinstance(target.code, ClassCode):
-            self.classes_ = target.code.classes
-        for name, value in findings(result, prepared).items():
-            setattr(self, name, value)
-        kept = prepared.features_of(np.flatnonzero(result.support))
+        return prepared, target, bounds
+
+    def _keep_predictor(
+        self, prepared: Prepared, code: ClassCode | ValueCode, run: PlainRun
+    ) -> None:
+        """Set the attributes that predictions are made from."""
+        self._target_code = code
+        if isinstance(code, ClassCode):
+            self.classes_ = code.classes
+        kept = prepared.features_of(prepared.gates_of(self.support_))
         self._encoder = prepared.encoder.take(kept)
-        self._predictor = Predictor.of(run.task, target.n_outputs)
+        self._predictor = Predictor.of(run.task, prepared.problem.n_outputs)
         self._task_network = self.task_network
-        work.end_fit()
-        return result, result.is_cut_short or run.is_cut_short, work
 
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int
@@ -288,8 +325,12 @@ class AutoNFS(CallbackSupportMixin, Persistence, SelectorMixin, BaseEstimator):
         self,
         problem: Problem,
         settings: Settings,
-        result: SearchResult,
-        work: LongWork,
+        gates: IndexArray,
+        share: float,
+        *,
+        seed: int,
+        deadline: float | None,
+        monitor: FitMonitor,
     ) -> PlainRun:
         """Refit the networks on the kept columns and all rows.
 
@@ -300,22 +341,27 @@ class AutoNFS(CallbackSupportMixin, Persistence, SelectorMixin, BaseEstimator):
             settings = replace(
                 settings, n_epochs=None, task_learning_rate=_PREDICTOR_RATE
             )
-        narrow = problem.take(np.flatnonzero(result.support))
-        share = REFIT_SHARE * result.predictor_share
+        narrow = problem.take(gates)
+        share = REFIT_SHARE * share
         return train_plain(
             narrow,
             settings,
             [np.arange(len(narrow.gates))] * _N_PREDICTORS,
             settings.schedule(narrow.n_rows, narrow.n_columns, _N_PREDICTORS, share),
-            seed=work.seed + 2,
-            deadline=work.deadline(1.0),
-            monitor=work.monitor.stage("predictor"),
+            seed=seed + 2,
+            deadline=deadline,
+            monitor=monitor.stage("predictor"),
         )
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return the mask `SelectorMixin` works with."""
         check_is_fitted(self)
         return np.asarray(self.support_)
+
+    @property
+    def n_features_(self) -> int:
+        """Return how many features are kept, under scikit-learn's name."""
+        return int(self.n_features_selected_)
 
     def transform(self, X: Any) -> Any:
         """Return the kept columns of X.

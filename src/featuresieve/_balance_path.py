@@ -6,7 +6,7 @@ and (by the estimator) the final predictor.
 """
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import t as t_distribution
@@ -22,6 +22,7 @@ from featuresieve._candidates import (
     prefix_sizes,
     votes_of,
 )
+from featuresieve._choice import Judgement
 from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
 from featuresieve._history import History
 from featuresieve._monitor import FitMonitor
@@ -35,9 +36,6 @@ from featuresieve._stacks import GateRun, train_gates
 _TEST_FRACTION = 0.2
 # Shares of max_time after which the path, and the refits, must be done.
 _PATH_SHARE, _REFIT_SHARE = 0.6, 0.85
-# Standard errors by which a set may seem worse than the best and still be plausible,
-# and by which a smaller one must be shown to be good enough.
-_DOUBT, _CAUTION = 0.5, 1.0
 # Confidence with which the best candidate must beat a constant for the answer not to be
 # doubtful, and standard errors below which there is no point in giving it.
 _CONFIDENCE, _HOPE = 0.95, 1.0
@@ -69,6 +67,8 @@ class SearchResult:
     path : list of Candidate
     history : History
         Of the gated stack.
+    judgement : Judgement or None
+        Of the candidates in the order of the path, if they were refitted.
     is_collapsed : bool
         No member kept anything, or at a single balance fewer than half of them.
     is_uninformative : bool
@@ -85,6 +85,7 @@ class SearchResult:
     balances: FloatArray
     path: list[Candidate]
     history: History
+    judgement: Judgement | None = None
     is_collapsed: bool = False
     is_uninformative: bool = False
     is_cut_short: bool = False
@@ -216,8 +217,7 @@ class BalanceSearch:
             is_returned_as_judged=len(self.splits) == 1,
         )
         losses = self._refit(votes, rules)
-        chosen = self._choose(votes, rules, losses)
-        return self._result(path_run, votes, rules, losses, chosen)
+        return self._result(path_run, votes, rules, losses)
 
     def _deadline(self, share: float) -> float | None:
         """Return the moment at which a share of the time is spent."""
@@ -273,40 +273,32 @@ class BalanceSearch:
             [self.problem.constant_losses(s.fit_rows, s.test_rows) for s in self.splits]
         )
 
-    def _choose(self, votes: Votes, rules: list[Rule], losses: HeldOutLosses) -> int:
-        """Return the smallest candidate shown to be good enough.
+    def _judge(
+        self, votes: Votes, rules: list[Rule], losses: HeldOutLosses
+    ) -> Judgement:
+        """Compare the candidates with each other and with a constant."""
+        sets = np.array([self._mask(rule, votes) for rule in rules])
+        gates = self.problem.gates
+        judgement = Judgement.of(
+            losses,
+            sets,
+            sets @ gates.n_features,
+            np.array([rule.must_gain for rule in rules]),
+            float((self._null_losses() * losses.weights).mean()),
+        )
+        gain, error = self._gain(judgement.best(), losses)
+        if gain > _HOPE * error:
+            return judgement
+        # Keep no more than was asked for.
+        fewest = self._mask(fewest_rule(votes, gates, self.bounds), votes)
+        return replace(judgement, fewest=sets.tolist().index(fewest.tolist()))
 
-        Candidates that must gain count if they are better, by one standard error of the
-        difference, than the best of the others. Plausible is a candidate that may be as
-        good as the best: its excess loss, less half a standard error, is within the
-        tolerance. The largest plausible candidate is the reference, and a smaller one
-        is good enough if its excess over it, plus one error, is within the tolerance.
-        So many rows allow a small answer, and few rows, which cannot show that columns
-        may go, keep what the gates kept.
+    def _mask(self, rule: Rule, votes: Votes) -> BoolArray:
+        """Return which gates a rule opens."""
+        return _as_mask(self._gates(rule, votes), len(self.problem.gates))
 
-        The tolerance is a share of the best loss, but never more than five times that
-        share of what the best candidate gains over a constant: on a hard problem the
-        loss is nearly all noise, and a share of it would swallow the whole gain.
-        """
-        counted = _that_count(rules, losses)
-        best = min(counted, key=losses.means.__getitem__)
-        least_loss = float(losses.means[best])
-        null_loss = float((self._null_losses() * losses.weights).mean())
-        gain = max(null_loss - least_loss, 0.0)
-        allowed = self.tolerance * min(least_loss, 5 * gain)
-        count = self.problem.gates.count
-        sizes = [count(self._gates(rule, votes)) for rule in rules]
-        excess, error = losses.excess_over(best)
-        plausible = [i for i in counted if excess[i] - _DOUBT * error[i] <= allowed]
-        reference = max(plausible, key=lambda i: (sizes[i], -losses.means[i]))
-        excess, error = losses.excess_over(reference)
-        is_shown = excess + _CAUTION * error <= allowed
-        good = [i for i in plausible if is_shown[i] or i == reference]
-        return min(good, key=lambda i: (sizes[i], losses.means[i]))
-
-    def _gain(self, rules: list[Rule], losses: HeldOutLosses) -> tuple[float, float]:
+    def _gain(self, best: int, losses: HeldOutLosses) -> tuple[float, float]:
         """Return what the best candidate gains over a constant, and its error."""
-        best = min(_that_count(rules, losses), key=losses.means.__getitem__)
         gains = self._null_losses() - losses.rows[best]
         n_rows = len(gains)
         if n_rows < 2:
@@ -320,40 +312,38 @@ class BalanceSearch:
         votes: Votes,
         rules: list[Rule],
         losses: HeldOutLosses,
-        chosen: int,
     ) -> SearchResult:
         """Put the answer together."""
-        gain, error = self._gain(rules, losses)
+        judgement = self._judge(votes, rules, losses)
+        gain, error = self._gain(judgement.best(), losses)
         freedom = max(losses.rows.shape[1] - 1, 1)
         bound = error * t_distribution.ppf(_CONFIDENCE, freedom)
-        gates = self.problem.gates
-        sets = [self._gates(rule, votes) for rule in rules]
-        counts = [gates.count(opened) for opened in sets]
-        if gain <= _HOPE * error:  # keep no more than was asked for
-            fewest = self._gates(fewest_rule(votes, gates, self.bounds), votes)
-            chosen = [opened.tolist() for opened in sets].index(fewest.tolist())
-        errors = losses.errors
+        balances = np.array([self.balances[rule.balance_index] for rule in rules])
+        order = np.lexsort((balances, judgement.sizes))
+        judgement = judgement.take(order)
+        chosen = judgement.choose(self.tolerance)
         path = [
             Candidate(
-                balance=float(self.balances[rule.balance_index]),
-                n_kept=counts[i],
+                balance=float(balances[i]),
+                n_kept=int(judgement.sizes[place]),
                 loss=float(losses.means[i]),
-                loss_error=float(errors[i]),
-                is_chosen=i == chosen,
+                loss_error=float(losses.errors[i]),
+                is_chosen=place == chosen,
             )
-            for i, rule in enumerate(rules)
+            for place, i in enumerate(order)
         ]
         return SearchResult(
-            support=_as_mask(sets[chosen], len(gates)),
+            support=judgement.sets[chosen],
             votes=votes,
-            balance_index=rules[chosen].balance_index,
+            balance_index=rules[order[chosen]].balance_index,
             balances=self.balances,
-            path=sorted(path, key=lambda row: (row.n_kept, row.balance)),
+            path=path,
             history=path_run.history,
-            is_collapsed=not votes.kept[..., ~gates.is_forced].any(),
+            judgement=judgement,
+            is_collapsed=not votes.kept[..., ~self.problem.gates.is_forced].any(),
             is_uninformative=bool(gain <= bound),
             is_cut_short=path_run.is_cut_short or losses.is_cut_short,
-            predictor_share=float(losses.best_share[chosen]),
+            predictor_share=float(judgement.best_share[chosen]),
         )
 
     def _result_of_size(
@@ -374,14 +364,6 @@ class BalanceSearch:
             is_collapsed=not votes.kept[..., ~gates.is_forced].any(),
             is_cut_short=path_run.is_cut_short,
         )
-
-
-def _that_count(rules: list[Rule], losses: HeldOutLosses) -> list[int]:
-    """Return the candidates that need not gain, and those that are shown to."""
-    trusted = [i for i, rule in enumerate(rules) if not rule.must_gain]
-    excess, error = losses.excess_over(min(trusted, key=losses.means.__getitem__))
-    is_shown = excess + _CAUTION * error < 0
-    return [i for i, rule in enumerate(rules) if is_shown[i] or not rule.must_gain]
 
 
 def _member_roles(

@@ -61,12 +61,27 @@ class Votes:
         goes to the larger mean opening, then to the larger mean logit.
         """
         logits = self.logits.astype(np.float64)
-        openings = 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))
         keys: list[npt.NDArray[Any]]
-        keys = [-key.mean(axis=(0, 1)) for key in (logits, openings, self.kept)]
+        keys = [-logits.mean(axis=(0, 1)), -self._openings()]
+        keys.append(-self.kept.mean(axis=(0, 1)))
         if self.is_last is not None:
             keys.append(self.is_last)
         return np.lexsort(keys)  # the last key counts first
+
+    def importances(self) -> FloatArray:
+        """Return the share of members that keep a gate, in the order of `ranked`.
+
+        Of all balances; a tie goes to the larger mean opening, which counts like one
+        more member.
+        """
+        n_members = self.kept.shape[0] * self.kept.shape[1]
+        counts = self.kept.sum(axis=(0, 1))
+        return np.asarray((counts + self._openings()) / (n_members + 1))
+
+    def _openings(self) -> FloatArray:
+        """Return the mean opening of each gate."""
+        logits = np.clip(self.logits.astype(np.float64), -30, 30)
+        return np.asarray((1.0 / (1.0 + np.exp(-logits))).mean(axis=(0, 1)))
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,13 @@ balance : "auto", "price" or float, default="auto"
     The weight λ of the selection penalty. "auto" trains a path of balances and
     chooses by held-out loss; "price" trains once at a closed-form price, which is
     quicker and less careful; a number is that λ, exactly.
-n_features_to_select : int or None, default=None
-    Keep exactly this many, the best ranked.
+n_features_to_select : int, float or None, default=None
+    Keep exactly this many, the best ranked; a float up to 1.0 is a share of all
+    features, rounded down.
 min_features_to_select : int, default=1
     Never keep fewer.
-max_features : int or None, default=None
-    Never keep more.
+max_features : int, float or None, default=None
+    Never keep more; a float as above.
 groups : list of lists, dict of lists, or None, default=None
     Features, by name or position, that are kept or dropped together, such as the
     one-hot columns of one variable. Counts are still counts of features.
@@ -103,12 +104,19 @@ random_state : int, RandomState or None, default=None
 ATTRIBUTES = """\
 support_ : ndarray of shape (n_features,) of bool
     Which features are kept.
-n_features_selected_ : int
+n_features_selected_, n_features_ : int
     How many.
 logits_ : ndarray of shape (n_features,)
     Mean logit over the members at the chosen balance.
 ranking_ : ndarray of shape (n_features,) of int
-    1 is the best. Features kept at more balances and by more members come first.
+    1 for every kept feature, as in scikit-learn's RFE; 2, 3, ... for the others, by
+    `order_`.
+order_ : ndarray of shape (n_features,) of int
+    Positions of all features, best first: those kept at more balances and by more
+    members. ``order_[:k]`` are the k best.
+feature_importances_ : ndarray of shape (n_features,)
+    Share of all members, of all balances, that keep a feature (a tie goes to the
+    larger mean gate), scaled to a sum of one. It falls along `order_`.
 selection_frequency_ : ndarray of shape (n_features,)
     Share of the members at the chosen balance that keep a feature.
 balance_ : float

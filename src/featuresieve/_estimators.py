@@ -40,6 +40,9 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
     True
     """
 
+    # Pickles name the class by where users find it: files may move.
+    __module__ = "featuresieve"
+
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class, or of each label.
 
@@ -54,6 +57,22 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
         """
         outputs = self._network_outputs(X)
         return self._class_code().probabilities(outputs)
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the logarithm of the probability of each class, or of each label.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            With all columns that `fit` saw.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
+            Minus infinity where a probability is zero in float64.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
 
     def _class_code(self) -> ClassCode:
         """Return how outputs become labels."""
@@ -104,6 +123,8 @@ class AutoNFSRegressor(RegressorMixin, AutoNFS):
     >>> bool(selector.support_[X.columns.get_loc("bmi")])
     True
     """
+
+    __module__ = "featuresieve"
 
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the predicted values.

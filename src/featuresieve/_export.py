@@ -21,12 +21,13 @@ _IR_VERSION = 8
 def selection(estimator: Any, class_name: str) -> dict[str, Any]:
     """Return what ``schemas/selection-1.json`` describes."""
     names = feature_names(estimator)
+    rank = np.argsort(estimator.order_) + 1
     features = [
         {
             "position": j,
             "name": names[j],
             "kept": bool(estimator.support_[j]),
-            "rank": int(estimator.ranking_[j]),
+            "rank": int(rank[j]),
             "frequency": float(estimator.selection_frequency_[j]),
             "logit": _finite(estimator.logits_[j]),
         }

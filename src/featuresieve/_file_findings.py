@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve._choice import Judgement
+from featuresieve._columns import FloatArray
 from featuresieve._file_checks import Arrays, Fields, require
-from featuresieve._findings import PATH_FIELDS
+from featuresieve._findings import PATH_FIELDS, kept_findings
 
 # What `history_` holds: dtype, and axes by name.
 _HISTORY: dict[str, tuple[type[np.generic], str]] = {
@@ -19,6 +21,17 @@ _HISTORY: dict[str, tuple[type[np.generic], str]] = {
     "n_kept": (np.int64, "records members"),
     "gates": (np.float32, "records features"),
 }
+# What a judgement holds, likewise.
+_JUDGEMENT: dict[str, tuple[type[np.generic], str]] = {
+    "sets": (np.bool_, "candidates features"),
+    "sizes": (np.int64, "candidates"),
+    "means": (np.float64, "candidates"),
+    "excess": (np.float64, "candidates candidates"),
+    "errors": (np.float64, "candidates candidates"),
+    "must_gain": (np.bool_, "candidates"),
+    "best_share": (np.float64, "candidates"),
+}
+MAX_SEED = 2**31 - 1
 # Losses of a path are NaN where nothing was held out.
 _MAY_BE_NAN = ("loss", "loss_error")
 
@@ -29,16 +42,22 @@ def findings_state(
     """Return what `findings_from_state` needs: a description for JSON, and arrays."""
     history, path = attributes["history_"], attributes["path_"]
     assert history.keys() == _HISTORY.keys(), "a new entry needs a new schema version"
-    arrays = {
-        name: attributes[f"{name}_"]
-        for name in ("support", "logits", "selection_frequency", "ranking")
-    }
+    names = ("support", "logits", "selection_frequency", "feature_importances")
+    arrays = {name: attributes[f"{name}_"] for name in names}
+    # The place of each feature in the full order, counted from one.
+    arrays["ranking"] = np.argsort(attributes["order_"]) + 1
     arrays |= {f"path.{name}": path[name] for name in path.dtype.names}
     for name, values in history.items():
         dtype, _ = _HISTORY[name]
         arrays[f"history.{name}"] = values.astype(dtype, casting="safe", copy=False)
+    judgement = attributes["_judgement"]
+    if judgement is not None:
+        values = {name: getattr(judgement, name) for name in _JUDGEMENT}
+        arrays |= {f"judgement.{name}": value for name, value in values.items()}
     description = {
         "balance": attributes["balance_"],
+        "seed": attributes["_seed"],
+        "judgement": None if judgement is None else _described(judgement),
         "n_path": len(path),
         "n_records": len(history["step"]),
         "n_members": len(history["balance"]),
@@ -46,8 +65,17 @@ def findings_state(
     return description, arrays
 
 
+def _described(judgement: Judgement) -> dict[str, Any]:
+    """Return what is no array of a judgement."""
+    return {
+        "n": len(judgement.means),
+        "null_loss": judgement.null_loss,
+        "fewest": judgement.fewest,
+    }
+
+
 def findings_from_state(
-    fields: Fields, arrays: Arrays, n_features: int
+    fields: Fields, arrays: Arrays, n_features: int, schema_version: int
 ) -> dict[str, Any]:
     """Return the learned attributes by name."""
     shape = (n_features,)
@@ -63,11 +91,8 @@ def findings_from_state(
     require(is_ranking, f"its ranking is not one of {n_features} features.")
     require(bool(support.any()), "it keeps no feature.")
     findings = {
-        "support_": support,
-        "n_features_selected_": int(support.sum()),
         "logits_": logits,
         "selection_frequency_": frequency,
-        "ranking_": ranking,
         "balance_": fields.number("balance"),
         "path_": _path(arrays, fields.count("n_path", least=1), n_features),
         "history_": _history(
@@ -77,8 +102,58 @@ def findings_from_state(
             features=n_features,
         ),
     }
+    findings |= kept_findings(support, np.argsort(ranking))
+    if schema_version == 1:
+        findings |= _of_version_1(logits)
+    else:
+        findings |= _since_version_2(fields, arrays, n_features)
     fields.finish()
     return findings
+
+
+def _of_version_1(logits: FloatArray) -> dict[str, Any]:
+    """Return what files of version 1 do not hold: the best that can be said."""
+    openings = 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))
+    openings[np.isneginf(logits)] = 0.0
+    importances = openings / openings.sum()
+    return {"feature_importances_": importances, "_seed": None, "_judgement": None}
+
+
+def _since_version_2(fields: Fields, arrays: Arrays, n_features: int) -> dict[str, Any]:
+    """Return what files hold since version 2."""
+    importances = arrays.take("feature_importances", np.float64, (n_features,))
+    require(bool((importances >= 0).all()), "it has negative importances.")
+    described = fields.take("judgement")
+    judgement = None
+    if described is not None:
+        judgement = _judgement(Fields(described, "its judgement"), arrays, n_features)
+    return {
+        "feature_importances_": importances,
+        "_seed": fields.count("seed", most=MAX_SEED),
+        "_judgement": judgement,
+    }
+
+
+def _judgement(fields: Fields, arrays: Arrays, n_features: int) -> Judgement:
+    """Return what the held-out rows said about the candidates."""
+    n = fields.count("n", least=1)
+    lengths = {"candidates": n, "features": n_features}
+    values = {
+        name: arrays.take(
+            f"judgement.{name}", dtype, tuple(lengths[axis] for axis in axes.split())
+        )
+        for name, (dtype, axes) in _JUDGEMENT.items()
+    }
+    require(bool(values["sets"].any(axis=1).all()), "it has an empty candidate.")
+    sizes = values["sets"].sum(axis=1)
+    require(bool((sizes == values["sizes"]).all()), "its candidates have other sizes.")
+    require(not values["must_gain"].all(), "none of its candidates counts.")
+    fewest = fields.take("fewest")
+    is_index = fewest is None or (type(fewest) is int and 0 <= fewest < n)
+    require(is_index, "its smallest candidate is none of its candidates.")
+    null_loss = fields.number("null_loss")
+    fields.finish()
+    return Judgement(**values, null_loss=null_loss, fewest=fewest)
 
 
 def _path(arrays: Arrays, n_path: int, n_features: int) -> npt.NDArray[Any]:

@@ -24,7 +24,7 @@ from featuresieve._targets import ClassCode
 from featuresieve._version import __version__
 
 SCHEMA = "featuresieve-selector"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 CLASS_NAMES = ("AutoNFSClassifier", "AutoNFSRegressor")
 
 # Arguments that belong to one machine. A file from elsewhere must not name a path that
@@ -118,7 +118,7 @@ def read_estimator(path: str | os.PathLike[str]) -> SavedEstimator:
 
 def _saved(header: Fields, arrays: Arrays) -> SavedEstimator:
     """Return what the header and the arrays say."""
-    version = _check_schema(header)
+    schema_version, version = _check_schema(header)
     class_name = header.text("class", CLASS_NAMES)
     parameters = {
         name: from_json_value(value, f"its parameter {name[:80]!r}")
@@ -129,7 +129,9 @@ def _saved(header: Fields, arrays: Arrays) -> SavedEstimator:
     output = header.take("output")
     require(output is None or output in _OUTPUTS, "its output is of no known kind.")
     n_features = header.count("n_features_in", least=1)
-    findings = findings_from_state(header.fields("findings"), arrays, n_features)
+    findings = findings_from_state(
+        header.fields("findings"), arrays, n_features, schema_version
+    )
     attributes: dict[str, Any] = {"n_features_in_": n_features, **findings}
     names = _names(header, n_features)
     if names is not None:
@@ -147,12 +149,12 @@ def _saved(header: Fields, arrays: Arrays) -> SavedEstimator:
     header.finish()
     arrays.finish()
     attributes |= {"_encoder": encoder, "_predictor": predictor, "_target_code": code}
-    attributes["_task_network"] = None
+    attributes |= {"_task_network": None, "_prepared": None}
     return SavedEstimator(class_name, parameters, attributes, output, version)
 
 
-def _check_schema(header: Fields) -> str:
-    """Refuse other schemas and newer versions; return the version of the writer."""
+def _check_schema(header: Fields) -> tuple[int, str]:
+    """Refuse other schemas and newer versions; return the version, and the writer's."""
     schema = header.text("schema")
     require(schema == SCHEMA, f"its schema is {schema[:80]!r}, not {SCHEMA!r}.")
     schema_version = header.count("schema_version", least=1)
@@ -163,7 +165,7 @@ def _check_schema(header: Fields) -> str:
         f"{version[:80]}; featuresieve {__version__} reads versions up to "
         f"{SCHEMA_VERSION}: install a newer release.",
     )
-    return version
+    return schema_version, version
 
 
 def _names(header: Fields, n_features: int) -> npt.NDArray[Any] | None:

@@ -1,11 +1,13 @@
 """What a search found, as the learned attributes of an estimator and as a table."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from featuresieve._balance_path import SearchResult
+from featuresieve._gates import BoolArray, IndexArray
 from featuresieve._preparation import Prepared
 
 PATH_FIELDS = [
@@ -26,15 +28,32 @@ def findings(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
     rows = [
         (r.balance, r.n_kept, r.loss, r.loss_error, r.is_chosen) for r in result.path
     ]
+    importances = prepared.by_feature(votes.importances(), 0.0)
+    judgement = result.judgement
+    if judgement is not None:
+        by_feature = prepared.by_feature(judgement.sets, False)
+        judgement = replace(judgement, sets=by_feature)
     return {
-        "support_": support,
-        "n_features_selected_": int(support.sum()),
         "logits_": prepared.by_feature(logits, -np.inf),
         "selection_frequency_": prepared.by_feature(frequency, 0.0),
-        "ranking_": prepared.ranking(votes.ranked()),
+        "feature_importances_": importances / importances.sum(),
         "balance_": float(result.balances[at_balance]),
         "path_": np.array(rows, dtype=PATH_FIELDS),
         "history_": _history(result, prepared),
+        "_judgement": judgement,
+    } | kept_findings(support, prepared.order(votes.ranked()))
+
+
+def kept_findings(support: BoolArray, order: IndexArray) -> dict[str, Any]:
+    """Return the learned attributes that follow from what is kept, and the order."""
+    ranking = np.ones(len(support), dtype=np.int64)
+    left_out = order[~support[order]]
+    ranking[left_out] = np.arange(2, len(left_out) + 2)
+    return {
+        "support_": support,
+        "n_features_selected_": int(support.sum()),
+        "ranking_": ranking,
+        "order_": order,
     }
 
 
@@ -68,18 +87,18 @@ def feature_table(estimator: Any) -> Any:
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         names = np.array([f"x{j}" for j in range(n_features)])
+    order = estimator.order_
     columns = {
-        "name": np.asarray(names, dtype=str),
-        "kept": estimator.support_,
-        "logit": estimator.logits_,
-        "frequency": estimator.selection_frequency_,
-        "rank": estimator.ranking_,
+        "name": np.asarray(names, dtype=str)[order],
+        "kept": estimator.support_[order],
+        "logit": estimator.logits_[order],
+        "frequency": estimator.selection_frequency_[order],
+        "rank": np.arange(1, n_features + 1),
     }
     fields = [(name, values.dtype) for name, values in columns.items()]
     table = np.empty(n_features, dtype=fields)
     for name, values in columns.items():
         table[name] = values
-    table = table[np.argsort(estimator.ranking_)]
     try:
         import pandas as pd
     except ImportError:

@@ -16,12 +16,19 @@ from featuresieve._files import (
     read_estimator,
     write_estimator,
 )
+from featuresieve._plain_state import from_plain_state, plain_state
 
 PathLike = str | os.PathLike[str]
 
 
 class Persistence:
     """What an estimator inherits to be saved and loaded."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return plain_state(super().__getstate__())  # type: ignore[arg-type]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(from_plain_state(state))  # type: ignore[misc]
 
     def save(self, path: PathLike) -> None:
         """Write the fitted estimator to one file, without pickle.

@@ -1,4 +1,8 @@
-"""The fitted networks as plain numpy arrays, and predictions from them."""
+"""The fitted networks as plain numpy arrays, and predictions from them.
+
+Products are computed in float64. In float32 the last digits of a row change with the
+rows beside it, also in blocks of one fixed shape, and differently on each processor.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -7,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from featuresieve._columns import Float32Array
+from featuresieve._columns import FloatArray
 from featuresieve._module_network import ModuleFactory, ModuleStack
 from featuresieve._sparse_rows import is_sparse
 from featuresieve._stack_trainer import TaskStack
@@ -70,23 +74,28 @@ class Predictor:
                 )
                 for state in self.members
             ]
-        return np.stack(by_member).astype(np.float64)
+        return np.stack(by_member)
 
     def _module_outputs(
         self,
         state: dict[str, npt.NDArray[Any]],
         features: Any,
         task_network: ModuleFactory,
-    ) -> Float32Array:
+    ) -> FloatArray:
         """Rebuild the user's module on the CPU and run it."""
         if is_sparse(features):
             features = features.toarray()
+        rows = torch.from_numpy(features)
         with own_surroundings(), torch.no_grad():
             with torch.random.fork_rng(devices=[]):
                 module = task_network(features.shape[1], self.n_outputs)
             module.load_state_dict({k: torch.tensor(v) for k, v in state.items()})
-            module.float().eval()
-            return np.asarray(module(torch.from_numpy(features)).numpy())
+            module.eval()
+            try:
+                outputs = module.double()(rows.double())
+            except RuntimeError:  # it makes float32 tensors of its own
+                outputs = module.float()(rows)
+            return np.asarray(outputs.double().numpy())
 
 
 def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
@@ -99,12 +108,13 @@ def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
     return state
 
 
-def _mlp_outputs(state: dict[str, npt.NDArray[Any]], features: Any) -> Float32Array:
+def _mlp_outputs(state: dict[str, npt.NDArray[Any]], features: Any) -> FloatArray:
     """Run one MLP: affine layers with a ReLU between them."""
-    hidden: Any = features
+    hidden: Any = features.astype(np.float64)
     n_layers = len(state) // 2
     for layer in range(n_layers):
-        hidden = hidden @ state[f"weight{layer}"] + state[f"bias{layer}"]
+        weight = state[f"weight{layer}"].astype(np.float64)
+        hidden = hidden @ weight + state[f"bias{layer}"]
         if layer < n_layers - 1:
             hidden = np.maximum(hidden, 0)
     return np.asarray(hidden)

@@ -10,7 +10,7 @@ import torch
 from featuresieve._canonical import canonical_rows, feature_digests, row_hashes
 from featuresieve._columns import Scaling
 from featuresieve._encoding import TableEncoder
-from featuresieve._gates import IndexArray
+from featuresieve._gates import BoolArray, IndexArray
 from featuresieve._problem import Problem
 from featuresieve._row_weights import RowWeights
 from featuresieve._sparse_rows import is_sparse
@@ -56,19 +56,20 @@ class Prepared:
         spread[..., features] = np.repeat(by_gate, sizes, axis=-1)
         return spread
 
-    def ranking(self, ranked: IndexArray) -> IndexArray:
-        """Return the rank of every feature, one for the best, from that of the gates.
+    def order(self, ranked: IndexArray) -> npt.NDArray[np.int64]:
+        """Return the features, best first, from the gates, best first.
 
         Features of a group follow each other; those never kept come last.
         """
-        order = [np.sort(self.units[g]) for g in ranked]
-        with_gate = np.concatenate(order)
+        with_gate = np.concatenate([np.sort(self.units[g]) for g in ranked])
         is_left_out = np.ones(self.n_features, dtype=bool)
         is_left_out[with_gate] = False
-        ranking = np.empty(self.n_features, dtype=np.int64)
-        everything = np.concatenate([with_gate, np.flatnonzero(is_left_out)])
-        ranking[everything] = np.arange(1, self.n_features + 1)
-        return ranking
+        order = np.concatenate([with_gate, np.flatnonzero(is_left_out)])
+        return order.astype(np.int64)
+
+    def gates_of(self, support: BoolArray) -> IndexArray:
+        """Return the gates that open some features, ascending."""
+        return np.flatnonzero([support[unit[0]] for unit in self.units])
 
 
 def prepare(

@@ -60,6 +60,14 @@ class Problem:
         return int(self.features.shape[0])
 
     @property
+    def n_bytes(self) -> int:
+        """Return the memory that the features take."""
+        if isinstance(self.features, np.ndarray):
+            return self.features.nbytes
+        parts = (self.features.data, self.features.indices, self.features.indptr)
+        return sum(part.nbytes for part in parts)
+
+    @property
     def n_columns(self) -> int:
         """Return the number of encoded columns."""
         return int(self.features.shape[1])

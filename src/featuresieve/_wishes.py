@@ -45,7 +45,7 @@ class Wishes:
         """Refuse counts that whole groups, kept and dropped features do not allow."""
         if self.is_dropped.all():
             raise ValueError("never_keep must leave at least one feature, got all.")
-        gates = self._gates(self.units(), np.arange(0))
+        gates = self.gates(self.units())
         n_left, n_kept = gates.n_features_in_all, int(self._kept_with_groups().sum())
         for name, value in (
             ("n_features_to_select", bounds.exactly),
@@ -82,10 +82,12 @@ class Wishes:
             is_kept[group] |= is_kept[group].any()
         return is_kept
 
-    def _gates(self, units: Sequence[IndexArray], columns: IndexArray) -> Gates:
-        """Return one gate for each unit."""
+    def gates(
+        self, units: Sequence[IndexArray], columns: IndexArray | None = None
+    ) -> Gates:
+        """Return one gate for each unit, by default without columns behind them."""
         return Gates(
-            columns,
+            np.arange(0) if columns is None else columns,
             np.array([len(unit) for unit in units], dtype=np.intp),
             np.array([self.costs[unit].sum() for unit in units]),
             np.array([self.is_kept[unit].any() for unit in units], dtype=bool),
@@ -111,7 +113,7 @@ class Wishes:
         own = [order[starts[j] : starts[j] + counts[j]] for j in range(len(counts))]
         parts = [np.concatenate([own[j] for j in unit]) for unit in units]
         gate_of_column = np.repeat(np.arange(len(units)), [len(p) for p in parts])
-        return self._gates(units, gate_of_column), units, np.concatenate(parts)
+        return self.gates(units, gate_of_column), units, np.concatenate(parts)
 
 
 def wishes_from(

@@ -5,8 +5,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from featuresieve import __version__
 from featuresieve._command._scoring import LEAST_ROWS
 from featuresieve._command._selecting import Outcome
@@ -73,9 +71,9 @@ def _ranked(outcome: Outcome) -> list[dict[str, Any]]:
             "name": names[place],
             "kept": bool(selector.support_[place]),
             "frequency": float(selector.selection_frequency_[place]),
-            "rank": int(selector.ranking_[place]),
+            "rank": rank,
         }
-        for place in np.argsort(selector.ranking_, kind="stable")
+        for rank, place in enumerate(selector.order_, start=1)
     ]
 
 

@@ -61,6 +61,6 @@ def columns_of(estimator: Any) -> dict[str, npt.NDArray[Any]]:
     check_selector(estimator)
     return {
         "is_kept": estimator.support_,
-        "ranking": estimator.ranking_,
+        "ranking": np.argsort(estimator.order_) + 1,
         "feature_names": feature_names_of(estimator),
     }

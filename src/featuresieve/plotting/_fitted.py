@@ -24,5 +24,4 @@ def feature_names_of(estimator: Any) -> npt.NDArray[np.str_]:
     """Return the names of all columns in input order, x0, x1, ... if they have none."""
     table = estimator.feature_table()  # best ranked first
     names = np.asarray(table["name"], dtype=str)
-    ranking: npt.NDArray[np.int64] = estimator.ranking_
-    return names[ranking - 1]
+    return np.asarray(names[np.argsort(estimator.order_)])

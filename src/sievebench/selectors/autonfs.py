@@ -157,7 +157,8 @@ mask_learning_rate, task_learning_rate : default=None
             for category in (SelectionCollapseWarning, UninformativeTargetWarning):
                 warnings.simplefilter("ignore", category)
             self.estimator_.fit(X, y)
-        return np.asarray(X.shape[1] - self.estimator_.ranking_, dtype=np.float64)
+        rank = np.argsort(self.estimator_.order_)
+        return np.asarray(X.shape[1] - 1 - rank, dtype=np.float64)
 
     def _automatic_support(self) -> Support:
         """Return what AutoNFS kept."""
