@@ -9,6 +9,7 @@ from encoded_tables import (
     fitted,
     mixed_frame,
     sparse_table,
+    through_json,
 )
 from featuresieve._encoding import TableEncoder
 
@@ -55,6 +56,11 @@ HOSTILE = {
     "flag": put("description", "is_sparse", value=0),
     "sparse without arrays": put("description", "is_sparse", value=True),
     "features no list": put("description", "features", value={"a": 1}),
+    "kinds no list": put("description", "kinds", value="number"),
+    "too few kinds": put("description", "kinds", value=["number"]),
+    "unknown kinds": put("description", "kinds", value=["colour"] * 9),
+    "no text for a kind": put("description", "kinds", value=[["number"]] * 9),
+    "another kind": put("description", "kinds", 0, value="date"),
     "feature no object": put(*FIRST, value=3),
     "feature beyond": put(*FIRST, "feature", value=9),
     "feature below": put(*FIRST, "feature", value=-1),
@@ -121,6 +127,21 @@ def test_a_hostile_sparse_state_is_refused(name, value):
     description, arrays = fitted(sparse_table()).state()
     with pytest.raises(ValueError, match="not the state of an encoder"):
         TableEncoder.from_state(description, arrays | {name: value})
+
+
+def test_the_kinds_of_all_columns_survive_take_and_state():
+    taken = fitted(mixed_frame()).take(np.array([2]))
+    numeric = ["number", "number", "category", "category", "boolean", "date"]
+    expected = (*numeric, "category", "number", "empty")
+    assert taken.kinds == through_json(taken).kinds == expected
+
+
+def test_a_state_without_kinds_is_that_of_numbers_or_of_an_early_version():
+    description, arrays = fitted(np.eye(3)).state()
+    assert "kinds" not in description
+    description, arrays = fitted(mixed_frame()).state()
+    del description["kinds"]
+    assert TableEncoder.from_state(description, arrays).kinds == ()
 
 
 @pytest.mark.parametrize("nothing", [None, [], "x", 3])

@@ -21,6 +21,9 @@ from featuresieve._encoding_state import StateReader, StateWriter
 from featuresieve._number_encoder import NumberEncoder
 from featuresieve._table import Table
 
+# Kinds of which a matrix of floats can hold every value.
+NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
+
 
 @dataclass(frozen=True, eq=False)
 class FeatureEncoder:
@@ -107,12 +110,16 @@ class TableEncoder:
         The encoded features of a sparse table; None if the table was dense.
     sparse_spreads : array of float
         Their root mean squares.
+    kinds : tuple of str
+        The kind of every feature of the table, also of those that `take` left out.
+        Empty if all are numbers or booleans.
     """
 
     n_features_in: int
     features: tuple[FeatureEncoder, ...]
     sparse_features: IndexArray | None
     sparse_spreads: FloatArray
+    kinds: tuple[str, ...] = ()
 
     @classmethod
     def fit(
@@ -151,7 +158,7 @@ class TableEncoder:
                 column = column.take(rows)
             encoder = _learnt(column, weights, scaling, max_categories)
             features.append(_feature(table, j, column, encoder))
-        return cls(table.n_features, tuple(features), None, np.ones(0))
+        return cls._of(features)
 
     @classmethod
     def fit_transform(
@@ -194,7 +201,14 @@ class TableEncoder:
                 else:
                     known[j] = NumberEncoder.fit_into_(out, column, used, scaling)
             features.append(_feature(table, j, column, known[j]))
-        return cls(table.n_features, tuple(features), None, np.ones(0)), encoded
+        return cls._of(features), encoded
+
+    @classmethod
+    def _of(cls, features: list[FeatureEncoder]) -> "TableEncoder":
+        """Return the encoder of a dense table from that of each feature."""
+        kinds = tuple(str(feature.kind) for feature in features)
+        kinds = () if NUMERIC_KINDS.issuperset(kinds) else kinds
+        return cls(len(features), tuple(features), None, np.ones(0), kinds)
 
     @property
     def is_sparse(self) -> bool:
@@ -290,6 +304,8 @@ class TableEncoder:
             "is_sparse": self.is_sparse,
             "features": described,
         }
+        if self.kinds:
+            description["kinds"] = list(self.kinds)
         arrays = writer.arrays()
         if self.sparse_features is not None:
             arrays = {
@@ -317,7 +333,8 @@ class TableEncoder:
             FeatureEncoder(entry.feature, entry.name, entry.kind, entry.encoder)
             for entry in reader.entries()
         )
-        return cls(reader.n_features_in, features, None, np.ones(0))
+        kinds = reader.kinds()
+        return cls(reader.n_features_in, features, None, np.ones(0), kinds)
 
 
 def _feature(

@@ -119,6 +119,17 @@ class StateReader:
             left = len(self._array(key, dtype)) - self._places.get(key, 0)
             _require(left == 0, f"all of {key} belongs to features")
 
+    def kinds(self) -> tuple[str, ...]:
+        """Return the kinds of all features; nothing where none is written."""
+        kinds = self._description.get("kinds", [])
+        _require(isinstance(kinds, list), "its kinds are a list")
+        _require(len(kinds) in (0, self.n_features_in), "every feature has a kind")
+        _require(all(kind in _KINDS for kind in kinds), "its kinds are known")
+        for entry in self._description["features"]:
+            is_same = not kinds or kinds[entry["feature"]] == entry["kind"]
+            _require(is_same, "a kept feature is of the kind of that feature")
+        return tuple(kinds)
+
     def _category(self, entry: dict[str, Any]) -> CategoryEncoder:
         """Read an encoder of categories."""
         levels = entry.get("levels")
