@@ -79,17 +79,24 @@ class CategoryEncoder:
 
     def transform_into_(self, out: Float32Array, column: Column) -> None:
         """Write the indicators into `out`, (rows, n_columns)."""
-        unseen = len(self.shares)
-        other = len(self.levels) if self.has_other else unseen
-        missing = unseen - 1 if self.has_missing else unseen
         places = {level: place for place, level in enumerate(self.levels)}
+        states = [places.get(level, self.other_state) for level in column.levels]
         # The last is that of code -1, a missing value.
-        states = [*(places.get(level, other) for level in column.levels), missing]
-        of_row = np.array(states)[column.values]
-        for place, indicator in enumerate(self._indicators().T):
+        of_row = np.array([*states, self.missing_state])[column.values]
+        for place, indicator in enumerate(self.indicators().T):
             out[:, place] = indicator[of_row]
 
-    def _indicators(self) -> Float32Array:
+    @property
+    def other_state(self) -> int:
+        """Return the state of a level that is not among `levels`."""
+        return len(self.levels) if self.has_other else len(self.shares)
+
+    @property
+    def missing_state(self) -> int:
+        """Return the state of a missing value."""
+        return len(self.shares) - self.has_missing
+
+    def indicators(self) -> Float32Array:
         """Return the encoded columns of each state, and of what was not seen."""
         n_states = len(self.shares)
         table = np.zeros((n_states + 1, self.n_columns), dtype=np.float32)

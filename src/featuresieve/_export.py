@@ -1,21 +1,14 @@
-"""A selection for other programs: as JSON, and as a graph of ONNX."""
+"""A selection for other programs, as JSON."""
 
 import json
 import math
 from typing import Any
-
-import numpy as np
 
 from featuresieve._targets import ClassCode
 from featuresieve._version import __version__
 
 SCHEMA = "featuresieve-selection"
 SCHEMA_VERSION = 1
-
-# Gather on an axis is the same since opset 13; IR version 8 belongs to its time. Newer
-# runtimes load older models, not the other way round.
-_OPSET = 13
-_IR_VERSION = 8
 
 
 def selection(estimator: Any, class_name: str) -> dict[str, Any]:
@@ -88,47 +81,3 @@ def _candidate(row: Any) -> dict[str, Any]:
 def _finite(value: Any) -> float | None:
     """Return a number for JSON, which has no infinities."""
     return float(value) if math.isfinite(value) else None
-
-
-def column_selector(estimator: Any) -> bytes:
-    """Return a model of ONNX that takes the kept columns of a float32 matrix.
-
-    It has an input X of shape (rows, n_features_in_) and an output kept of shape
-    (rows, n_features_selected_). The names of the columns are metadata, as JSON lists.
-    """
-    try:
-        from onnx import TensorProto, checker, helper, numpy_helper
-    except ImportError:
-        raise ImportError(
-            'to_onnx needs the package onnx: pip install "featuresieve[onnx]".'
-        ) from None
-    kept = np.flatnonzero(estimator.support_).astype(np.int64)
-    n_features = len(estimator.support_)
-
-    def matrix(name: str, n_columns: int) -> Any:
-        return helper.make_tensor_value_info(
-            name, TensorProto.FLOAT, ["rows", n_columns]
-        )
-
-    graph = helper.make_graph(
-        [helper.make_node("Gather", ["X", "columns"], ["kept"], axis=1)],
-        "featuresieve",
-        [matrix("X", n_features)],
-        [matrix("kept", len(kept))],
-        [numpy_helper.from_array(kept, "columns")],
-    )
-    model = helper.make_model(
-        graph,
-        opset_imports=[helper.make_opsetid("", _OPSET)],
-        ir_version=_IR_VERSION,
-        producer_name="featuresieve",
-        producer_version=__version__,
-    )
-    names = feature_names(estimator)
-    metadata = {
-        "feature_names_in": json.dumps(names),
-        "feature_names_out": json.dumps([names[j] for j in kept]),
-    }
-    helper.set_model_props(model, metadata)
-    checker.check_model(model, full_check=True)
-    return bytes(model.SerializeToString(deterministic=True))

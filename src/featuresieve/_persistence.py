@@ -9,13 +9,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from featuresieve._atomic_file import write_atomically
 from featuresieve._exceptions import FeatureSieveWarning, FileFormatError
-from featuresieve._export import column_selector, selection_text
+from featuresieve._export import selection_text
 from featuresieve._files import (
     CLASS_NAMES,
     SavedEstimator,
     read_estimator,
     write_estimator,
 )
+from featuresieve._onnx_model import onnx_model
 from featuresieve._plain_state import from_plain_state, plain_state
 
 PathLike = str | os.PathLike[str]
@@ -92,25 +93,39 @@ class Persistence:
             write_atomically(path, f"{text}\n".encode())
         return text
 
-    def to_onnx(self, path: PathLike) -> None:
-        """Write a model of ONNX that selects the kept columns.
+    def to_onnx(
+        self, path: PathLike, *, predictor: bool = False, dtype: str = "float32"
+    ) -> None:
+        """Write a model of ONNX that selects the kept columns, or predicts with them.
 
-        It has one input, ``X``, a float tensor of shape (rows, n_features_in_), and one
-        output, ``kept``, with the kept columns of it. The metadata ``feature_names_in``
-        and ``feature_names_out`` are JSON lists. Needs the extra `onnx`.
+        If all columns of the table in `fit` were numbers or booleans, there is one
+        input, ``X``, of shape (rows, n_features_in_), NaN where a value is missing. A
+        table with text, categories or dates goes in column by column, each an input of
+        its name and of shape (rows, 1); docs/files.md says how. Needs the extra `onnx`.
 
         Parameters
         ----------
         path : str or path-like
             An existing file is replaced.
+        predictor : bool, default=False
+            False: the output ``kept`` holds the kept columns of ``X``, or outputs
+            ``kept_...`` those of the inputs, which are all columns. True: of columns
+            the kept ones are the inputs, and the outputs are ``label`` and
+            ``probabilities``, ``labels`` and ``probabilities`` if there are several
+            labels a row, or ``prediction``.
+        dtype : {"float32", "float64"}, default="float32"
+            Of the numbers that go in and come out; inside it is float64.
 
         Raises
         ------
         ImportError
             If onnx is not installed.
+        TypeError, ValueError
+            If ONNX cannot hold the levels of a column or the class labels, and for the
+            predictor always with a `task_network` of your own.
         """
         check_is_fitted(self)
-        write_atomically(path, column_selector(self))
+        write_atomically(path, onnx_model(self, predictor=predictor, dtype=dtype))
 
     @classmethod
     def load(cls, path: PathLike) -> Self:
