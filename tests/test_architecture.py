@@ -96,6 +96,7 @@ LIBRARY_ORDER = [
     "__init__",
     "process",
     "plotting",
+    "onnx",
     "report",
     "_command_options",
     "_command_parser",

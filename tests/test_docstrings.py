@@ -8,7 +8,12 @@ import inspect
 import pytest
 from numpydoc.validate import validate
 
-PUBLIC = ["featuresieve", "featuresieve.plotting", "sievebench.selectors"]
+PUBLIC = [
+    "featuresieve",
+    "featuresieve.onnx",
+    "featuresieve.plotting",
+    "sievebench.selectors",
+]
 # Not documented, documented but not there, no description.
 ABOUT_PARAMETERS = {"PR01", "PR02", "PR07"}
 

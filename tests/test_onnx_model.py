@@ -1,6 +1,7 @@
 """A predictor or a table of several kinds goes to ONNX, and answers as it did."""
 
 import json
+import sys
 
 import numpy as np
 import onnx
@@ -12,6 +13,7 @@ from torch import nn
 
 import featuresieve
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve.onnx import register_converters
 from made_tables import class_table, value_table
 from onnx_feeds import feeds, kinds_of
 from onnx_tables import (
@@ -301,3 +303,9 @@ def test_labels_that_a_tensor_cannot_hold_are_refused(tmp_path):
 def test_arguments_are_checked(options, error, match, mixed, tmp_path):
     with pytest.raises(error, match=match):
         mixed.to_onnx(tmp_path / "model.onnx", **options)
+
+
+def test_converters_need_skl2onnx(monkeypatch):
+    monkeypatch.setitem(sys.modules, "skl2onnx", None)
+    with pytest.raises(ImportError, match="pip install skl2onnx"):
+        register_converters()

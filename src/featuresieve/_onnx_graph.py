@@ -8,6 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+# The oldest opset that has all operations as they still are, and that of ai.onnx.ml.
+OPSET = 13
+TEXT_OPSET = 2
+
 
 class TensorType(IntEnum):
     """Types of tensors, with the numbers that ONNX gives them."""
@@ -47,8 +51,8 @@ class UniqueNames:
 class Graph:
     """Nodes in the order in which they run, and their constants.
 
-    Operations are those of opset 13, which later opsets left as they are, and
-    ``LabelEncoder`` of ai.onnx.ml 2.
+    Operations are those of `OPSET`, which later opsets left as they are, and
+    ``LabelEncoder`` of ai.onnx.ml.
 
     Parameters
     ----------

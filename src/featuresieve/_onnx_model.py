@@ -16,7 +16,7 @@ from featuresieve._onnx_columns import (
     tensor_type_of_kind,
 )
 from featuresieve._onnx_encoding import add_encoding
-from featuresieve._onnx_graph import Graph, TensorType, UniqueNames
+from featuresieve._onnx_graph import OPSET, TEXT_OPSET, Graph, TensorType, UniqueNames
 from featuresieve._onnx_predictor import (
     add_labels,
     add_networks,
@@ -27,10 +27,7 @@ from featuresieve._onnx_predictor import (
 from featuresieve._targets import ClassCode, ValueCode
 from featuresieve._version import __version__
 
-# Newer runtimes load older models, not the other way round: the oldest opset that has
-# all operations as they still are, and the IR version of its time.
-_OPSET = 13
-_TEXT_OPSET = 2  # of ai.onnx.ml
+# Newer runtimes load older models, not the other way round: that of the opset's time.
 _IR_VERSION = 8
 
 _NUMBER_TYPES = {"float32": TensorType.FLOAT, "float64": TensorType.DOUBLE}
@@ -141,8 +138,8 @@ class _Model:
             [border(*entry) for entry in self.outputs],
             [numpy_helper.from_array(v, k) for k, v in self.graph.constants.items()],
         )
-        opsets = {"": _OPSET}
-        opsets |= {n.domain: _TEXT_OPSET for n in self.graph.nodes if n.domain}
+        opsets = {"": OPSET}
+        opsets |= {n.domain: TEXT_OPSET for n in self.graph.nodes if n.domain}
         model = helper.make_model(
             graph,
             opset_imports=[helper.make_opsetid(*pair) for pair in opsets.items()],
