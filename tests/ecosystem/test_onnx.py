@@ -1,5 +1,8 @@
 """Models of ONNX answer in onnxruntime as the estimators do, and pipelines too."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import onnx
 import onnxruntime
@@ -193,6 +196,18 @@ def test_regression_pipeline_agrees(last, table):
     scale = np.abs(predicted).max(axis=0)
     # The hyperbolic sine of a heavy target stretches what float32 left out.
     np.testing.assert_allclose(found / scale, predicted / scale, rtol=0, atol=1e-4)
+
+
+def test_page_on_files_converts_a_pipeline():
+    page = Path(__file__).parents[2] / "docs" / "files.md"
+    (code,) = re.findall(r"^```py\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S)
+    rows, y = float_table()
+    names = {"rows": rows, "y": y, "AutoNFSClassifier": AutoNFSClassifier}
+    names |= {"make_pipeline": make_pipeline, "StandardScaler": StandardScaler}
+    exec(code, names)
+    found = answers(names["model"], {"X": rows})["probabilities"]
+    expected = names["pipeline"].predict_proba(rows)
+    np.testing.assert_allclose(found, expected, **FLOAT32)
 
 
 def test_several_labels_convert():
