@@ -4,9 +4,11 @@ What a file is, is told by its first bytes, not by its name.
 """
 
 import bz2
+import codecs
 import gzip
 import lzma
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -38,14 +40,23 @@ _FORMATS: tuple[tuple[bytes, Format], ...] = (
     (b"FEA1", "arrow"),
     (b"\xff\xff\xff\xff", "arrow"),  # a stream of Arrow, not a file of it
 )
+# What people have beside tables in files, and what to do with it.
+_SHEET = "save its sheet as CSV first"
 _FOREIGN = (
-    (b"SQLite format 3", "a database"),
-    (b"\xd0\xcf\x11\xe0", "an old spreadsheet"),
-    (b"%PDF", "a PDF"),
-    (b"\x89HDF", "HDF5"),
-    (b"\x80\x04\x95", "a pickle"),
-    (b"\x80\x05\x95", "a pickle"),
+    (b"SQLite format 3", "an SQLite database", "export the table as CSV first"),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet of Excel", _SHEET),
+    (b"%PDF", "a PDF", "copy its table into a CSV file first"),
+    (b"\x89HDF", "HDF5", "convert it to CSV or Parquet first"),
+    (b"\x80\x04\x95", "a pickle", "convert it to CSV or Parquet first"),
+    (b"\x80\x05\x95", "a pickle", "convert it to CSV or Parquet first"),
+    (b"<!", "a web page", "download the table itself"),
+    (b"<html", "a web page", "download the table itself"),
+    (b"<?xml", "XML", "convert it to CSV or Parquet first"),
 )
+# A header may begin with a bracket too, [name] say, but not with what JSON has there.
+_JSON = re.compile(rb'\s*(\{\s*["}]|\[\s*([\[{"\d-]|null|true|false))')
+_JSON_ENDINGS = (".json", ".jsonl", ".ndjson", ".geojson")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # What the openers of damaged archives raise.
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
@@ -149,6 +160,10 @@ def open_source(name: str) -> Iterator[Source]:
 
 def _existing(name: str) -> Path:
     """Return the path of a file that can be opened."""
+    if _ADDRESS.match(name):
+        raise TableFileError(
+            f"{name} is an address, and only files are read: download it first."
+        )
     path = Path(name).expanduser()
     if path.is_dir():
         raise TableFileError(f"{name} is a folder, not a file.")
@@ -182,16 +197,21 @@ def _identified(source: Source) -> Source:
     )
     packed = Source(source.name, source.path, compression, spool=source.spool)
     first = packed.first_bytes(64) if compression else stored
-    for mark, what in _FOREIGN:
-        if first.startswith(mark):
-            raise TableFileError(
-                f"{source.name} is {what}; the command reads CSV, TSV, Parquet and "
-                "Feather."
-            )
+    _check_kind(source.name, first.removeprefix(codecs.BOM_UTF8))
     kind = next((f for mark, f in _FORMATS if first.startswith(mark)), "text")
     return Source(
         source.name, source.path, compression, cast("Format", kind), source.spool
     )
+
+
+def _check_kind(name: str, first: bytes) -> None:
+    """Refuse what is known to be no table, and say what to do."""
+    for mark, what, advice in _FOREIGN:
+        if first[: len(mark)].lower() == mark.lower():
+            raise TableFileError(f"{name} is {what}, not CSV or Parquet: {advice}.")
+    has_ending = any(ending in name.lower() for ending in _JSON_ENDINGS)
+    if _JSON.match(first) or (has_ending and first.lstrip()[:1] in (b"{", b"[")):
+        raise TableFileError(f"{name} is JSON: convert it to CSV or Parquet first.")
 
 
 @contextmanager
@@ -229,8 +249,8 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
         for member in archive.infolist()
         if not member.is_dir() and not member.filename.startswith("__MACOSX/")
     ]
-    if any(member.filename.startswith("xl/") for member in members):
-        raise TableFileError(f"{name} is a spreadsheet; save its sheet as CSV first.")
+    if any(member.filename.startswith(("xl/", "content.xml")) for member in members):
+        raise TableFileError(f"{name} is a spreadsheet: {_SHEET}.")
     if len(members) != 1:
         raise TableFileError(f"{name} must hold one file, got {len(members)}.")
     if members[0].flag_bits & 1:
