@@ -5,13 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from featuresieve._exceptions import FeatureSieveError
 
 # Options that only a command line makes sense of.
 _NOT_IN_FILES = ("file", "config")
-_LISTS = ("keep", "drop", "group", "cost", "class_weight")
+_LISTS = ("keep", "drop", "group", "cost", "class_weight", "missing", "type")
+ColumnType = Literal["number", "category", "date", "text"]
+TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 
 
 class UsageError(FeatureSieveError, ValueError):
@@ -34,6 +36,12 @@ class SelectOptions:
         Columns that go together.
     cost, class_weight : dict
         Prices of columns; weights of classes, or {"balanced": 1}.
+    missing : tuple of str
+        Texts that count as missing values.
+    type : dict
+        What columns, by name or pattern, are to be read as.
+    skip : int
+        Lines before the header.
     """
 
     file: str
@@ -55,6 +63,9 @@ class SelectOptions:
     epochs: int | None = None
     encoding: str | None = None
     delimiter: str | None = None
+    missing: tuple[str, ...] = ()
+    type: Mapping[str, ColumnType] = field(default_factory=dict)
+    skip: int = 0
     out: str | None = None
     json: str | None = None
     save: str | None = None
@@ -77,6 +88,10 @@ class ApplyOptions:
         Further columns to copy.
     encoding, delimiter : str or None
         How text is written; found if None.
+    missing : tuple of str
+        Texts that count as missing values.
+    skip : int
+        Lines before the header.
     """
 
     saved: str
@@ -86,6 +101,8 @@ class ApplyOptions:
     also: tuple[str, ...] = ()
     encoding: str | None = None
     delimiter: str | None = None
+    missing: tuple[str, ...] = ()
+    skip: int = 0
 
 
 def read_config(path: str) -> dict[str, Any]:
@@ -139,6 +156,8 @@ def _from_toml(label: str, name: str, value: Any) -> Any:
         if name == "class_weight" and value == "balanced":
             return {"balanced": 1.0}
         return _numbers(label, value)
+    if name == "type":
+        return _types(label, value)
     if name == "group":
         if not isinstance(value, list):
             raise UsageError(f"{label} must be a list of lists of names.")
@@ -152,6 +171,14 @@ def _names(label: str, value: Any) -> list[str]:
     if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
         raise UsageError(f"{label} must be a list of names, got {value!r}.")
     return names
+
+
+def _types(label: str, value: Any) -> dict[str, str]:
+    """Return types by name."""
+    if not isinstance(value, dict) or not all(v in TYPES for v in value.values()):
+        allowed = ", ".join(TYPES)
+        raise UsageError(f"{label} must be a table of {allowed}, got {value!r}.")
+    return value
 
 
 def _numbers(label: str, value: Any) -> dict[str, float]:

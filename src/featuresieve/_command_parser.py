@@ -1,10 +1,11 @@
 """The words of the command line, and their help."""
 
 import argparse
+import codecs
 from typing import Any, NoReturn
 
 from featuresieve import __version__
-from featuresieve._command_options import UsageError
+from featuresieve._command_options import TYPES, UsageError
 
 _TOP_EXAMPLES = """\
 examples:
@@ -131,7 +132,9 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--weight", metavar="COLUMN", help="the weight of each row")
     _add_how(parser.add_argument_group("how to select"))
-    _add_reading(parser.add_argument_group("how the file is written"))
+    reading = parser.add_argument_group("how the file is written")
+    add_reading(reading)
+    add_types(reading)
     _add_outputs(parser.add_argument_group("what to write"))
 
 
@@ -168,11 +171,40 @@ def _add_how(group: Any) -> None:
     )
 
 
-def _add_reading(group: Any) -> None:
-    """Add the options of text files."""
-    group.add_argument("--encoding", help="such as latin-1 or cp1251 (found)")
+def add_reading(group: Any) -> None:
+    """Add the options that say how a file is written.
+
+    Parameters
+    ----------
+    group : argparse's parser or group of arguments
+    """
+    add = group.add_argument
+    add("--encoding", type=_encoding, help="such as latin-1 or cp1251 (found)")
+    add("--delimiter", type=_delimiter, help="one character, or tab (found)")
+    add(
+        "--missing",
+        action="extend",
+        nargs="+",
+        metavar="TEXT",
+        help="such as k.A.: a missing value, beside NA, null, ? and the like",
+    )
+    add("--skip", type=_lines, metavar="LINES", help="lines before the header (0)")
+
+
+def add_types(group: Any) -> None:
+    """Add the option that says what columns hold.
+
+    Parameters
+    ----------
+    group : argparse's parser or group of arguments
+    """
     group.add_argument(
-        "--delimiter", type=_delimiter, help="one character, or tab (found)"
+        "--type",
+        action="extend",
+        nargs="+",
+        type=_typed,
+        metavar="NAME=TYPE",
+        help="read a column as number, category, date or text (found)",
     )
 
 
@@ -202,7 +234,7 @@ def _add_apply(parser: argparse.ArgumentParser) -> None:
         help="copy these columns too",
     )
     add("--predict", metavar="FILE", help="prediction for each row")
-    _add_reading(parser)
+    add_reading(parser)
 
 
 def _refused(what: str, text: str) -> argparse.ArgumentTypeError:
@@ -231,7 +263,7 @@ def _balance(text: str) -> str | float:
 def _count(text: str) -> int:
     """Return a count of at least one."""
     value = _number(text)
-    if not value >= 1 or value != int(value):
+    if not 1 <= value < float("inf") or value != int(value):
         raise _refused("a whole number >= 1", text)
     return int(value)
 
@@ -267,6 +299,32 @@ def _delimiter(text: str) -> str:
     if len(text) != 1 or text in '"\n\r' or not text.isascii():
         raise _refused("one character, tab or space", text)
     return text
+
+
+def _encoding(text: str) -> str:
+    """Return the name of an encoding."""
+    try:
+        codecs.lookup(text)
+    except (LookupError, ValueError):
+        message = f"there is no encoding {text!r}"
+        raise argparse.ArgumentTypeError(message) from None
+    return text
+
+
+def _lines(text: str) -> int:
+    """Return a number of lines."""
+    value = _number(text)
+    if not 0 <= value < float("inf") or value != int(value):
+        raise _refused("a whole number >= 0", text)
+    return int(value)
+
+
+def _typed(text: str) -> tuple[str, str]:
+    """Return a name and its type."""
+    name, _, kind = text.rpartition("=")
+    if not name or kind not in TYPES:
+        raise _refused(f"NAME=TYPE with a type of {', '.join(TYPES)}", text)
+    return name, kind
 
 
 def _priced(text: str) -> tuple[str, float]:

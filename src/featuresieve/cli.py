@@ -120,10 +120,10 @@ def _select_options(given: argparse.Namespace, parser: Parser) -> SelectOptions:
             options.setdefault(name, value)
     if "target" not in options:
         raise UsageError("--target is required: the column to predict.")
-    for name in ("keep", "drop"):
+    for name in ("keep", "drop", "missing"):
         options[name] = tuple(options.get(name, ()))
     options["group"] = tuple(map(tuple, options.get("group", ())))
-    for name in ("cost", "class_weight"):
+    for name in ("cost", "class_weight", "type"):
         options[name] = dict(options.get(name, {}))
     return SelectOptions(**options)
 
@@ -163,8 +163,11 @@ def _select(options: SelectOptions) -> int:
     with read_file(
         options.file,
         meanings={options.target: "label"},
+        types=options.type,
+        missing=options.missing,
         encoding=options.encoding,
         delimiter=options.delimiter,
+        skip=options.skip,
     ) as file:
         problem = prepare(file, options)
         say("")
@@ -241,9 +244,10 @@ def _apply(given: argparse.Namespace) -> int:
     with interrupts_delayed():
         from featuresieve._command._applying import apply
 
-    options = vars(given)
+    options = {name: value for name, value in vars(given).items() if value is not None}
     options.pop("command")
-    options["also"] = tuple(options["also"] or ())
+    for name in ("also", "missing"):
+        options[name] = tuple(options.get(name, ()))
     for line in apply(ApplyOptions(**options)):
         print(line, file=sys.stderr)
     return 0

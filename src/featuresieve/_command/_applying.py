@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 import featuresieve
-from featuresieve._command._naming import find_columns, no_column
 from featuresieve._command_options import ApplyOptions
 from featuresieve._tablefile import (
     Drafts,
@@ -17,6 +16,8 @@ from featuresieve._tablefile import (
     TableFile,
     TableFileError,
     check_table_output,
+    find_columns,
+    no_column,
     one_line,
     read_file,
     write_columns,
@@ -50,8 +51,10 @@ def apply(options: ApplyOptions) -> list[str]:
         read_file(
             options.file,
             meanings=_meanings(selector),
+            missing=options.missing,
             encoding=options.encoding,
             delimiter=options.delimiter,
+            skip=options.skip,
         ) as file,
         Drafts() as drafts,
     ):
@@ -132,11 +135,16 @@ def _meanings(selector: Any) -> dict[str, Meaning]:
     """Return how the kept columns were read when they were selected.
 
     Other rows alone may look different: codes without a leading zero like numbers,
-    numbers with a word among them like text.
+    numbers with a word among them like text. And --type may have decided otherwise.
     """
-    meaning_of: dict[str, Meaning] = {"category": "text", "number": "number"}
-    return {
-        str(feature.name): meaning_of[feature.kind]
-        for feature in selector._encoder.features
-        if feature.kind in meaning_of
-    }
+    meanings: dict[str, Meaning] = {}
+    for feature in selector._encoder.features:
+        name = str(feature.name)
+        match feature.kind:
+            case "number":
+                meanings[name] = "number"
+            case "date":
+                meanings[name] = "date"
+            case "category" if all(isinstance(v, str) for v in feature.encoder.levels):
+                meanings[name] = "text"
+    return meanings

@@ -9,10 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve._command._inspection import column_notes
-from featuresieve._command._naming import find_column, find_columns, listed
 from featuresieve._command._target import TargetColumn, target_of
 from featuresieve._command_options import SelectOptions
-from featuresieve._tablefile import TableFile, TableFileError
+from featuresieve._tablefile import (
+    TableFile,
+    TableFileError,
+    find_column,
+    find_columns,
+    listed,
+)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,12 @@ Needs pyarrow, the extra ``featuresieve[cli]``.
 """
 
 from featuresieve._tablefile._errors import TableFileError, one_line
+from featuresieve._tablefile._naming import (
+    find_column,
+    find_columns,
+    listed,
+    no_column,
+)
 from featuresieve._tablefile._reading import TableFile, read_file
 from featuresieve._tablefile._text_columns import Meaning
 from featuresieve._tablefile._writing import (
@@ -21,6 +27,10 @@ __all__ = [
     "TableFileError",
     "check_output",
     "check_table_output",
+    "find_column",
+    "find_columns",
+    "listed",
+    "no_column",
     "one_line",
     "read_file",
     "write_columns",

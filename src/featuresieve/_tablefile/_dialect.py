@@ -38,6 +38,11 @@ class Dialect:
         The cells of the header, as written but for quotes and outer spaces.
     n_header_lines : int
         Lines to the first row.
+    n_lines_before : int
+        Those of them that come before the header.
+    has_row_names : bool
+        Whether rows begin with a cell for which the header has none; its heading is
+        empty.
     """
 
     encoding: str
@@ -46,10 +51,15 @@ class Dialect:
     decimal: str
     headings: tuple[str, ...]
     n_header_lines: int
+    n_lines_before: int = 0
+    has_row_names: bool = False
 
 
 def find_dialect(
-    source: Source, encoding: str | None = None, delimiter: str | None = None
+    source: Source,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    skip: int = 0,
 ) -> Dialect:
     """Find out how a text file is written, from its first 256 KiB.
 
@@ -59,6 +69,8 @@ def find_dialect(
         A text file.
     encoding, delimiter : str or None
         What is known.
+    skip : int, default=0
+        Lines before the header.
 
     Returns
     -------
@@ -69,27 +81,84 @@ def find_dialect(
     TableFileError
         If the file is not text, or has no header.
     """
+    text, encoding, is_cut = _first_text(source, encoding)
+    announced = re.match(r"sep=(.)\r?\n", text)  # as Excel writes it
+    if announced:
+        skip, delimiter = max(skip, 1), delimiter or announced[1]
+    file = io.StringIO(text, newline="")
+    for _ in range(skip):
+        file.readline()
+    text = file.read()
+    quote = _find_quote(text)
+    if delimiter is None:
+        delimiter = _find_delimiter(text, quote, is_cut)
+    rows, ends = _rows(text, delimiter, quote, is_cut)
+    if not rows:
+        after = f" after the {skip} lines that are skipped" if skip else ""
+        raise TableFileError(f"{source.name} has no header{after}.")
+    decimal = "." if delimiter == "," else _find_decimal(rows[1:])
+    headings = [cell.strip() for cell in rows[0]]
+    has_row_names = _has_row_names(rows)
+    return Dialect(
+        *(encoding, delimiter, quote, decimal),
+        headings=("", *headings) if has_row_names else tuple(headings),
+        n_header_lines=ends[0] + skip,
+        n_lines_before=skip,
+        has_row_names=has_row_names,
+    )
+
+
+def skip_hint(source: Source, dialect: Dialect) -> str:
+    """Return a hint to the option --skip, if there seem to be lines before the table.
+
+    A table begins with the first row that has as many cells as most rows have.
+
+    Parameters
+    ----------
+    source : Source
+        A text file.
+    dialect : Dialect
+        As which it could not be read.
+
+    Returns
+    -------
+    str
+        A sentence after a space, or nothing.
+    """
+    text, _, is_cut = _first_text(source, dialect.encoding)
+    quote = _find_quote(text)
+    best, n_before = (1, 0), 0
+    for delimiter in _DELIMITERS:
+        rows, ends = _rows(text, delimiter, quote, is_cut)
+        widths = Counter(len(row) for row in rows if len(row) > 1)
+        merit = max(((n, width) for width, n in widths.items()), default=(0, 0))
+        if merit > best:
+            place = next(k for k, row in enumerate(rows) if len(row) == merit[1])
+            best, n_before = merit, ends[place] - 1
+    if n_before < dialect.n_header_lines:
+        return ""
+    return f" If the table begins in line {n_before + 1}: --skip {n_before}."
+
+
+def _first_text(source: Source, encoding: str | None) -> tuple[str, str, bool]:
+    """Return the start of a text file, its encoding, and whether more follows."""
     sample = source.first_bytes(_SAMPLE_BYTES)
-    is_cut = len(sample) == _SAMPLE_BYTES
     encoding = encoding or find_encoding(sample)
     text = _decoded(sample, encoding, source.name)
     if "\0" in text:
         raise TableFileError(f"{source.name} is not a text file.")
-    n_skipped = 0
-    announced = re.match(r"sep=(.)\r?\n", text)  # as Excel writes it
-    if announced:
-        n_skipped, delimiter = 1, delimiter or announced[1]
-        text = text[announced.end() :]
-    quote = _find_quote(text)
-    if delimiter is None:
-        delimiter = _find_delimiter(text, quote, is_cut)
-    rows, n_header_lines = _rows(text, delimiter, quote, is_cut)
-    if not rows:
-        raise TableFileError(f"{source.name} has no header.")
-    decimal = "." if delimiter == "," else _find_decimal(rows[1:])
-    headings = tuple(cell.strip() for cell in rows[0])
-    n_header_lines += n_skipped
-    return Dialect(encoding, delimiter, quote, decimal, headings, n_header_lines)
+    return text, encoding, len(sample) == _SAMPLE_BYTES
+
+
+def _has_row_names(rows: Sequence[Sequence[str]]) -> bool:
+    """Tell whether all rows have one cell more than the header, the first (as of R)."""
+    n_cells = len(rows[0]) + 1
+    return (
+        len(rows[0]) > 1
+        and len(rows) > 1
+        and all(len(row) == n_cells for row in rows[1:])
+        and any(row[-1].strip() for row in rows[1:])
+    )
 
 
 def find_encoding(sample: bytes) -> str:
@@ -168,26 +237,26 @@ def _decoded(sample: bytes, encoding: str, name: str) -> str:
 
 def _rows(
     text: str, delimiter: str, quote: str, is_cut: bool
-) -> tuple[list[list[str]], int]:
-    """Return the first rows that hold anything, and the lines the first takes."""
+) -> tuple[list[list[str]], list[int]]:
+    """Return the first rows that hold anything, and the lines to the end of each."""
     reader = csv.reader(
         io.StringIO(text, newline=""), delimiter=delimiter, quotechar=quote
     )
     rows: list[list[str]] = []
-    n_header_lines = 0
+    ends: list[int] = []
     try:
         for row in reader:
             if not any(cell.strip() for cell in row):
                 continue
-            n_header_lines = n_header_lines or reader.line_num
             rows.append(row)
+            ends.append(reader.line_num)
             if len(rows) > _MOST_ROWS:
                 break
     except csv.Error:  # a cell that is too long: what came before will do
         pass
     if is_cut and 1 < len(rows) <= _MOST_ROWS:
         rows.pop()
-    return rows, n_header_lines
+    return rows, ends
 
 
 def _find_delimiter(text: str, quote: str, is_cut: bool) -> str:

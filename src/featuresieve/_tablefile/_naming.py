@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
-from featuresieve._tablefile import TableFile, TableFileError
+from featuresieve._tablefile._dialect import skip_hint
+from featuresieve._tablefile._errors import TableFileError
+
+if TYPE_CHECKING:  # which finds columns by their names itself
+    from featuresieve._tablefile._reading import TableFile
 
 
-def find_column(option: str, name: str, file: TableFile) -> str:
+def find_column(option: str, name: str, file: "TableFile") -> str:
     """Return the one column that has a name.
 
     Parameters
@@ -41,10 +46,12 @@ def find_column(option: str, name: str, file: TableFile) -> str:
     raise TableFileError(f"{error} {hint}") if hint else error
 
 
-def _hint(file: TableFile) -> str:
+def _hint(file: "TableFile") -> str:
     """Return why a file may have other columns than expected, or nothing."""
     if file.dialect is None:
         return ""
+    if skip := skip_hint(file.source, file.dialect):
+        return skip.strip()
     if len(file.headings) == 1:
         return "If cells are separated by another character, name it with --delimiter."
     if all(_is_number(heading) for heading in file.headings if heading):

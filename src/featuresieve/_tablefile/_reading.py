@@ -1,16 +1,26 @@
 """Reading a table file of any kind."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import feather, ipc, parquet
 
+from featuresieve._command_options import ColumnType
+from featuresieve._tablefile._asked_types import has_meaning, read_as
 from featuresieve._tablefile._dialect import Dialect, find_dialect, unique_names
 from featuresieve._tablefile._errors import TableFileError
+from featuresieve._tablefile._naming import find_columns
 from featuresieve._tablefile._source import DAMAGED, Source, open_source
-from featuresieve._tablefile._text_columns import Meaning, finite
+from featuresieve._tablefile._text_columns import (
+    Meaning,
+    finite,
+    refined,
+    without_marks,
+)
 from featuresieve._tablefile._text_reading import read_text
 
 
@@ -44,8 +54,11 @@ def read_file(
     name: str,
     *,
     meanings: Mapping[str, Meaning] | None = None,
+    types: Mapping[str, ColumnType] | None = None,
+    missing: Sequence[str] = (),
     encoding: str | None = None,
     delimiter: str | None = None,
+    skip: int = 0,
 ) -> Iterator[TableFile]:
     """Read a table from a file, or from standard input.
 
@@ -54,10 +67,17 @@ def read_file(
     name : str
         A path, or "-".
     meanings : mapping or None, default=None
-        What is known of columns of text files: "label" (words beside numbers are
-        labels), "text" (all is text) or "number" (what is no number is missing).
+        What is known of columns: "label" (words beside numbers are labels), "text" (all
+        is text), "number" (what is no number is missing) or "date".
+    types : mapping or None, default=None
+        What columns, by name or pattern, must be read as: "number", "category", "date"
+        or "text".
+    missing : sequence of str, default=()
+        Texts that count as missing, beside the usual ones.
     encoding, delimiter : str or None, default=None
         How text is written; found if None.
+    skip : int, default=0
+        Lines before the header of a text file.
 
     Yields
     ------
@@ -67,30 +87,54 @@ def read_file(
     Raises
     ------
     TableFileError
-        If there is no such file, or it cannot be read.
+        If there is no such file, or it cannot be read, or not as was asked.
     """
+    known = meanings or {}, types or {}, [text.strip() for text in missing]
     with open_source(name) as source:
         if source.format == "text":
-            yield _read_text(source, meanings or {}, encoding, delimiter)
+            dialect = find_dialect(source, encoding, delimiter, skip)
+            yield _read_text(source, dialect, *known)
+        elif skip:
+            raise TableFileError(f"--skip is for text, and {name} is {source.format}.")
         else:
-            yield _read_typed(source)
+            yield _read_typed(source, *known)
 
 
 def _read_text(
     source: Source,
+    dialect: Dialect,
     meanings: Mapping[str, Meaning],
-    encoding: str | None,
-    delimiter: str | None,
+    types: Mapping[str, ColumnType],
+    missing: Sequence[str],
 ) -> TableFile:
     """Read delimited text."""
-    dialect = find_dialect(source, encoding, delimiter)
     names, notes = unique_names(dialect.headings)
-    table, dialect, said = read_text(source, dialect, names, meanings)
+    table, dialect, said = read_text(
+        *(source, dialect, names, meanings),
+        types=_types_by_name(types, names),
+        missing=missing,
+    )
     _check_size(source, table)
     return TableFile(source, dialect, table, dialect.headings, (*notes, *said))
 
 
-def _read_typed(source: Source) -> TableFile:
+def _types_by_name(
+    types: Mapping[str, ColumnType], names: Sequence[str]
+) -> dict[str, ColumnType]:
+    """Return the types of the columns that names and patterns stand for."""
+    return {
+        name: asked
+        for wanted, asked in types.items()
+        for name in find_columns("--type", [wanted], names)
+    }
+
+
+def _read_typed(
+    source: Source,
+    meanings: Mapping[str, Meaning],
+    types: Mapping[str, ColumnType],
+    missing: Sequence[str],
+) -> TableFile:
     """Read a file that knows the types of its columns."""
     try:
         table = read_arrow(source)
@@ -99,19 +143,45 @@ def _read_typed(source: Source) -> TableFile:
     headings = tuple(table.column_names)
     names, notes = unique_names(headings)
     columns = {}
+    types = _types_by_name(types, names)
     for name, column in zip(names, table.columns, strict=True):
         if _is_nested(column.type):
             raise TableFileError(
                 f"{source.name}: {name!r} holds {column.type}, and a cell must be a "
                 "number, a text, a date or a truth value."
             )
-        if pa.types.is_floating(column.type):
-            column, said = finite(name, column)
-            notes += said
-        columns[name] = column
+        columns[name], said = _typed(
+            name, column, meanings.get(name), types.get(name), missing
+        )
+        notes += said
     table = pa.table(columns)
     _check_size(source, table)
     return TableFile(source, None, table, headings, tuple(notes))
+
+
+def _typed(
+    name: str,
+    column: Any,
+    meaning: Meaning | None,
+    asked: ColumnType | None,
+    missing: Sequence[str],
+) -> tuple[Any, list[str]]:
+    """Return a column that has a type as what it is known to be, and notes."""
+    if asked is not None:
+        return read_as(name, column, asked, missing=missing)
+    kind = column.type
+    if pa.types.is_floating(kind):
+        return finite(name, column)
+    is_text = has_meaning(column, "text") and not pa.types.is_dictionary(kind)
+    if is_text and missing:
+        is_mark = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, kind))
+        column = pc.if_else(is_mark, pa.scalar(None, kind), column)
+    if meaning in (None, "label") or has_meaning(column, meaning):
+        return column, []
+    if not (is_text or pa.types.is_integer(kind)):
+        return column, []
+    text = without_marks(pc.cast(column, pa.string()), missing)
+    return refined(name, text, ".", meaning)
 
 
 def read_arrow(source: Source) -> pa.Table:

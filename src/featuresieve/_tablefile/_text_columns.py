@@ -1,11 +1,12 @@
 """What columns of text hold: missing values, numbers written oddly, dates, labels."""
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Meaning = Literal["label", "text", "number"]
+Meaning = Literal["label", "text", "number", "date"]
 
 # What pandas takes for missing, and what statistics programs write.
 MISSING_MARKS = (
@@ -27,8 +28,10 @@ _DATE_FORMATS = (
     (r"^\d{1,2}-\d{1,2}-\d{4}", "%d-%m-%Y"),
     (r"^\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
     (r"^\d{4}\.\d{1,2}\.\d{1,2}", "%Y.%m.%d"),
-    (r"^\d{4}-\d{2}-\d{2}T", "%Y-%m-%d"),
+    (r"^\d{4}-\d{1,2}-\d{1,2}", "%Y-%m-%d"),
 )
+# Dates only where they are known to be dates.
+_COMPACT_DATES = ((r"^\d{8}", "%Y%m%d"),)
 _CLOCKS = (
     (r"$", ""),
     (r"[ T]\d{1,2}:\d{2}$", "%H:%M"),
@@ -46,12 +49,12 @@ def refined(
     name : str
         Its name, for the notes.
     column : pyarrow.ChunkedArray
-        As read.
+        As read; text without marks for what is missing.
     decimal : str
         The decimal mark of the file.
-    meaning : "label", "text", "number" or None, default=None
+    meaning : "label", "text", "number", "date" or None, default=None
         What is known of the column: words beside numbers are labels; all of it is
-        text; what is no number is missing.
+        text; what is no number is missing; eight digits are a date.
 
     Returns
     -------
@@ -61,17 +64,20 @@ def refined(
     """
     if pa.types.is_floating(column.type):
         return finite(name, column)
+    if meaning == "date" and pa.types.is_integer(column.type):
+        column = pc.cast(column, pa.string())
     if column.type != pa.string():
         return column, []
-    column = _without_marks(column)
     if meaning == "text":
         return column, []
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))]), []
-    numbers = _as_numbers(name, column, decimal, meaning)
+    numbers = None
+    if meaning != "date":
+        numbers = _as_numbers(name, column, decimal, meaning)
     if numbers is not None:
         return numbers
-    dates = _as_dates(name, column)
+    dates = _as_dates(name, column, _COMPACT_DATES if meaning == "date" else ())
     return (column, []) if dates is None else dates
 
 
@@ -98,15 +104,26 @@ def finite(name: str, column: Any) -> tuple[Any, list[str]]:
     return column, [f"{name!r}: {_cells(count)} an infinite number, taken as missing."]
 
 
-def _without_marks(column: Any) -> Any:
-    """Return trimmed text, missing where only a mark for that is left."""
-    if column.num_chunks == 0:
+def without_marks(column: Any, missing: Sequence[str]) -> Any:
+    """Return trimmed text, missing where only a mark for that is left.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Text; columns of other types are returned as they are.
+    missing : sequence of str
+        Marks beside those that are known.
+
+    Returns
+    -------
+    pyarrow.ChunkedArray
+    """
+    if column.type != pa.string() or column.num_chunks == 0:
         return column
     trimmed = pc.utf8_trim_whitespace(column)
-    if trimmed.equals(column):  # then the marks are missing already
-        return column
     has_plus = bool(pc.any(pc.equal(trimmed, "+")).as_py())  # then minus is a label
-    marks = pa.array([m for m in MISSING_MARKS if not (has_plus and m == "-")])
+    known = [m for m in MISSING_MARKS if not (has_plus and m == "-")]
+    marks = pa.array([*known, *missing], pa.string())
     return pc.if_else(
         pc.is_in(trimmed, value_set=marks), pa.scalar(None, pa.string()), trimmed
     )
@@ -167,34 +184,59 @@ def _parsed(column: Any, decimal: str) -> Any:
     return pc.cast(plain, pa.float64())
 
 
-def _as_dates(name: str, column: Any) -> tuple[Any, list[str]] | None:
+def _as_dates(
+    name: str, column: Any, more_formats: Sequence[tuple[str, str]]
+) -> tuple[Any, list[str]] | None:
     """Return text as dates, if all of it is, and a note where they are ambiguous."""
     first = column.drop_null()[0].as_py()
-    for shape, day in _DATE_FORMATS:
+    for shape, day in (*_DATE_FORMATS, *more_formats):
         for clock_shape, clock in _CLOCKS:
             pattern = shape + clock_shape
             if not pc.match_substring_regex(pa.array([first]), pattern)[0].as_py():
                 continue
             if not pc.all(pc.match_substring_regex(column, pattern)).as_py():
                 continue
-            plain = pc.replace_substring_regex(column, r"[TZ]", " ")
-            text = pc.utf8_trim_whitespace(plain)
-            layout = f"{day} {clock}".strip()
-            dates = pc.strptime(text, layout, unit="s", error_is_null=True)
+            dates = _moments(column, f"{day} {clock}".strip())
             if dates.null_count > column.null_count:
                 continue
-            is_ambiguous = day == "%d/%m/%Y" and _fits(
-                text, f"%m/%d/%Y {clock}".strip()
-            )
+            other = _moments(column, f"%m/%d/%Y {clock}".strip())
+            is_ambiguous = day == "%d/%m/%Y" and other.null_count == column.null_count
             note = f"{name!r}: dates taken as day/month/year."
             return dates, [note] if is_ambiguous else []
     return None
 
 
-def _fits(text: Any, layout: str) -> bool:
-    """Tell whether all text can be read as dates in a layout."""
-    dates = pc.strptime(text, layout, unit="s", error_is_null=True)
-    return bool(dates.null_count == text.null_count)
+def unreadable_dates(column: Any) -> Any:
+    """Tell which cells are no dates in the format that most cells have.
+
+    Parameters
+    ----------
+    column : pyarrow.ChunkedArray
+        Text.
+
+    Returns
+    -------
+    pyarrow.ChunkedArray
+        Truth values.
+    """
+    is_text = pc.is_valid(column)
+    fewest = is_text
+    for shape, day in (*_DATE_FORMATS, *_COMPACT_DATES):
+        for clock_shape, clock in _CLOCKS:
+            is_shaped = pc.match_substring_regex(column, shape + clock_shape)
+            dates = _moments(column, f"{day} {clock}".strip())
+            is_date = pc.and_(pc.fill_null(is_shaped, False), pc.is_valid(dates))
+            is_other = pc.and_(is_text, pc.invert(is_date))
+            if pc.sum(is_other).as_py() < pc.sum(fewest).as_py():
+                fewest = is_other
+    return fewest
+
+
+def _moments(column: Any, layout: str) -> Any:
+    """Return text as moments, missing where it does not have the layout."""
+    plain = pc.replace_substring_regex(column, r"[TZ]", " ")
+    text = pc.utf8_trim_whitespace(plain)
+    return pc.strptime(text, layout, unit="s", error_is_null=True)
 
 
 def _cells(count: int) -> str:

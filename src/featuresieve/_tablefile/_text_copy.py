@@ -42,10 +42,11 @@ def copy_columns(
             out, encoding=dialect.encoding, newline="", write_through=False
         )
         try:
-            _skip_announcement(file)
+            for _ in range(dialect.n_lines_before):
+                file.readline()
             if is_same:
-                lines = _copied(_records(file, dialect), dialect.delimiter, places)
-                writer.writelines(lines)
+                records = _with_all_headings(_records(file, dialect), dialect)
+                writer.writelines(_copied(records, dialect.delimiter, places))
             else:
                 assert delimiter is not None
                 _convert(file, writer, dialect, places, delimiter)
@@ -55,11 +56,14 @@ def copy_columns(
             file.detach()
 
 
-def _skip_announcement(file: IO[str]) -> None:
-    """Leave out the line in which Excel names the delimiter."""
-    start = file.readline(8)
-    if not re.fullmatch(r"sep=.\r?\n", start):
-        file.seek(0)
+def _with_all_headings(
+    rows: Iterable[list[str]], dialect: Dialect
+) -> Iterator[list[str]]:
+    """Yield the rows, the header with a cell for row names that it does not name."""
+    for number, row in enumerate(rows):
+        if number == 0 and dialect.has_row_names:
+            row.insert(0, "")
+        yield row
 
 
 def _records(file: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
@@ -131,6 +135,5 @@ def _convert(
     """Write the columns with another delimiter."""
     reader = csv.reader(file, delimiter=dialect.delimiter, quotechar=dialect.quote)
     out = csv.writer(writer, delimiter=delimiter, lineterminator="\n")
-    for row in reader:
-        if row:
-            out.writerow([row[place] for place in places])
+    rows = _with_all_headings((row for row in reader if row), dialect)
+    out.writerows([row[place] for place in places] for row in rows)

@@ -9,10 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from featuresieve._tablefile._dialect import Dialect
+from featuresieve._command_options import ColumnType
+from featuresieve._tablefile._asked_types import meaning_of, read_as
+from featuresieve._tablefile._dialect import Dialect, skip_hint
 from featuresieve._tablefile._errors import TableFileError
 from featuresieve._tablefile._source import DAMAGED, Source
-from featuresieve._tablefile._text_columns import MISSING_MARKS, Meaning, refined
+from featuresieve._tablefile._text_columns import (
+    MISSING_MARKS,
+    Meaning,
+    refined,
+    without_marks,
+)
 
 _BLOCK_BYTES = 1 << 22
 _MOST_BLOCK_BYTES = 1 << 30
@@ -23,6 +30,9 @@ def read_text(
     dialect: Dialect,
     names: Sequence[str],
     meanings: Mapping[str, Meaning],
+    *,
+    types: Mapping[str, ColumnType],
+    missing: Sequence[str],
 ) -> tuple[pa.Table, Dialect, list[str]]:
     """Read a text file.
 
@@ -36,6 +46,10 @@ def read_text(
         Names for its columns, all different.
     meanings : mapping
         What is known of some columns; see `refined`.
+    types : mapping
+        What was asked for; see `read_as`.
+    missing : sequence of str
+        Marks for what is missing, beside those that are known.
 
     Returns
     -------
@@ -48,18 +62,28 @@ def read_text(
     Raises
     ------
     TableFileError
-        If the rows do not fit the header, or the file is damaged.
+        If the rows do not fit the header, the file is damaged, or a value cannot be
+        read as was asked.
     """
-    reader = _Reader(source, dialect, list(names))
+    reader = _Reader(source, dialect, list(names), missing)
     table = reader.read()
     columns = {name: table.column(name) for name in names}
+    meanings = {**meanings, **{name: meaning_of(types[name]) for name in types}}
     _restore_texts(reader, columns, meanings)
     del table
     notes: list[str] = []
     for name in names:
-        columns[name], said = refined(
-            name, columns[name], reader.dialect.decimal, meanings.get(name)
-        )
+        column = without_marks(columns[name], missing)
+        if name in types:
+            columns[name], said = read_as(
+                *(name, column, types[name]),
+                decimal=dialect.decimal,
+                n_lines_before=dialect.n_header_lines,
+            )
+        else:
+            columns[name], said = refined(
+                name, column, dialect.decimal, meanings.get(name)
+            )
         notes += said
     return pa.table(columns), reader.dialect, notes
 
@@ -100,8 +124,7 @@ def _restore_texts(
         and _any(pc.equal(pc.utf8_trim_whitespace(column), "+"))
     ]
     if signs:
-        marks = [mark for mark in MISSING_MARKS if mark != "-"]
-        texts = reader.read(signs, as_text=True, marks=marks)
+        texts = reader.read(signs, as_text=True, is_minus_missing=False)
         columns.update({name: texts.column(name) for name in signs})
 
 
@@ -120,8 +143,15 @@ def _any(condition: Any) -> bool:
 class _Reader:
     """Read some or all columns, with the encoding and the block size that work."""
 
-    def __init__(self, source: Source, dialect: Dialect, names: list[str]) -> None:
+    def __init__(
+        self,
+        source: Source,
+        dialect: Dialect,
+        names: list[str],
+        missing: Sequence[str],
+    ) -> None:
         self.source, self.dialect, self.names = source, dialect, names
+        self.missing = missing
         self.block_bytes = max(_BLOCK_BYTES, 64 * sum(map(len, names)))
 
     def read(
@@ -129,11 +159,12 @@ class _Reader:
         columns: Sequence[str] | None = None,
         *,
         as_text: bool = False,
-        marks: Sequence[str] = MISSING_MARKS,
+        is_minus_missing: bool = True,
     ) -> pa.Table:
         """Return a table, or say what is wrong with the file."""
+        marks = [mark for mark in MISSING_MARKS if is_minus_missing or mark != "-"]
         options = csv.ConvertOptions(
-            null_values=list(marks),
+            null_values=[*marks, *self.missing],
             strings_can_be_null=True,
             decimal_point=self.dialect.decimal,
             include_columns=list(columns or self.names),
@@ -204,4 +235,5 @@ class _Reader:
         return TableFileError(
             f"{name}: {row} has {ragged[3]} cells, the header has {ragged[2]} "
             f"(delimiter {self.dialect.delimiter!r}, quote {self.dialect.quote})."
+            f"{skip_hint(self.source, self.dialect)}"
         )
