@@ -110,13 +110,84 @@ def test_wrong_words_are_refused_in_one_line(capsys, words, message):
             "--max-features must be at least",
         ),
         (("--group", "a", "b", "--group", "b", "c"), "--group must be disjoint"),
-        (("--device", "abacus"), "--device must be"),
     ],
 )
 def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, message):
     assert main([*PLAIN, "--quiet", *words]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert message in line
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--device", "abacus"), "--device: must be auto, cpu, cuda"),
+        (("--encoding", "klingon"), "there is no encoding 'klingon'"),
+        (("--max-features", "inf"), "--max-features: must be a whole number"),
+        (
+            ("--n-features", "5", "--max-features", "3"),
+            "--n-features must be at most --max-features, 3, got 5",
+        ),
+        (
+            ("--keep", "a", "b", "--n-features", "1"),
+            "--n-features must be at least the number of columns that --keep names, 2",
+        ),
+        (
+            ("--keep", "a", "b", "--max-features", "1"),
+            "--max-features must be at least",
+        ),
+        (
+            ("--keep", "a", "--drop", "b", "a"),
+            "--keep and --drop contradict each other",
+        ),
+        (("--weight", "label"), "--weight and --target are both 'label'"),
+        (
+            ("--task", "regression", "--class-weight", "balanced"),
+            "--class-weight is for classification",
+        ),
+        (("--quiet", "--verbose"), "exclude each other"),
+    ],
+)
+def test_what_no_file_can_mend_is_refused_before_it_is_read(capsys, words, message):
+    words = ("select", "not there.csv", "--target", "label", *words)
+    assert message in refused(capsys, *words)
+
+
+@pytest.mark.parametrize("name", ["cuda", "cuda:1", "mps"])
+def test_device_that_is_not_there_is_refused_before_the_file_is_read(
+    monkeypatch, capsys, name
+):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
+    words = ("select", "not there.csv", "--target", "label", "--device", name)
+    assert f"--device: there is no {name} here" in refused(capsys, *words)
+
+
+@pytest.mark.parametrize("name", ["auto", "cpu"])
+def test_device_that_is_there_does_not_load_torch_before_the_file(name):
+    code = (
+        "import sys; from featuresieve.cli import main;"
+        f"main(['select', 'none.csv', '--target', 'y', '--device', {name!r}]);"
+        "sys.exit('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "there is no file none.csv" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--drop", "a*", "--keep", "a"), "--keep and --drop contradict each other"),
+        (("--drop", "a", "--keep", "?"), "--keep and --drop contradict each other"),
+        (("--drop", "?", "--group", "a", "b"), "--group and --drop contradict each"),
+        (("--drop", "a*", "--cost", "a=2"), "--cost and --drop contradict each other"),
+    ],
+)
+def test_columns_that_are_dropped_and_wanted_are_named(capsys, words, message):
+    line = refused(capsys, *PLAIN, *words)
+    assert message in line
+    assert line.endswith("both name 'a'.")
 
 
 @pytest.mark.parametrize(
@@ -143,6 +214,9 @@ def test_wrong_configuration_is_refused(capsys, text, message):
     [
         ([None] * 60, "is missing in every row"),
         (["x"] * 60, "is 'x' in every row"),
+        ([0] * 60, "'y' is 0 in every row"),
+        ([2.5] * 60, "'y' is 2.5 in every row"),
+        ([True] * 60, "'y' is True in every row"),
         ([f"name {row}" for row in range(60)], "60 different values in 60 rows"),
         (pa.array([0] * 60, pa.date32()), "holds date32"),
     ],

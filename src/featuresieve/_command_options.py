@@ -105,6 +105,41 @@ class ApplyOptions:
     skip: int = 0
 
 
+def check_options(options: SelectOptions) -> None:
+    """Refuse options that contradict each other, which no file can mend.
+
+    Parameters
+    ----------
+    options : SelectOptions
+        What the user asks for.
+
+    Raises
+    ------
+    UsageError
+    """
+    if options.quiet and options.verbose:
+        raise UsageError("--quiet and --verbose exclude each other.")
+    both = set(options.keep) & set(options.drop)
+    if both:
+        raise UsageError(f"--keep and --drop contradict each other: {min(both)!r}.")
+    if options.weight == options.target:
+        raise UsageError(f"--weight and --target are both {options.target!r}.")
+    if options.task == "regression" and options.class_weight:
+        raise UsageError("--class-weight is for classification.")
+    exactly, most = options.n_features, options.max_features
+    if exactly is not None and most is not None and exactly > most:
+        raise UsageError(
+            f"--n-features must be at most --max-features, {most}, got {exactly}."
+        )
+    n_kept = len({name for name in options.keep if not set(name) & set("*?")})
+    for option, count in (("--n-features", exactly), ("--max-features", most)):
+        if count is not None and count < n_kept:
+            raise UsageError(
+                f"{option} must be at least the number of columns that --keep names, "
+                f"{n_kept}, got {count}."
+            )
+
+
 def read_config(path: str) -> dict[str, Any]:
     """Read options from a TOML file.
 

@@ -2,6 +2,7 @@
 
 import argparse
 import codecs
+import re
 from typing import Any, NoReturn
 
 from featuresieve import __version__
@@ -156,7 +157,7 @@ def _add_how(group: Any) -> None:
         help="rows set apart for the score (0.2; 0 for none)",
     )
     add("--seed", type=_whole, metavar="N", help="decides all that is random (0)")
-    add("--device", help="auto (default), cpu, cuda or mps")
+    add("--device", type=_device, help="auto (default), cpu, cuda or mps")
     add(
         "--max-time",
         type=_seconds,
@@ -317,6 +318,13 @@ def _lines(text: str) -> int:
     if not 0 <= value < float("inf") or value != int(value):
         raise _refused("a whole number >= 0", text)
     return int(value)
+
+
+def _device(text: str) -> str:
+    """Return the name of a device."""
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", text):
+        raise _refused("auto, cpu, cuda, cuda:0 (and so on) or mps", text)
+    return text
 
 
 def _typed(text: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from featuresieve._command_options import (
     ApplyOptions,
     SelectOptions,
     UsageError,
+    check_options,
     read_config,
 )
 from featuresieve._command_parser import Parser, build_parser
@@ -154,7 +155,9 @@ def _select(options: SelectOptions) -> int:
         from featuresieve._command._problem import prepare
         from featuresieve._tablefile import Drafts, read_file
 
+    check_options(options)
     _check_outputs(options)
+    _check_device(options.device)
     uses_stdout = "-" in (options.out, options.json)
     screen = sys.stderr if uses_stdout else sys.stdout
     is_silent = uses_stdout and options.quiet
@@ -200,8 +203,6 @@ def _check_outputs(options: SelectOptions) -> None:
 
     if options.out == "-" and options.json == "-":
         raise UsageError("--out and --json cannot both be standard output.")
-    if options.quiet and options.verbose:
-        raise UsageError("--quiet and --verbose exclude each other.")
     if options.out is not None:
         check_table_output("--out", options.out)
     if options.json is not None:
@@ -218,6 +219,20 @@ def _check_outputs(options: SelectOptions) -> None:
         raise UsageError("two options name the same file to write.")
     if os.path.realpath(options.file) in paths:
         raise UsageError(f"{options.file} is read, and must not be written.")
+
+
+def _check_device(name: str) -> None:
+    """Refuse a device that is not there; torch is loaded only if that is in doubt."""
+    if name in ("auto", "cpu"):
+        return
+    with interrupts_delayed():
+        from featuresieve._device import resolve_device
+
+    try:
+        resolve_device(name)
+    except ValueError:
+        message = f"--device: there is no {name} here; take auto or cpu."
+        raise UsageError(message) from None
 
 
 def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:

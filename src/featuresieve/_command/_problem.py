@@ -1,5 +1,6 @@
 """From a table file to what is selected from: target, weights, features, notes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +76,7 @@ def prepare(file: TableFile, options: SelectOptions) -> Problem:
     others = [name for name in table.column_names if name not in special]
     dropped = find_columns("--drop", options.drop, others)
     names = [name for name in others if name not in dropped]
+    wishes = _wishes(options, others, dropped)
     if not names:
         raise TableFileError(
             f"there is no column left to predict {target_name!r} from."
@@ -99,23 +101,37 @@ def prepare(file: TableFile, options: SelectOptions) -> Problem:
         target,
         weights,
         _class_weight(options, target),
-        _wishes(options, names),
+        wishes,
         tuple(notes),
         n_left_out,
     )
 
 
-def _wishes(options: SelectOptions, names: list[str]) -> dict[str, Any]:
+def _wishes(
+    options: SelectOptions, others: list[str], dropped: list[str]
+) -> dict[str, Any]:
     """Return what the user knows of the columns, by their names."""
+
+    def find(option: str, wanted: Sequence[str]) -> list[str]:
+        """Return columns that are not dropped, and refuse the name of one that is."""
+        found = find_columns(option, wanted, others)
+        named = found if option == "--keep" else wanted  # patterns may leave some out
+        for name in dropped:
+            if name in named:
+                raise TableFileError(
+                    f"{option} and --drop contradict each other: both name {name!r}."
+                )
+        return [name for name in found if name not in dropped]
+
     costs = {
         name: price
         for wanted, price in options.cost.items()
-        for name in find_columns("--cost", [wanted], names)
+        for name in find("--cost", [wanted])
     }
-    groups = [find_columns("--group", members, names) for members in options.group]
+    groups = [find("--group", members) for members in options.group]
     return {
-        "always_keep": find_columns("--keep", options.keep, names) or None,
-        "groups": groups or None,
+        "always_keep": find("--keep", options.keep) or None,
+        "groups": [group for group in groups if group] or None,
         "feature_costs": costs or None,
     }
 

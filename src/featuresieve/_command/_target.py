@@ -67,8 +67,8 @@ def target_of(name: str, column: Any, task: str) -> TargetColumn:
     distinct = np.unique(values)
     if len(distinct) < 2:
         raise TableFileError(
-            f"--target: {name!r} is {distinct[0]!r} in every row; there is nothing to "
-            "predict."
+            f"--target: {name!r} is {distinct.tolist()[0]!r} in every row; there is "
+            "nothing to predict."
         )
     is_text = values.dtype == object
     if task == "auto":
