@@ -77,6 +77,11 @@ def test_decimal_comma_is_found(put):
     assert columns_of(path) == {"a": [1.5, -2.25], "b": ["x", "y"]}
 
 
+def test_decimal_comma_is_found_in_amounts(put):
+    path = put("a;b\n1.200,50 €;x\n3,50 €;y\n")
+    assert columns_of(path) == {"a": [1200.5, 3.5], "b": ["x", "y"]}
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
 def test_encoding_is_found(put, encoding):
     path = put("Größe,Ort\n1,Köln\n2,Orléans\n", encoding=encoding)
@@ -333,6 +338,7 @@ def test_devices_are_written_and_stay_devices():
         (b"", "is empty"),
         (b"\n\n", "has no header"),
         (b"a,b\n", "has a header but no rows"),
+        (b"a,b", "has a header but no rows"),
         (b"a,b\n1,2\n1,2,3\n", "row 3 has 3 cells, the header has 2"),
         (b"a,b\n1\x00,2\n", "not a text file"),
         (b"\x1f\x8bgarbage", "cannot be read"),

@@ -20,8 +20,12 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+\s*")
-_DECIMAL_POINT = re.compile(r"\s*[+-]?\d*\.\d+([eE][+-]?\d+)?\s*")
+_DECIMAL_COMMA = re.compile(
+    r"\s*[$€£]?\s?[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+\s?[%$€£]?\s*"
+)
+_DECIMAL_POINT = re.compile(
+    r"\s*[$€£]?\s?[+-]?(\d*|\d{1,3}(,\d{3})+)\.\d+([eE][+-]?\d+)?\s?[%$€£]?\s*"
+)
 
 
 @dataclass(frozen=True)

@@ -226,6 +226,8 @@ class _Reader:
             except pa.ArrowInvalid as counted:
                 error = counted
         name = self.source.name
+        if "Could not skip initial" in str(error):
+            return TableFileError(f"{name} has a header but no rows.")
         ragged = re.search(
             r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(error)
         )
