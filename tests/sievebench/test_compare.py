@@ -291,6 +291,19 @@ def test_file_that_cannot_be_written_is_told_before_work(capsys, option):
     assert f"{option}: '/proc/out' cannot be written: " in capsys.readouterr().err
 
 
+def test_words_say_how_the_table_is_written(tmp_path, capsys):
+    rows = [f"{i};{i % 3};{i * i % 7};{'k.A.' if i == 3 else i % 2}" for i in range(40)]
+    path = tmp_path / "report.csv"
+    path.write_text("Umsätze\n\nid;a;b;Größe\n" + "\n".join(rows), encoding="latin-1")
+    words = ["--target", "Größe", "--drop", "id", "--skip", "2", "--missing", "k.A."]
+    words += ["--type", "a=category", "Größe=number", "--encoding", "latin-1"]
+    words += ["--delimiter", ";", "--selectors", "none", "--folds", "2", "--quiet"]
+    assert main(["compare", str(path), *words]) == 0
+    text = capsys.readouterr().out
+    assert "report.csv: 39 rows, 2 columns (1 text), target 'Größe'" in text
+    assert "On request left out: 'id'." in text
+
+
 def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path):
     old, new = tmp_path / "old.csv", tmp_path / "new.html"
     old.write_text("precious")

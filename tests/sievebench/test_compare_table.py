@@ -4,8 +4,10 @@ import gzip
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
+from featuresieve._tablefile import Drafts, read_file, write_table
 from sievebench.compare import CompareError, read_table
 from sievebench.compare._encoding import TableEncoder
 from sievebench.compare._table import table_of
@@ -92,7 +94,13 @@ def test_index_that_pandas_wrote_is_left_out(tmp_path, frame):
     frame.to_csv(tmp_path / "indexed.csv")
     table = read_table(tmp_path / "indexed.csv", "target")
     assert list(table.features) == ["Größe (cm)", "город", "whole"]
-    assert table.notes == ("Row numbers left out: 'Unnamed: 0'.",)
+    assert table.notes[-1] == "Row names left out: 'column 1'."
+
+
+def test_index_that_pandas_wrote_to_parquet_is_left_out(tmp_path, frame):
+    frame.iloc[::2].to_parquet(tmp_path / "indexed.parquet")
+    table = read_table(tmp_path / "indexed.parquet", "target")
+    assert list(table.features) == ["Größe (cm)", "город", "whole"]
 
 
 def test_first_cells_without_a_heading_are_noted(tmp_path):
@@ -100,7 +108,7 @@ def test_first_cells_without_a_heading_are_noted(tmp_path):
     (tmp_path / "from_r.csv").write_text("\n".join(lines))
     table = read_table(tmp_path / "from_r.csv", "target")
     assert table.features.loc[3].tolist() == [3, -3]
-    assert [note.partition(":")[0] for note in table.notes] == ["Row names left out"]
+    assert table.notes[-1] == "Row names left out: 'column 1'."
 
 
 def test_names_that_differ_in_spaces_only_stay_apart(tmp_path):
@@ -172,11 +180,11 @@ def test_too_small_table_is_refused(frame):
 @pytest.mark.parametrize(
     ("file", "content", "message"),
     [
-        ("empty.csv", b"", "could not be read"),
-        ("ragged.csv", b"a,b\n1,2\n1,2,3,4\n", "could not be read"),
-        ("fake.parquet", b"a,b\n1,2\n", "could not be read"),
-        ("table.xlsx", b"PK", "must end in"),
-        ("fake.csv.gz", b"a,b\n1,2\n", "could not be read"),
+        ("empty.csv", b"", "is empty"),
+        ("ragged.csv", b"a,b\n1,2\n1,2,3,4\n", "row 3 has 4 cells"),
+        ("fake.parquet", b"PAR1,b\n1,2\n", "cannot be read"),
+        ("table.json", b"[{}]", "is JSON"),
+        ("fake.csv.gz", b"\x1f\x8b,b\n1,2\n", "cannot be read"),
     ],
 )
 def test_file_that_is_no_table_is_refused_in_one_line(tmp_path, file, content, message):
@@ -197,6 +205,70 @@ def test_packed_file_is_the_same_as_its_content(tmp_path, frame):
     (tmp_path / "b.csv").write_bytes(text)
     packed, plain = (read_table(tmp_path / f, "target") for f in ("a.csv.gz", "b.csv"))
     pd.testing.assert_frame_equal(packed.features, plain.features)
+
+
+STRANGE = """Bericht 2023
+erstellt von Müller
+
+id;PLZ;Preis;Anteil;Tag;Uhrzeit;Wert;Ziel
+"""
+
+
+@pytest.fixture
+def strange(tmp_path):
+    """Return a report as a file: a preamble, currencies, percent, dates, k.A."""
+    rows = [
+        f"{i};{10115 + i % 3};1.{i:03d},50 €;{i} %;{i + 1:02d}.03.2020;08:{i:02d};"
+        f"{'k.A.' if i == 3 else i};{'ja' if i % 2 else 'nein'}"
+        for i in range(12)
+    ]
+    path = tmp_path / "strange.csv"
+    path.write_text(STRANGE + "\n".join(rows), encoding="cp1252")
+    return path
+
+
+READING = {"skip": 3, "missing": ["k.A."], "types": {"PLZ": "category"}}
+
+
+def test_table_is_read_as_told(strange):
+    table = read_table(strange, "Ziel", drop=["i*"], **READING)
+    features = table.features
+    assert list(features) == ["PLZ", "Preis", "Anteil", "Tag", "Uhrzeit", "Wert"]
+    assert features["PLZ"].tolist()[:3] == ["10115", "10116", "10117"]
+    assert features["Preis"].tolist()[:2] == [1000.5, 1001.5]
+    assert features["Anteil"].tolist()[:2] == [0, 1]
+    assert np.diff(features["Tag"]).tolist() == [86400.0] * 11
+    assert np.diff(features["Uhrzeit"]).tolist() == [60.0] * 11
+    assert features["Wert"].isna().tolist() == [i == 3 for i in range(12)]
+    assert "On request left out: 'id'." in table.notes
+
+
+def test_comparison_and_selection_read_the_same_numbers(strange):
+    with read_file(str(strange), **READING) as file:
+        selected = file.table.select(["Preis", "Anteil", "Wert"]).to_pandas()
+    compared = read_table(strange, "Ziel", **READING).features[selected.columns]
+    pd.testing.assert_frame_equal(compared, selected, check_dtype=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({}, "If the table begins in line 4: --skip 3."),
+        (READING | {"drop": ["nothing"]}, "--drop: there is no column 'nothing'"),
+        (READING | {"types": {"Ziel": "number"}}, "'nein' in row 5 is no number"),
+    ],
+)
+def test_what_cannot_be_read_so_is_told(strange, words, message):
+    with pytest.raises(CompareError, match=message):
+        read_table(strange, "Ziel", **words)
+
+
+@pytest.mark.parametrize("kind", ["zip", "zst"])
+def test_archives_are_read(tmp_path, frame, kind):
+    path = tmp_path / f"table.csv.{kind}"
+    with Drafts() as drafts:
+        write_table(pa.Table.from_pandas(frame), str(path), drafts)
+    assert list(read_table(path, "target").features) == list(frame)[:-1]
 
 
 def test_encoder_learns_medians_and_labels_from_the_rows_it_is_given():

@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featuresieve._command_parser import add_reading, add_types
 from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._outputs import OutputError, check_output
 from sievebench.labels import SELECTOR_LABELS
@@ -56,8 +57,13 @@ def add_compare_parser(commands: Any) -> None:
 def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sievebench compare`."""
     add = parser.add_argument
-    add("table", metavar="TABLE", help="a CSV, TSV or Parquet file")
+    add("table", metavar="TABLE", help="CSV, TSV, Parquet, Feather; - for input")
     add("--target", metavar="COLUMN", required=True, help="the column to predict")
+    drop: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
+    add("--drop", **drop, metavar="COLUMN", help="columns to leave out; * in patterns")
+    reading = parser.add_argument_group("how the table is written")
+    add_reading(reading)
+    add_types(reading)
     name_list: dict[str, Any] = {"nargs": "+", "metavar": "NAME", "type": _selectors}
     add("--selectors", **name_list, help="which selectors (default: all)")
     add("--exclude", **name_list, default=[], help="which selectors to leave out")
@@ -138,7 +144,15 @@ def _compare(options: argparse.Namespace) -> int:
         time_limit_seconds=options.time_limit,
         seed=options.seed,
     )
-    table = read_table(options.table, options.target)
+    table = read_table(
+        *(options.table, options.target),
+        drop=options.drop,
+        types=dict(options.type or {}),
+        missing=options.missing or (),
+        encoding=options.encoding,
+        delimiter=options.delimiter,
+        skip=options.skip or 0,
+    )
     progress = _Progress(len(names), plan.n_folds, options.quiet)
     comparison = run_comparison(table, plan, progress)
     progress.close()

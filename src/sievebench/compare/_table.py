@@ -1,9 +1,5 @@
-"""Reading the user's table: CSV in its many dialects, TSV and Parquet."""
+"""The user's table, as the command featuresieve reads it, made ready to be compared."""
 
-import bz2
-import csv
-import gzip
-import lzma
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,21 +8,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pandas.errors import EmptyDataError, ParserError
+import pyarrow as pa
+import pyarrow.compute as pc
 
+from featuresieve._tablefile import (
+    TableFile,
+    TableFileError,
+    find_column,
+    find_columns,
+    read_file,
+)
 from sievebench.compare._exceptions import CompareError
 from sievebench.spelling import hint
-
-# Beside pandas' own ("", "NA", "null", …): what statistics programs write.
-_MISSING_MARKS = ["?", "-", "."]
-_TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt")
-_PARQUET_ENDINGS = (".parquet", ".pq")
-_COMPRESSED: dict[str, Any] = {
-    ".gz": gzip.open,
-    ".bz2": bz2.open,
-    ".xz": lzma.open,
-}
-_SNIFFED_CHARACTERS = 64_000
 
 
 @dataclass(frozen=True)
@@ -54,16 +47,21 @@ class Table:
     notes: tuple[str, ...] = field(default=())
 
 
-def read_table(path: str | Path, target: str) -> Table:
+def read_table(
+    path: str | Path, target: str, *, drop: Sequence[str] = (), **reading: Any
+) -> Table:
     """Read a file and take the target out of it.
 
     Parameters
     ----------
     path : str or Path
-        A CSV, TSV or Parquet file; text files may be compressed (.gz, .bz2, .xz) and
-        use commas, semicolons, tabs or bars.
+        Any file that `featuresieve select` reads.
     target : str
         Name of the target column.
+    drop : sequence of str, default=()
+        Columns to leave out: names, or patterns with ``*``.
+    **reading
+        How the file is written: `encoding`, `delimiter`, `missing`, `types`, `skip`.
 
     Returns
     -------
@@ -74,15 +72,21 @@ def read_table(path: str | Path, target: str) -> Table:
     CompareError
         If the file cannot be read, or does not hold what it should.
     """
-    path = Path(path)
-    frame, headings = _read_frame(path)
-    n_alike = headings.count(target)
-    if n_alike > 1:
-        raise CompareError(f"{path.name} has {n_alike} columns named {target!r}.")
-    frame.columns, notes = unique_names(headings)
-    if not isinstance(frame.index, pd.RangeIndex):  # pandas has taken them for names
-        notes.append("Row names left out: an index, or first cells without a heading.")
-    return table_of(frame, target, path.name, notes)
+    try:
+        with read_file(str(path), meanings={target: "label"}, **reading) as file:
+            target = find_column("--target", target, file)
+            names = [name for name in file.table.column_names if name != target]
+            dropped = find_columns("--drop", drop, names)
+            counting = [n for n in _row_names(file) if n in names and n not in dropped]
+    except TableFileError as error:
+        raise CompareError(str(error)) from error
+    notes = [f"{note[:1].upper()}{note[1:]}" for note in file.notes]
+    for what, left_out in (("On request", dropped), ("Row names", counting)):
+        if left_out:
+            notes.append(f"{what} left out: {', '.join(map(repr, left_out))}.")
+    table = file.table.drop_columns([*dropped, *counting])
+    frame = pd.DataFrame({name: _pandas(table[name]) for name in table.column_names})
+    return table_of(frame, target, Path(path).name, notes)
 
 
 def table_of(
@@ -120,13 +124,10 @@ def table_of(
         count = int((~is_known).sum())
         notes.append(f"Rows left out for want of a value of {target!r}: {count}.")
         frame, values = frame[is_known], values[is_known]
-    numbering = _row_numbers(frame)
-    if numbering:
-        notes.append(f"Row numbers left out: {', '.join(map(repr, numbering))}.")
     columns = {
         column: _plain_column(frame[column])
         for column in frame.columns
-        if column != target and column not in numbering
+        if column != target
     }
     empty = [column for column, values in columns.items() if values.isna().all()]
     if empty:
@@ -162,102 +163,6 @@ def _check_size(features: pd.DataFrame, target: str, name: str) -> None:
         )
 
 
-def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Give every column a name of its own.
-
-    Parameters
-    ----------
-    headings : sequence of str
-        What the file calls its columns.
-
-    Returns
-    -------
-    names : list of str
-        The headings; a repeated one gets a number.
-    notes : list of str
-        What was changed, one sentence each.
-    """
-    taken, seen = set(headings), set[str]()
-    names, notes = [], []
-    for heading in headings:
-        name, number = heading, 2
-        while heading in seen and name in taken:
-            name, number = f"{heading} ({number})", number + 1
-        if name != heading:
-            notes.append(f"A second column {heading!r} is called {name!r} here.")
-        names.append(name)
-        taken.add(name)
-        seen.add(heading)
-    return names, notes
-
-
-def _read_frame(path: Path) -> tuple[pd.DataFrame, list[str]]:
-    """Read a file by the ending of its name; return it, and its headings as written."""
-    endings = [ending.lower() for ending in path.suffixes]
-    if not path.is_file():
-        raise CompareError(f"there is no file {str(path)!r}.")
-    if endings and endings[-1] in _PARQUET_ENDINGS:
-        try:
-            frame = pd.read_parquet(path)
-        except (OSError, ValueError) as error:
-            raise CompareError(_unreadable(path, error)) from error
-        return frame, [str(name).strip() for name in frame.columns]
-    if not any(ending in _TEXT_ENDINGS for ending in endings[-2:]):
-        raise CompareError(
-            f"{path.name!r} must end in {', '.join(_TEXT_ENDINGS + _PARQUET_ENDINGS)}."
-        )
-    for encoding in ("utf-8-sig", "cp1252"):  # the second reads any file
-        try:
-            return _read_text(path, encoding)
-        except UnicodeDecodeError:
-            continue
-        except (EmptyDataError, ParserError, OSError, ValueError) as error:
-            raise CompareError(_unreadable(path, error)) from error
-    raise CompareError(f"{path.name!r} is not a text file.")
-
-
-def _unreadable(path: Path, error: Exception) -> str:
-    """Return one line that says why a file could not be read."""
-    reason = str(error).strip().splitlines()[0] if str(error).strip() else "no reason"
-    return f"{path.name!r} could not be read: {reason}"
-
-
-def _read_text(path: Path, encoding: str) -> tuple[pd.DataFrame, list[str]]:
-    """Read delimited text, with decimal commas if that gives more numbers."""
-    arguments: dict[str, Any] = {
-        "sep": _separator(path, encoding),
-        "encoding": encoding,
-        "skipinitialspace": True,
-    }
-    first = pd.read_csv(
-        path, header=None, nrows=1, dtype=str, keep_default_na=False, **arguments
-    )
-    arguments |= {"na_values": _MISSING_MARKS, "low_memory": False}
-    frame = pd.read_csv(path, **arguments)  # gives columns without a name one
-    headings = [
-        str(heading).strip() or str(name)
-        for heading, name in zip(first.iloc[0], frame.columns, strict=True)
-    ]
-    if arguments["sep"] == ",":
-        return frame, headings
-    other = pd.read_csv(path, decimal=",", **arguments)
-    best = max(frame, other, key=lambda read: read.select_dtypes("number").shape[1])
-    return best, headings
-
-
-def _separator(path: Path, encoding: str) -> str:
-    """Return the character between the fields."""
-    if any(ending.lower() in (".tsv", ".tab") for ending in path.suffixes):
-        return "\t"
-    unpack = _COMPRESSED.get(path.suffix.lower(), open)
-    with unpack(path, "rt", encoding=encoding, newline="") as file:
-        sample = file.read(_SNIFFED_CHARACTERS)
-    try:
-        return csv.Sniffer().sniff(sample, delimiters=",;\t|").delimiter
-    except csv.Error:
-        return ","
-
-
 def _check_target(frame: pd.DataFrame, target: str) -> None:
     """Refuse a target that is not there, and name the nearest that is."""
     names = [str(name) for name in frame.columns]
@@ -268,15 +173,35 @@ def _check_target(frame: pd.DataFrame, target: str) -> None:
     raise CompareError(f"there is no column {target!r}{hint(target, names, otherwise)}")
 
 
-def _row_numbers(frame: pd.DataFrame) -> list[str]:
-    """Return columns without a name that count the rows, as pandas writes an index."""
+def _row_names(file: TableFile) -> list[str]:
+    """Return columns that name or count the rows, as R and pandas write them."""
+    if file.dialect is not None and file.dialect.has_row_names:
+        return [str(file.table.column_names[0])]
     return [
         name
-        for name in frame.columns
-        if str(name).startswith("Unnamed:")
-        and pd.api.types.is_integer_dtype(frame[name])
-        and (frame[name].diff().dropna() > 0).all()
+        for name, heading in zip(file.table.column_names, file.headings, strict=True)
+        if (not heading or heading.startswith(("Unnamed:", "__index_level_")))
+        and _is_counting(file.table[name])
     ]
+
+
+def _is_counting(column: Any) -> bool:
+    """Tell whether a column holds ever larger whole numbers."""
+    if not pa.types.is_integer(column.type) or column.null_count:
+        return False
+    return bool((np.diff(column.to_numpy()) > 0).all())
+
+
+def _pandas(column: Any) -> pd.Series:
+    """Return a column of pandas, times of day as numbers."""
+    kind = column.type
+    if pa.types.is_date(kind):
+        column = pc.cast(column, pa.timestamp("s"))
+    elif pa.types.is_time(kind):
+        column = pc.cast(column, pa.int32() if kind.bit_width == 32 else pa.int64())
+    elif pa.types.is_decimal(kind):
+        column = pc.cast(column, pa.float64())
+    return column.to_pandas()
 
 
 def _plain_column(column: pd.Series) -> pd.Series:
