@@ -151,6 +151,12 @@ def test_apply_reads_typed_files_as_was_asked_for(capsys):
     assert predictions(capsys, "new.parquet", "--missing", "k.A.") == whole
 
 
+@pytest.mark.usefixtures("saved")
+def test_apply_points_to_lines_before_the_table(capsys):
+    assert main(["apply", "s.sieve", "report.csv"]) == 2
+    assert "If the table begins in line 4: --skip 3." in capsys.readouterr().err
+
+
 def test_class_of_a_target_that_is_asked_to_be_a_category_is_text():
     Path("t.csv").write_text(
         "x,y\n" + "\n".join(f"{row % 7},{row % 4}" for row in range(80))

@@ -176,6 +176,7 @@ def test_copy_begins_with_the_header(put, tmp_path, name, delimiter):
         ("Report\nof 2023\na,b,c\n1,2,3\n4,5,6\n", 2),
         ("Report\n\n\na;b;c\n1,5;2;3\n4;5;6\n", 3),
         ("Report, final\nof, 2023\na,b,c\n1,2,3\n4,5,6\n", 2),
+        ("Report,,\n,,\na,b,c\n1,2,3\n4,,6\n", 2),  # as spreadsheets write it
     ],
 )
 def test_hint_names_the_lines_to_skip(put, text, n_lines):

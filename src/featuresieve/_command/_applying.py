@@ -16,8 +16,8 @@ from featuresieve._tablefile import (
     TableFile,
     TableFileError,
     check_table_output,
+    find_column,
     find_columns,
-    no_column,
     one_line,
     read_file,
     write_columns,
@@ -61,7 +61,7 @@ def apply(options: ApplyOptions) -> list[str]:
         present = file.table.column_names
         for name in kept:
             if name not in present:
-                raise no_column(options.file, name, present)
+                find_column(options.file, name, file)  # which says what there is
         lines = [f"{file.source.name}: {file.table.num_rows} rows"]
         if options.predict is not None:
             predictions = _predictions(selector, file, names, kept)

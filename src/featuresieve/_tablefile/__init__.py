@@ -4,12 +4,7 @@ Needs pyarrow, the extra ``featuresieve[cli]``.
 """
 
 from featuresieve._tablefile._errors import TableFileError, one_line
-from featuresieve._tablefile._naming import (
-    find_column,
-    find_columns,
-    listed,
-    no_column,
-)
+from featuresieve._tablefile._naming import find_column, find_columns, listed
 from featuresieve._tablefile._reading import TableFile, read_file
 from featuresieve._tablefile._text_columns import Meaning
 from featuresieve._tablefile._writing import (
@@ -30,7 +25,6 @@ __all__ = [
     "find_column",
     "find_columns",
     "listed",
-    "no_column",
     "one_line",
     "read_file",
     "write_columns",

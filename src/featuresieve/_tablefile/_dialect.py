@@ -115,7 +115,8 @@ def find_dialect(
 def skip_hint(source: Source, dialect: Dialect) -> str:
     """Return a hint to the option --skip, if there seem to be lines before the table.
 
-    A table begins with the first row that has as many cells as most rows have.
+    A table begins with the first row that has as many cells as most rows have, and
+    most of them not empty.
 
     Parameters
     ----------
@@ -137,8 +138,12 @@ def skip_hint(source: Source, dialect: Dialect) -> str:
         widths = Counter(len(row) for row in rows if len(row) > 1)
         merit = max(((n, width) for width, n in widths.items()), default=(0, 0))
         if merit > best:
-            place = next(k for k, row in enumerate(rows) if len(row) == merit[1])
-            best, n_before = merit, ends[place] - 1
+            is_start = [
+                len(row) == merit[1] and sum(map(bool, row)) > len(row) / 2
+                for row in rows
+            ]
+            if any(is_start):
+                best, n_before = merit, ends[is_start.index(True)] - 1
     if n_before < dialect.n_header_lines:
         return ""
     return f" If the table begins in line {n_before + 1}: --skip {n_before}."

@@ -86,7 +86,7 @@ def read_table(
             notes.append(f"{what} left out: {', '.join(map(repr, left_out))}.")
     table = file.table.drop_columns([*dropped, *counting])
     frame = pd.DataFrame({name: _pandas(table[name]) for name in table.column_names})
-    return table_of(frame, target, Path(path).name, notes)
+    return table_of(frame, target, Path(file.source.name).name, notes)
 
 
 def table_of(
