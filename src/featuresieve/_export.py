@@ -4,6 +4,8 @@ import json
 import math
 from typing import Any
 
+import numpy as np
+
 from featuresieve._targets import ClassCode
 from featuresieve._version import __version__
 
