@@ -2,18 +2,14 @@
 
 import math
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from featuresieve._balance_path import (
-    _PATH_SHARE,
-    BalanceSearch,
-    fit_at_balance,
-    n_held_out_splits,
-)
+from featuresieve._balance_path import _PATH_SHARE, BalanceSearch, fit_at_balance
 from featuresieve._candidates import Bounds, Rule, Votes, candidate_rules
 from featuresieve._choice import Judgement
 from featuresieve._gates import Gates
@@ -27,6 +23,7 @@ from featuresieve._prices import (
 )
 from featuresieve._problem import Problem
 from featuresieve._refit import HeldOutLosses
+from featuresieve._row_roles import n_held_out_splits
 from featuresieve._settings import Settings
 
 
@@ -378,6 +375,47 @@ def test_a_set_that_does_not_count_does_not_make_a_target_related(must_gain):
     result = search._result(run, VOTES, rules, losses)
     assert result.is_uninformative == must_gain
     assert result.support.sum() == (1 if must_gain else 8)
+
+
+@pytest.mark.parametrize(
+    ("targets", "n_uncommon"),
+    [
+        ([0, 0, 0, 1, 0], 1),
+        ([2, 2, 0, 1, 0], 3),
+        ([[0.5], [0.5], [1.5], [2.5]], 2),
+        ([[0, 1], [0, 1], [1, 1], [1, 0], [0, 1]], 2),  # two labels a row
+    ],
+)
+def test_uncommon_rows_are_those_without_the_most_common_target(targets, n_uncommon):
+    problem = Problem(np.zeros((len(targets), 1)), np.array(targets), 2, "labels")
+    assert problem.n_uncommon(np.arange(len(targets))) == n_uncommon
+
+
+@pytest.mark.parametrize(
+    ("n_positive", "is_doubtful"), [(100, False), (10, False), (7, True)]
+)
+def test_a_gain_is_judged_by_the_rows_it_is_made_on(n_positive, is_doubtful):
+    # Of 1.9 standard errors: a t test at one in twenty asks for 1.94 of 7 rows, and
+    # for 1.83 of 10.
+    n_rows = 200
+    target = (np.arange(n_rows) < n_positive).astype(np.int64)
+    problem = Problem(make_problem(n_rows, 8).features, target, 2, "classes")
+    search = BalanceSearch(problem, Settings(), Bounds(), tolerance=0.01, seed=0)
+    losses = np.tile([4.0, 2.0], n_rows // 2)
+    search._null_losses = lambda: np.full(n_rows, 3.0)
+    rows = np.array([losses - 1.9 * stats.sem(losses)])
+    run = SimpleNamespace(history=History(), is_cut_short=False)
+    losses = HeldOutLosses(rows, np.ones(1))
+    result = search._result(run, VOTES, [Rule("top", 0, 1)], losses, chosen=0)
+    assert result.is_uninformative == is_doubtful
+
+
+@pytest.mark.parametrize(("n_uncommon", "is_hardly"), [(None, 0), (4, 1), (5, 0)])
+def test_so_few_rows_that_all_may_gain_by_chance_are_hardly_a_judgement(
+    result, n_uncommon, is_hardly
+):
+    # A coin falls on the same side four times in one of sixteen, five in one of 32.
+    assert replace(result, n_uncommon=n_uncommon).is_hardly_judged == is_hardly
 
 
 def test_search_says_when_a_deadline_cut_its_refits_short():

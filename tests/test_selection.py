@@ -195,6 +195,23 @@ def test_unrelated_target_is_answered_with_the_fewest_columns_and_a_warning(
     assert {*np.flatnonzero(selector.support_)} == {*selector.order_[:least]}
 
 
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("shift", [0.0, 8.0])
+def test_an_answer_that_rests_on_three_rows_is_told(seed, shift):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(300, 12)), np.arange(300) < 3
+    X[y, 0] += shift
+    with pytest.warns(UninformativeTargetWarning, match=r"rests on 3|than a constant"):
+        quick_classifier(random_state=seed).fit(X, y)
+
+
+def test_ten_rows_that_stand_apart_are_believed():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 12)), np.arange(300) < 10
+    X[y, 0] += 8.0
+    assert AutoNFSClassifier(random_state=0).fit(X, y).support_[0]
+
+
 def test_constant_target_counts_as_unrelated():
     X, _ = value_table()
     selector = quick_regressor(n_epochs=60)

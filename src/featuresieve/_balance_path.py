@@ -28,8 +28,13 @@ from featuresieve._history import History
 from featuresieve._monitor import FitMonitor
 from featuresieve._prices import path_balances
 from featuresieve._problem import Problem
-from featuresieve._refit import HeldOutLosses, mean_errors, refit_candidates
-from featuresieve._row_roles import RowArray, gate_halves, held_out_splits
+from featuresieve._refit import HeldOutLosses, refit_candidates
+from featuresieve._row_roles import (
+    RowArray,
+    gate_halves,
+    held_out_splits,
+    n_held_out_splits,
+)
 from featuresieve._settings import Settings
 from featuresieve._stacks import GateRun, train_gates
 
@@ -75,6 +80,8 @@ class SearchResult:
         No candidate was shown to beat a constant on held-out rows.
     is_cut_short : bool
         The time limit shortened the search.
+    n_uncommon : int or None
+        Held-out rows without the most common target; None if no set was refitted.
     predictor_share : float
         Part of the usual refit after which the chosen set was at its best.
     """
@@ -89,15 +96,13 @@ class SearchResult:
     is_collapsed: bool = False
     is_uninformative: bool = False
     is_cut_short: bool = False
+    n_uncommon: int | None = None
     predictor_share: float = 1.0
 
-
-def n_held_out_splits(n_rows: int) -> int:
-    """Return how many held-out parts are drawn: one from many rows, more from few."""
-    for n_splits, least_rows in ((1, 4000), (2, 1500), (3, 500)):
-        if n_rows >= least_rows:
-            return n_splits
-    return 5
+    @property
+    def is_hardly_judged(self) -> bool:
+        """Tell whether even if all uncommon rows gain, that may be chance."""
+        return self.n_uncommon is not None and 0.5**self.n_uncommon > 1 - _CONFIDENCE
 
 
 def fit_at_balance(
@@ -286,7 +291,7 @@ class BalanceSearch:
             np.array([rule.must_gain for rule in rules]),
             float((self._null_losses() * losses.weights).mean()),
         )
-        gain, error = self._gain(judgement.best(), losses)
+        gain, error = losses.gain_over(self._null_losses(), judgement.best())
         if gain > _HOPE * error:
             return judgement
         # Keep no more than was asked for.
@@ -297,15 +302,6 @@ class BalanceSearch:
         """Return which gates a rule opens."""
         return _as_mask(self._gates(rule, votes), len(self.problem.gates))
 
-    def _gain(self, best: int, losses: HeldOutLosses) -> tuple[float, float]:
-        """Return what the best candidate gains over a constant, and its error."""
-        gains = self._null_losses() - losses.rows[best]
-        n_rows = len(gains)
-        if n_rows < 2:
-            return 0.0, np.inf
-        error = mean_errors(gains, losses.weights) * np.sqrt(n_rows / (n_rows - 1))
-        return float((gains * losses.weights).mean()), float(error)
-
     def _result(
         self,
         path_run: GateRun,
@@ -315,8 +311,11 @@ class BalanceSearch:
     ) -> SearchResult:
         """Put the answer together."""
         judgement = self._judge(votes, rules, losses)
-        gain, error = self._gain(judgement.best(), losses)
-        freedom = max(losses.rows.shape[1] - 1, 1)
+        gain, error = losses.gain_over(self._null_losses(), judgement.best())
+        held_out = np.concatenate([split.test_rows for split in self.splits])
+        n_uncommon = self.problem.n_uncommon(held_out)
+        # The error is that of the uncommon rows, where nearly all of the gain is made.
+        freedom = max(min(losses.rows.shape[1], n_uncommon) - 1, 1)
         bound = error * t_distribution.ppf(_CONFIDENCE, freedom)
         balances = np.array([self.balances[rule.balance_index] for rule in rules])
         order = np.lexsort((balances, judgement.sizes))
@@ -343,6 +342,7 @@ class BalanceSearch:
             is_collapsed=not votes.kept[..., ~self.problem.gates.is_forced].any(),
             is_uninformative=bool(gain <= bound),
             is_cut_short=path_run.is_cut_short or losses.is_cut_short,
+            n_uncommon=n_uncommon,
             predictor_share=float(judgement.best_share[chosen]),
         )
 

@@ -146,8 +146,9 @@ With balance="auto", many such networks (a path of λ, several seeds) are traine
 once. Their votes give candidate sets, each is refitted without a mask, and the
 smallest is taken that is shown, on held-out rows, to be good enough. If no set is
 shown to predict held-out targets better than a constant, an
-`UninformativeTargetWarning` says so; if none is better by even one standard error,
-only the best ranked feature is kept (or `min_features_to_select`).
+`UninformativeTargetWarning` says so, as it does where fewer than five held-out rows
+have another target than the most common one; if none is better by even one
+standard error, only the best ranked feature is kept (or `min_features_to_select`).
 
 References
 ----------

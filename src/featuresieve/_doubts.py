@@ -22,6 +22,14 @@ def warn_of_doubts(estimator: Any, result: SearchResult, is_cut_short: bool) -> 
             UninformativeTargetWarning,
             stacklevel=3,
         )
+    elif result.is_hardly_judged:
+        warnings.warn(
+            f"the answer rests on {result.n_uncommon} held-out rows: no more have "
+            "another target than the most common one, and what seems to predict so few "
+            f"may be chance. {n_kept} of {len(estimator.support_)} columns were kept.",
+            UninformativeTargetWarning,
+            stacklevel=3,
+        )
     elif result.is_collapsed and estimator.n_features_to_select is None:
         advice = "" if estimator.balance == "auto" else " Lower balance, or use 'auto'."
         warnings.warn(

@@ -114,6 +114,13 @@ class Problem:
         losses = -asked * np.log(rates) - (1 - asked) * np.log1p(-rates)
         return np.asarray(losses.mean(axis=1))
 
+    def n_uncommon(self, rows: IndexArray) -> int:
+        """Return how many of some rows do not have their most common target."""
+        targets = self.targets[rows].reshape(len(rows), -1)
+        kinds = targets[:, 0] if targets.shape[1] == 1 else targets
+        counts = np.unique(kinds, axis=0, return_counts=True)[1]
+        return len(rows) - int(counts.max())
+
     def null_loss(self) -> float:
         """Return the loss of the best constant on the rows it was chosen on."""
         rows = np.arange(self.n_rows)

@@ -68,6 +68,15 @@ class HeldOutLosses:
         means = np.asarray((differences * self.weights).mean(axis=1))
         return means, mean_errors(differences, self.weights)
 
+    def gain_over(self, constant: FloatArray, candidate: int) -> tuple[float, float]:
+        """Return how much less a candidate loses than a constant, and its error."""
+        gains = constant - self.rows[candidate]
+        n_rows = len(gains)
+        if n_rows < 2:
+            return 0.0, np.inf
+        error = mean_errors(gains, self.weights) * np.sqrt(n_rows / (n_rows - 1))
+        return float((gains * self.weights).mean()), float(error)
+
 
 def mean_errors(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return the standard errors of weighted means over the last axis."""
