@@ -1,5 +1,7 @@
 """Targets of every kind, in the units they came in."""
 
+from fractions import Fraction
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -66,6 +68,94 @@ def test_missing_labels_are_refused():
     ):
         with pytest.raises(ValueError, match="Input y contains"):
             class_target(y, 3)
+
+
+TEXTS = {
+    "array": np.array(["1", "b", "1"]),
+    "list": ["1", "b", "1"],
+    "objects": np.array([1.0, "b", None], dtype=object),
+    "pandas": pd.Series(["1", "b", "1"], dtype="string"),
+    "pandas category": pd.Series(["1", "b", "1"], dtype="category"),
+    "polars": pl.Series(["1", "b", "1"]),
+    "polars category": pl.Series(["1", "b", "1"], dtype=pl.Categorical),
+    "arrow": pa.chunked_array([["1", "b", "1"]]),
+    "a column of two": pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": ["1", "b", "1"]}),
+}
+
+
+@pytest.mark.parametrize("y", TEXTS.values(), ids=TEXTS)
+def test_text_values_are_referred_to_the_classifier(y):
+    message = "y must hold numbers, got the str 'b': for classes, use AutoNFSClassifier"
+    with pytest.raises(ValueError, match=message):
+        value_target(y, 3, None)
+
+
+def test_text_that_spells_numbers_is_read():
+    found = value_target(np.array(["1", "2.5", "4"], dtype=object), 3, None)
+    np.testing.assert_allclose(found.code.decode(found.values), [1, 2.5, 4], rtol=1e-6)
+
+
+DAYS = np.array(["2021-03-04", "2021-03-05", "2021-04-04"], dtype="datetime64[D]")
+TIMES = {
+    "dates": (DAYS, "days"),
+    "pandas dates": (pd.Series(DAYS), "days"),
+    "pandas dates in a zone": (pd.Series(DAYS).dt.tz_localize("Europe/Oslo"), "days"),
+    "pandas frame": (pd.DataFrame({"y": DAYS}), "days"),
+    "polars dates": (pl.Series(DAYS.tolist()), "days"),
+    "date objects": (DAYS.tolist(), "days"),
+    "moments": (pd.Series(DAYS).tolist(), "days"),
+    "spans": (DAYS - DAYS[0], "hours"),
+    "pandas spans": (pd.Series(DAYS - DAYS[0]), "hours"),
+    "polars spans": (pl.Series((DAYS - DAYS[0]).tolist()), "hours"),
+    "span objects": ((DAYS - DAYS[0]).tolist(), "hours"),
+}
+
+
+@pytest.mark.parametrize(("y", "unit"), TIMES.values(), ids=TIMES)
+def test_times_are_refused_with_a_way_out(y, unit):
+    with pytest.raises(ValueError, match=rf"y must hold numbers.*np\.time.*for {unit}"):
+        value_target(y, 3, None)
+    with pytest.raises(
+        ValueError, match=r"the labels in y must be text.*make them tex"
+    ):
+        class_target(y, 3)
+
+
+def test_the_advice_for_times_is_good():
+    days = (DAYS - DAYS.min()) / np.timedelta64(1, "D")
+    for y in (days, (DAYS - DAYS[0]) / np.timedelta64(1, "h")):
+        assert value_target(y, 3, None).task == "values"
+    assert class_target([str(label) for label in DAYS], 3).n_outputs == 3
+
+
+MIXED = {
+    "list": [1, "a", 1],
+    "objects": np.array(["a", 1, 1], dtype=object),
+    "floats": [1.5, 1.5, "a"],
+    "pandas": pd.Series([True, "a", "a"]),
+}
+
+
+@pytest.mark.parametrize("y", MIXED.values(), ids=MIXED)
+def test_labels_of_two_kinds_are_refused_with_a_way_out(y):
+    message = r"must be of one kind, got the text 'a' and the number .*make all.*str"
+    with pytest.raises(ValueError, match=message):
+        class_target(y, 3)
+    assert class_target([str(label) for label in y], 3).n_outputs == 2
+
+
+def test_numbers_in_an_array_of_objects_are_labels():
+    found = class_target(np.array([2, 1, 2], dtype=object), 3)
+    assert found.code.classes.tolist() == [1, 2]
+    assert found.code.classes.dtype == np.int64
+
+
+@pytest.mark.parametrize("label", [Fraction(1, 2), (1,), pd.Period("2021-03")])
+def test_labels_of_no_known_kind_are_named(label):
+    y = np.array([None, None], dtype=object)
+    y[:] = [label, label]
+    with pytest.raises(ValueError, match=f"got the {type(label).__name__} .*make them"):
+        class_target(y, 2)
 
 
 def test_one_class_is_refused():

@@ -1,5 +1,7 @@
 """What the user passes as y becomes what the networks learn, and back."""
 
+import datetime
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +18,9 @@ from featuresieve._problem import Task
 # A target whose largest hundredth holds more than this share of its variance is
 # compressed, so that a handful of rows does not decide which columns are kept.
 _HEAVY_SHARE = 0.5
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+_MOMENTS = (datetime.date, np.datetime64)
+_SPANS = (datetime.timedelta, np.timedelta64)
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,12 @@ def as_target_array(y: Any) -> npt.NDArray[Any]:
         if isinstance(native, nw.Series) and native.null_count() > 0:
             raise ValueError("Input y contains NaN or missing values.")
         y = native.to_numpy()
-    return np.asarray(y)
+    values = np.asarray(y)
+    if values.dtype.kind == "U" and isinstance(y, list | tuple):
+        # numpy turns the number of [1, "a"] into text.
+        is_text = all(isinstance(value, str) for value in y)
+        return values if is_text else np.array(y, dtype=object)
+    return values
 
 
 def class_target(y: Any, n_rows: int) -> Target:
@@ -124,6 +134,7 @@ def class_target(y: Any, n_rows: int) -> Target:
         y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite="allow-nan"
     )
     _refuse_missing(y)
+    y = _plain_labels(y)
     check_classification_targets(y)
     kind = type_of_target(y, input_name="y")
     if kind == "multiclass-multioutput":
@@ -149,7 +160,9 @@ def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
     """Encode one or more real values a row."""
     y = as_target_array(y)
     _check_length(y, n_rows)
-    values = check_array(y, ensure_2d=False, dtype=np.float64, input_name="y")
+    values = check_array(
+        _plain_values(y), ensure_2d=False, dtype=np.float64, input_name="y"
+    )
     if values.ndim > 2 or values.shape[1:] == (0,):
         raise ValueError(
             f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
@@ -198,6 +211,79 @@ def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
             "Found input variables with inconsistent numbers of samples: X has "
             f"{n_rows} rows, y has {len(y) if y.ndim else 'none'}."
         )
+
+
+def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return labels as text, numbers or truth values, or say how to make them so."""
+    if y.dtype.kind in "mM":
+        raise _label_error(y.reshape(-1)[0])
+    if y.dtype.kind != "O":
+        return y
+    labels = y.reshape(-1).tolist()
+    firsts = [
+        next((label for label in labels if isinstance(label, kind)), None)
+        for kind in (str, _NUMBERS)
+    ]
+    if None not in firsts:
+        raise ValueError(
+            f"the labels in y must be of one kind, got the text {firsts[0]!r} and the "
+            f"number {firsts[1]!r}: make all of them text, such as "
+            "[str(label) for label in y]."
+        )
+    other = _first(labels, lambda label: not isinstance(label, (str, bytes, *_NUMBERS)))
+    if other is not None:
+        raise _label_error(other)
+    return y if firsts[1] is None else np.array(labels).reshape(y.shape)
+
+
+def _label_error(label: Any) -> ValueError:
+    """Build the error for a label of a kind that no class may have."""
+    return ValueError(
+        "the labels in y must be text, numbers or truth values, got the "
+        f"{type(label).__name__} {label}: if each stands for a class, make them text, "
+        "such as [str(label) for label in y]."
+    )
+
+
+def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values as numbers, or say how to make them so."""
+    if y.dtype.kind not in "mMOSTUV":
+        return y
+    try:
+        if y.dtype.kind not in "mM":
+            return y.astype(np.float64)
+    except (TypeError, ValueError):
+        pass
+    values = y.reshape(-1) if y.dtype.kind in "mM" else y.reshape(-1).tolist()
+    value = _first(values, lambda value: not _is_number(value))
+    if isinstance(value, _SPANS):
+        advice = "divide by a unit, such as y / np.timedelta64(1, 'h') for hours."
+    elif isinstance(value, _MOMENTS):
+        advice = (
+            "count from one of them, such as (y - y.min()) / np.timedelta64(1, 'D') "
+            "for days."
+        )
+    else:
+        advice = "for classes, use AutoNFSClassifier."
+    shown = repr(value) if isinstance(value, str) else value
+    raise ValueError(
+        f"y must hold numbers, got the {type(value).__name__} {shown}: {advice}"
+    )
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a number, missing, or the text of a number."""
+    if isinstance(value, _SPANS + _MOMENTS):
+        return False
+    try:
+        return value is None or bool(float(value) or True)
+    except (TypeError, ValueError):
+        return False
+
+
+def _first(values: Any, is_wanted: Callable[[Any], bool]) -> Any:
+    """Return the first value of which something is true, else None."""
+    return next((value for value in values if is_wanted(value)), None)
 
 
 def _refuse_missing(y: npt.NDArray[Any]) -> None:
