@@ -318,7 +318,8 @@ package.__path__ = [sys.argv[1]]
 sys.modules["featuresieve"] = package
 import numpy as np
 from featuresieve._encoding import TableEncoder
-from featuresieve._table import read_table, take_columns
+from featuresieve._returned_columns import take_columns
+from featuresieve._table import read_table
 table = read_table([[1, "a"], [2, "b"]])
 TableEncoder.fit(table, scaling="standard").transform(table)
 take_columns([[1, 2]], np.array([0]))

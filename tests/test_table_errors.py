@@ -2,13 +2,17 @@
 
 import datetime as dt
 
+import dask.dataframe
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as arrow_dataset
 import pytest
 import torch
 from scipy import sparse
+from torch.utils.data import DataLoader, Subset, TensorDataset
 
 from featuresieve._table import read_table
 
@@ -47,7 +51,53 @@ BAD = {
     ),
     "sparse without rows": (sparse.csr_array((0, 2)), ValueError, r"0 sample\(s\)"),
     "ragged lists": ([[1, 2], [3]], ValueError, "equal lengths"),
-    "lazy": (pl.LazyFrame({"a": [1]}), TypeError, r"collect\(\)"),
+    "lazy": (
+        *(pl.LazyFrame({"a": [1]}), TypeError),
+        r"X is a polars.*LazyFrame, which is not read as a table: pass X\.collect\(\)",
+    ),
+    "lazy narwhals": (
+        *(nw.from_native(pl.LazyFrame({"a": [1]})), TypeError),
+        r"pass X\.collect\(\)",
+    ),
+    "lazy dask": (
+        *(dask.dataframe.from_pandas(pd.DataFrame({"a": [1]})), TypeError),
+        r"pass X\.compute\(\)",
+    ),
+    "a stream": (
+        *(pa.table({"a": [1]}).to_reader(), TypeError),
+        r"pass X\.read_all\(\)",
+    ),
+    "a dataset": (
+        *(arrow_dataset.dataset(pa.table({"a": [1]})), TypeError),
+        r"pass X\.to_table\(\)",
+    ),
+    "a scanner": (
+        *(arrow_dataset.dataset(pa.table({"a": [1]})).scanner(), TypeError),
+        r"pass X\.to_table\(\)",
+    ),
+    "a dataset of torch": (
+        *(TensorDataset(torch.ones(2, 2)), TypeError),
+        r"TensorDataset.*pass the tensor.* X\.tensors\[0\]",
+    ),
+    "a subset of torch": (
+        *(Subset(TensorDataset(torch.ones(2, 2)), [0]), TypeError),
+        "pass the features of all rows as one tensor",
+    ),
+    "a loader": (
+        *(DataLoader(TensorDataset(torch.ones(2, 2))), TypeError),
+        "pass the features of all rows as one tensor",
+    ),
+    "a generator": (([i, 1] for i in range(3)), TypeError, r"generator.* list\(X\)"),
+    "zipped columns": (zip([1, 2], [3, 4], strict=True), TypeError, r"list\(X\)"),
+    "a dict": ({"a": [1, 2]}, TypeError, r"X is a dict.* pandas\.DataFrame\(X\)"),
+    "records": ([{"a": 1}, {"a": 2}], TypeError, r"pandas\.DataFrame\(X\)"),
+    "a set": ({(1, 2), (3, 4)}, TypeError, "X is a set.* a list of rows"),
+    "a path": ("table.csv", TypeError, r"X is a str.* pandas\.read_csv\(X\)"),
+    "nothing": (None, TypeError, "X is a NoneType.*a data frame, an array or a list"),
+    "groups of rows": (
+        *(pd.DataFrame({"a": [1, 1, 2]}).groupby("a"), TypeError),
+        "GroupBy, which is not read as a table: pass a data frame",
+    ),
     "structured": (np.ones(2, dtype=[("a", float)]), TypeError, "fields a"),
     "np.matrix": (np.matrix("1 2"), TypeError, "np.matrix is not supported"),
     "bytes": (np.array([[b"a"]]), TypeError, "column 0 of X has dtype"),
@@ -132,6 +182,18 @@ def test_bad_input_is_named(case):
     X, error, message = BAD[case]
     with pytest.raises(error, match=f"(?s){message}"):
         read_table(X).column(0 if "sparse" not in case else 1)
+
+
+def test_other_forms_are_known_by_the_names_of_their_classes():
+    # Libraries that are not installed here: a class of the name is enough.
+    for library, name, advice in (
+        ("ibis.expr.types", "Table", r"X\.to_pandas\(\)"),
+        ("pyspark.sql.classic.dataframe", "DataFrame", r"X\.toPandas\(\)"),
+        ("_duckdb", "DuckDBPyRelation", r"X\.df\(\)"),
+    ):
+        kind = type("Derived", (type(name, (), {"__module__": library}),), {})
+        with pytest.raises(TypeError, match=advice):
+            read_table(kind())
 
 
 def test_only_a_numeric_array_has_a_matrix():

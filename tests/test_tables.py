@@ -17,7 +17,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
+from featuresieve._returned_columns import plain_array
 from made_tables import class_table
 
 N_ROWS = 300
@@ -110,6 +111,42 @@ def test_set_output_keeps_dtypes_within_a_library(library):
     found, expected = selector.transform(frame), frame[kept_of(selector)]
     assert type(found) is type(frame)
     assert list(found.dtypes) == list(expected.dtypes)
+
+
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table])
+def test_set_output_default_gives_an_array_as_scikit_learn_does(make, tmp_path):
+    frame, y = make()
+    selector = quick().set_output(transform="default")
+    found = selector.fit_transform(frame, y)
+    assert type(found) is np.ndarray
+    kept = make_pipeline(quick()).fit(frame, y).transform(frame)
+    assert type(kept) is type(frame)
+    np.testing.assert_array_equal(found[:, -1], plain_array(kept)[:, -1])
+    selector.save(tmp_path / "selector")
+    assert type(load(tmp_path / "selector").transform(frame)) is np.ndarray
+
+
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table])
+def test_inverse_transform_gives_a_frame_for_a_frame(make):
+    frame, y = make()
+    selector = quick().fit(frame, y)
+    kept = selector.transform(frame)
+    restored = selector.inverse_transform(kept)
+    assert type(restored) is type(frame)
+    names = restored.column_names if make is arrow_table else list(restored.columns)
+    assert names == list(selector.feature_names_in_)
+    again = selector.transform(restored)
+    assert again.equals(kept)  # missing values too
+    (dropped,) = np.flatnonzero(~selector.support_)[:1]
+    assert set(np.asarray(restored[names[dropped]]).tolist()) == {0.0}
+
+
+def test_inverse_transform_of_arrays_keeps_missing_values():
+    X, y = class_table()
+    X[::7, :] = np.nan
+    selector = quick().fit(X, y)
+    restored = selector.inverse_transform(selector.transform(X))
+    np.testing.assert_array_equal(restored, np.where(selector.support_, X, 0))
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from featuresieve._table import read_table, take_columns
+from featuresieve._returned_columns import plain_array, put_columns, take_columns
+from featuresieve._table import read_table
 from many_tables import ARRAYS, FORMATS, MATRIX, frames
 
 
@@ -67,3 +68,85 @@ def test_a_tensor_on_the_gpu_is_read_and_taken_there():
     X = torch.tensor(MATRIX, dtype=torch.float32, device="cuda")
     np.testing.assert_array_equal(read_table(X).matrix(), MATRIX)
     assert take_columns(X, np.array([1])).device == X.device
+
+
+# All columns again: those that were left out are zero.
+
+SUPPORT = np.array([False, True, True, False])
+
+
+@given(frames())
+@settings(max_examples=30, deadline=None)
+def test_put_columns_of_frames_are_those_that_were_taken(frame):
+    support = np.append(np.ones(frame.width, dtype=bool), False)
+    names = [*frame.columns, "left out"]
+    polars_put = put_columns(frame, support, names)
+    assert polars_put.select(frame.columns).equals(frame)
+    assert polars_put["left out"].to_list() == [0.0] * frame.height
+    assert put_columns(frame.to_arrow(), support, names).column_names == names
+    pandas = frame.to_pandas().set_index(np.arange(frame.height) + 10)
+    expected = pandas.assign(**{"left out": 0.0})
+    pd.testing.assert_frame_equal(put_columns(pandas, support, names), expected)
+
+
+def test_put_columns_of_a_frame_have_the_names_and_the_order_of_fit():
+    X = pd.DataFrame({"b": [1.5, None], "c": ["x", None]})
+    found = put_columns(X, SUPPORT, ["a", "b", "c", "d"])
+    assert list(found.columns) == ["a", "b", "c", "d"]
+    pd.testing.assert_frame_equal(found[["b", "c"]], X)
+    with pytest.raises(
+        ValueError, match="those that transform returns, b, c, got c, b"
+    ):
+        put_columns(X[["c", "b"]], SUPPORT, ["a", "b", "c", "d"])
+
+
+def test_put_columns_without_names_are_numbered():
+    X = nw.from_native(pl.DataFrame({"p": [1], "q": [2]}))
+    found = put_columns(X, SUPPORT, None)
+    assert isinstance(found, nw.DataFrame)
+    assert found.columns == ["x0", "x1", "x2", "x3"]
+
+
+def test_put_columns_of_an_array_keep_dtype_and_missing_values():
+    X = np.array([[1, np.nan], [2, 3]], dtype=np.float32)
+    found = put_columns(X, SUPPORT, None)
+    np.testing.assert_array_equal(found, [[0, 1, np.nan, 0], [0, 2, 3, 0]])
+    assert found.dtype == np.float32
+    tensor = put_columns(torch.tensor(X), SUPPORT, None)
+    np.testing.assert_array_equal(tensor.numpy(), found)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("container", ["array", "matrix"])
+def test_put_columns_of_a_sparse_matrix_keep_its_format(form, container):
+    kind = getattr(sparse, f"{form}_{container}")
+    found = put_columns(kind(np.array(MATRIX, dtype=np.float32)), SUPPORT, None)
+    assert isinstance(found, kind)
+    assert found.dtype == np.float32
+    expected = np.zeros((len(MATRIX), 4))
+    expected[:, 1:3] = MATRIX
+    np.testing.assert_array_equal(found.toarray(), expected)
+
+
+@pytest.mark.parametrize(
+    "X", [np.ones((2, 3)), torch.ones(2), sparse.eye(3), pd.DataFrame([[1, 2, 3]])]
+)
+def test_put_columns_refuse_another_width(X):
+    with pytest.raises(ValueError, match="must have the 2 columns that transform"):
+        put_columns(X, SUPPORT, None)
+
+
+# The array that scikit-learn makes of a table.
+
+
+def test_plain_arrays_are_those_of_scikit_learn():
+    frame = pd.DataFrame({"a": [1.0, np.nan], "b": ["x", "y"]})
+    for X in (frame, pl.DataFrame(frame), nw.from_native(frame)):
+        found = plain_array(X)
+        assert type(found) is np.ndarray
+        assert found[0].tolist() == [1.0, "x"]
+    whole = plain_array(pd.DataFrame({"a": pd.array([1, None], dtype="Int64")}))
+    np.testing.assert_array_equal(whole, [[1.0], [np.nan]])
+    tensor = torch.ones(2, 1, requires_grad=True)
+    np.testing.assert_array_equal(plain_array(tensor), [[1.0], [1.0]])
+    assert sparse.issparse(plain_array(sparse.eye_array(2, format="csr")))

@@ -28,11 +28,12 @@ from featuresieve._preparation import Prepared, prepare
 from featuresieve._prices import single_balance
 from featuresieve._problem import Problem
 from featuresieve._refit import REFIT_SHARE
+from featuresieve._returned_columns import plain_array, put_columns, take_columns
 from featuresieve._row_weights import RowWeights, row_weights
 from featuresieve._settings import Settings
 from featuresieve._stacks import PlainRun, train_plain
 from featuresieve._surroundings import own_surroundings
-from featuresieve._table import Table, read_table, take_columns
+from featuresieve._table import Table, read_table
 from featuresieve._targets import (
     ClassCode,
     Target,
@@ -376,10 +377,29 @@ class AutoNFS(
         table of shape (n_samples, n_features_selected_)
             What came in: a data frame of the same library with the same names, dtypes
             and index, an array, a sparse matrix, a tensor. `set_output` asks for
-            something else.
+            something else: "default" for an array, as scikit-learn gives it.
         """
         self._read(X)
-        return take_columns(X, np.flatnonzero(self.support_))
+        kept = take_columns(X, np.flatnonzero(self.support_))
+        output = vars(self).get("_sklearn_output_config", {}).get("transform")
+        return plain_array(kept) if output == "default" else kept
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Return a table with all columns that `fit` saw; those not kept are zero.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features_selected_)
+            What `transform` returns; values may be missing.
+
+        Returns
+        -------
+        table of shape (n_samples, n_features_in_)
+            What came in, a data frame with the names of `fit`. A column that was not
+            kept holds zeros, whatever it held in `fit`.
+        """
+        check_is_fitted(self)
+        return put_columns(X, self.support_, getattr(self, "feature_names_in_", None))
 
     def _read(self, X: Any) -> Table:
         """Return a view of X, after comparing its columns with those of `fit`."""

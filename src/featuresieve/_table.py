@@ -1,13 +1,13 @@
 """What the user passes as X: arrays, lists, data frames, sparse matrices, tensors.
 
-`read_table` gives one view of all of them; `take_columns` selects columns and returns
-what came in.
+`read_table` gives one view of all of them. What is no table in memory is refused, with
+the form to pass instead.
 """
 
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import narwhals as nw
@@ -23,11 +23,28 @@ from featuresieve._column_kinds import (
     complex_error,
     infinity_error,
 )
-from featuresieve._columns import IndexArray
 from featuresieve._frame_columns import column_of_series
 
 # Cells looked at in one go for infinite and missing values.
 _BLOCK_CELLS = 1 << 20
+# What to pass instead of what is lazy, or can be read only once, by library and class.
+_INSTEAD = {
+    ("dask", "DataFrame"): "X.compute()",
+    ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
+    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
+    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
+    ("narwhals", "LazyFrame"): "X.collect()",
+    ("polars", "LazyFrame"): "X.collect()",
+    ("pyarrow", "Dataset"): "X.to_table()",
+    ("pyarrow", "RecordBatchReader"): "X.read_all()",
+    ("pyarrow", "Scanner"): "X.to_table()",
+    ("pyspark", "DataFrame"): "X.toPandas()",
+    ("sqlframe", "BaseDataFrame"): "X.toPandas()",
+    ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "TensorDataset"): "the tensor that holds the features, X.tensors[0]",
+    ("xarray", "Dataset"): "X.to_dataframe()",
+}
 
 
 class Table(ABC):
@@ -155,48 +172,19 @@ def read_table(X: Any) -> Table:
         If X is not two-dimensional, has no rows or columns, repeats a column name, or
         holds complex or (in an array) infinite numbers.
     TypeError
-        If X is lazy, or of a type that holds no table.
+        If X is lazy, can be read only once, or is of a type that holds no table.
     """
-    frame = _as_frame(X)
+    _refuse_other_forms(X)
+    frame = as_frame(X)
     if frame is not None:
         _check_shape(frame.shape)
         return _FrameTable(frame)
     if sparse.issparse(X):
         return _SparseTable(_as_csr(X))
-    return _ArrayTable(_as_array(X))
+    return _ArrayTable(as_array(X))
 
 
-def take_columns(X: Any, features: IndexArray) -> Any:
-    """Return some columns of X, as the same type.
-
-    Parameters
-    ----------
-    X : array-like, data frame, sparse matrix or tensor of shape (rows, features)
-    features : array of int
-        Positions of the columns.
-
-    Returns
-    -------
-    same type as X
-        Names, dtypes, device and row index are kept; lists become arrays.
-    """
-    positions = [int(feature) for feature in features]
-    if _is_tensor(X):
-        return X[:, positions]
-    if sparse.issparse(X):
-        if X.format in ("csr", "csc", "lil", "dok"):
-            return X[:, positions]
-        return X.tocsc()[:, positions].asformat(X.format)
-    frame = _as_frame(X)
-    if frame is None:
-        values = X if isinstance(X, np.ndarray) else _as_array(X)
-        return values[:, positions]
-    keys = frame.columns
-    taken = frame.select([keys[position] for position in positions])
-    return taken if isinstance(X, nw.DataFrame) else taken.to_native()
-
-
-def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return X as a data frame of narwhals, or None if it is no data frame."""
     try:
         frame = nw.from_native(X, pass_through=True)
@@ -210,10 +198,9 @@ def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
     if isinstance(frame, nw.DataFrame):
         return frame
     if isinstance(frame, nw.LazyFrame):
-        raise TypeError(
-            f"X is lazy ({type(X).__module__}.{type(X).__name__}): call collect() and "
-            "pass the resulting data frame."
-        )
+        raise _form_error(X, "the data frame that it stands for")
+    if is_labelled_array(X):
+        return None
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
         return _through_arrow(X)
     return None
@@ -227,17 +214,52 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
         import pyarrow as pa
         import pyarrow.interchange as interchange
     except ImportError:
-        raise TypeError(
-            f"X is a {type(X).__module__}.{type(X).__name__}: install pyarrow to read "
-            "it, or pass a numpy array."
-        ) from None
+        raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
     is_stream = hasattr(X, "__arrow_c_stream__")
     read = pa.table(X) if is_stream else interchange.from_dataframe(X)
     frame: nw.DataFrame[Any] = nw.from_native(read, eager_only=True)
     return frame
 
 
-def _is_tensor(X: Any) -> bool:
+def _form_error(X: Any, instead: str) -> TypeError:
+    """Build the error for what holds no table."""
+    name = f"{type(X).__module__}.{type(X).__name__}".removeprefix("builtins.")
+    return TypeError(f"X is a {name}, which is not read as a table: pass {instead}.")
+
+
+def is_labelled_array(X: Any) -> bool:
+    """Tell whether X is an array of xarray, without importing it."""
+    xarray = sys.modules.get("xarray")
+    return xarray is not None and isinstance(X, xarray.DataArray)
+
+
+def _library_of(cls: type) -> str:
+    """Return the library that a class is from."""
+    return cls.__module__.split(".")[0].removeprefix("_")
+
+
+def _refuse_other_forms(X: Any) -> None:
+    """Say what to pass instead of objects that other libraries make of tables."""
+    for base in type(X).__mro__:
+        instead = _INSTEAD.get((_library_of(base), base.__name__))
+        if instead is not None:
+            raise _form_error(X, instead)
+
+
+def _refuse_containers(X: Any) -> None:
+    """Say what to pass instead of containers of Python that are no list of rows."""
+    if isinstance(X, Iterator):
+        raise _form_error(X, "a list of its rows, such as list(X)")
+    is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
+    if isinstance(X, Mapping) or is_records:
+        raise _form_error(X, "a data frame, such as pandas.DataFrame(X)")
+    if isinstance(X, Set):
+        raise _form_error(X, "a list of rows, which have an order")
+    if isinstance(X, str | bytes):
+        raise _form_error(X, "what the file holds, such as pandas.read_csv(X)")
+
+
+def is_tensor(X: Any) -> bool:
     """Tell whether X is a tensor, without importing torch."""
     torch = sys.modules.get("torch")
     return torch is not None and isinstance(X, torch.Tensor)
@@ -256,9 +278,10 @@ def _tensor_values(tensor: Any) -> Any:
     return tensor.resolve_conj().resolve_neg().numpy()
 
 
-def _as_array(X: Any) -> npt.NDArray[Any]:
+def as_array(X: Any) -> npt.NDArray[Any]:
     """Return what is no data frame as a two-dimensional array."""
-    values = _tensor_values(X) if _is_tensor(X) else X
+    _refuse_containers(X)
+    values = _tensor_values(X) if is_tensor(X) else X
     if not isinstance(values, np.ndarray):
         values = _list_values(values)
     if isinstance(values, np.ma.MaskedArray):
@@ -279,7 +302,7 @@ def _as_array(X: Any) -> npt.NDArray[Any]:
 def _list_values(values: Any) -> Any:
     """Return nested lists as an array in which numbers and text stay what they are."""
     if not isinstance(values, (list, tuple)):
-        return np.asarray(values)
+        return _object_values(values)
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -288,6 +311,17 @@ def _list_values(values: Any) -> Any:
         ) from None
     # numpy turns the numbers of [[1, "a"]] into text.
     return np.array(values, dtype=object) if array.dtype.kind in "USV" else array
+
+
+def _object_values(values: Any) -> npt.NDArray[Any]:
+    """Return what an object holds as an array, if it holds one."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise _form_error(values, "a data frame or an array") from error
+    if array.ndim == 0 and array.dtype == object:
+        raise _form_error(values, "a data frame, an array or a list of rows")
+    return array
 
 
 def _unmasked(values: Any) -> npt.NDArray[Any]:

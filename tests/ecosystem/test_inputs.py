@@ -1,0 +1,55 @@
+"""Tables of other libraries: read as what they are, or refused with what to pass."""
+
+import duckdb
+import numpy as np
+import pytest
+import xarray
+
+from featuresieve import AutoNFSClassifier
+from made_tables import class_table
+
+NAMES = [f"f{j}" for j in range(8)]
+
+
+def quick():
+    return AutoNFSClassifier(n_epochs=20, random_state=0)
+
+
+def labelled(X):
+    return xarray.DataArray(X, dims=["row", "column"], coords={"column": NAMES})
+
+
+def test_an_array_of_xarray_is_read_as_the_array_it_is():
+    X, y = class_table()
+    plain, selector = quick().fit(X, y), quick().fit(labelled(X), y)
+    np.testing.assert_array_equal(selector.support_, plain.support_)
+    np.testing.assert_array_equal(selector.predict(labelled(X)), plain.predict(X))
+    kept = selector.transform(labelled(X))
+    assert isinstance(kept, xarray.DataArray)
+    assert kept.equals(labelled(X)[:, selector.support_])
+    restored = selector.inverse_transform(kept)
+    np.testing.assert_array_equal(restored, np.where(plain.support_, X, 0))
+
+
+def test_an_array_of_xarray_with_three_dimensions_is_refused():
+    X, y = class_table()
+    with pytest.raises(ValueError, match="dim 3"):
+        quick().fit(xarray.DataArray(X[:, :, None]), y)
+
+
+def test_a_dataset_of_xarray_is_refused_and_its_frame_is_read():
+    X, y = class_table()
+    dataset = labelled(X).to_dataset("column")
+    with pytest.raises(TypeError, match=r"pass X\.to_dataframe\(\)"):
+        quick().fit(dataset, y)
+    found = quick().fit(dataset.to_dataframe(), y)
+    np.testing.assert_array_equal(found.support_, quick().fit(X, y).support_)
+
+
+def test_a_relation_of_duckdb_is_refused_and_its_frames_are_read():
+    relation = duckdb.sql("select i as a, i % 3 as b from range(60) t(i)")
+    y = np.arange(60) < 30
+    with pytest.raises(TypeError, match=r"pass X\.df\(\) or X\.pl\(\)"):
+        quick().fit(relation, y)
+    for frame in (relation.df(), relation.pl()):
+        assert quick().fit(frame, y).support_[0]
