@@ -14,6 +14,14 @@ from made_tables import class_table, value_table
 Y = np.array(["a", "b", "b", "b"])
 
 
+@pytest.mark.parametrize("estimator", [AutoNFSClassifier, AutoNFSRegressor])
+def test_weights_are_named(estimator):
+    # Groups of rows, as of a splitter, would be taken for weights.
+    X, y = class_table(40)
+    with pytest.raises(TypeError, match=r"fit\(\) takes 3 positional arguments but 4"):
+        estimator(random_state=0).fit(X, y, np.arange(40) // 10)
+
+
 def test_without_weights_all_rows_count_alike():
     found = row_weights(None, None, None, 3)
     assert found.rows.tolist() == [0, 1, 2]

@@ -164,7 +164,7 @@ class AutoNFS(
         }
         return cls(**(published | overrides))
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Select features and train the predictor on them.
 
         Parameters

@@ -98,7 +98,7 @@ def select(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FeatureSieveWarning)
         try:
-            selector.fit(part, problem.target.values[train], fit_weights)
+            selector.fit(part, problem.target.values[train], sample_weight=fit_weights)
         except (ValueError, TypeError) as error:
             raise TableFileError(_in_words_of_options(error)) from error
     seconds = time.monotonic() - started
