@@ -6,6 +6,8 @@ from inspect import signature
 
 import numpy as np
 import pytest
+from sklearn.base import clone
+from torch import nn
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import class_table
@@ -51,6 +53,12 @@ BAD_ARGUMENTS = [
     ("embedding_size", 0, ValueError, INT),
     ("embedding_size", None, TypeError, INT),
     ("task_network", "mlp", TypeError, "a callable"),
+    (
+        "task_network",
+        nn.Linear(8, 2),
+        TypeError,
+        "builds a network, such as lambda n_columns, n_outputs:",
+    ),
     ("penalty", "count", ValueError, "'fraction', 'target'"),
     ("target_count", -1, ValueError, NOT_NEGATIVE),
     ("target_count", NAN, ValueError, NOT_NEGATIVE),
@@ -117,6 +125,27 @@ def test_bad_entry_is_refused_by_name_with_its_value(name, value, statement):
     with pytest.raises(ValueError, match=re.escape(statement)) as caught:
         AutoNFSClassifier(**{name: value}).fit(*class_table())
     assert name in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [AutoNFSClassifier, AutoNFSRegressor])
+def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
+    message = (
+        rf"^{kind.__name__}.__init__\(\) got an unexpected keyword argument "
+        r"'n_feature_to_select'.* did you mean 'n_features_to_select'\?$"
+    )
+    with pytest.raises(TypeError, match=message):
+        kind(n_feature_to_select=3)
+    with pytest.raises(TypeError, match=message):
+        kind.as_published(n_feature_to_select=3)
+    with pytest.raises(TypeError, match=rf"^{kind.__name__}.__init__\(\) takes from 1"):
+        kind("auto", 3)
+
+
+def test_the_constructor_shows_its_arguments():
+    shown = signature(AutoNFSClassifier)
+    assert list(shown.parameters)[:2] == ["balance", "n_features_to_select"]
+    copy = clone(AutoNFSClassifier(0.5, n_features_to_select=3))
+    assert (copy.balance, copy.n_features_to_select) == (0.5, 3)
 
 
 def test_bad_arguments_cover_the_constructor():

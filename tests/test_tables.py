@@ -279,6 +279,27 @@ def test_a_column_of_another_kind_is_refused(fitted):
         fitted.predict(frame.assign(area="large"))
 
 
+@pytest.mark.parametrize(
+    ("column", "spoil", "advice"),
+    [
+        ("when", lambda c: c.astype(str), r"dates of it.*to_datetime\(X\['when'\]\)"),
+        ("when", lambda c: c.astype("int64"), r"pandas\.to_datetime\(X\['when'\]\)"),
+        ("area", lambda c: c.astype(str), r"pandas\.to_numeric\(X\['area'\]\)"),
+        ("area", lambda c: c.astype("datetime64[s]"), r"count in a unit.*\.dt\.year"),
+        ("city of birth", lambda c: c.str.len(), r"\['city of birth'\]\.astype\(str\)"),
+    ],
+)
+def test_a_column_of_another_kind_is_answered_with_the_way_back(
+    fitted, column, spoil, advice
+):
+    frame, _ = pandas_frame()
+    with pytest.raises(ValueError, match=f"held values of kind .* now: .*{advice}"):
+        fitted.predict(frame.assign(**{column: spoil(frame[column])}))
+    spoiled = frame.assign(when=frame["when"].astype(str))
+    spoiled["when"] = pd.to_datetime(spoiled["when"])
+    np.testing.assert_array_equal(fitted.predict(spoiled), fitted.predict(frame))
+
+
 def test_permuting_rows_and_columns_permutes_the_answer():
     frame, y = pandas_frame()
     first = quick().fit(frame, y)

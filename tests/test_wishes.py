@@ -161,6 +161,22 @@ def test_a_misspelt_name_is_answered_with_the_nearest():
         quick(never_keep=["blod pressure"]).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"always_keep": ["f1"]},
+        {"never_keep": [" F1"]},
+        {"groups": [["f1", "b"]]},
+        {"feature_costs": {"f1": 2.0}},
+    ],
+)
+def test_a_name_in_another_case_is_answered_with_the_right_one(arguments):
+    X, y = frame()
+    X = X.rename(columns={"c": "F1"})
+    with pytest.raises(ValueError, match="Did you mean 'F1'"):
+        quick(**arguments).fit(X, y)
+
+
 def test_features_may_be_a_mask_or_one_name():
     mask = np.array([name == "g" for name in NAMES])
     for wish in ("g", 6, -2, [6], mask, {"g"}):

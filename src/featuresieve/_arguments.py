@@ -1,13 +1,17 @@
 """Checks of the arguments of the estimators, with messages that say what is allowed."""
 
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec
 
 import numpy as np
 from sklearn.utils import check_random_state
+from torch import nn
 
 from featuresieve._candidates import Bounds
 from featuresieve._columns import SCALINGS
@@ -17,9 +21,34 @@ from featuresieve._masking_network import MASK_INITS
 from featuresieve._objective import PENALTY_KINDS, REDUCTIONS, SelectionPenalty
 from featuresieve._settings import DECISIONS, GATE_ROWS, Settings
 
+Arguments = ParamSpec("Arguments")
+
 BALANCES = ("auto", "price")
 # Squared gradients of larger ones overflow in float32; the gates shut long before.
 LARGEST_BALANCE = 1e12
+
+
+def as_called(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Let the errors of a constructor name the class that was called.
+
+    Python names the class that the constructor is inherited from.
+    """
+    known = list(inspect.signature(init).parameters)[1:]
+
+    @wraps(init)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            init(*args, **kwargs)
+        except TypeError as error:
+            name = f"{type(args[0]).__qualname__}.__init__"
+            wrong = next((name for name in kwargs if name not in known), "")
+            near = get_close_matches(wrong, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            message = str(error).replace(init.__qualname__, name)
+            # Python 3.13 has a hint of its own.
+            raise TypeError(message.split(". Did you")[0] + hint) from None
+
+    return called
 
 
 def check_integer(name: str, value: Any, *, least: int) -> None:
@@ -133,12 +162,7 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
     check_sizes("hidden_sizes", params["hidden_sizes"])
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
-    task_network = params["task_network"]
-    if task_network is not None and not callable(task_network):
-        raise TypeError(
-            "task_network must be None or a callable (n_columns, n_outputs) -> "
-            f"torch.nn.Module, got {task_network!r}."
-        )
+    _check_task_network(params["task_network"])
     same = (
         "embedding_size task_network noise reduction penalty_ramp gate_rows decision "
         "mask_init train_embedding mask_learning_rate task_learning_rate "
@@ -149,6 +173,19 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         penalty=SelectionPenalty(params["penalty"], params["target_count"]),
         device=resolve_device(params["device"]),
         **{name: params[name] for name in same.split()},
+    )
+
+
+def _check_task_network(value: Any) -> None:
+    """Refuse what does not build networks, and networks themselves."""
+    is_network = isinstance(value, nn.Module)
+    if value is None or (callable(value) and not is_network):
+        return
+    raise TypeError(
+        "task_network must be None or a callable (n_columns, n_outputs) -> "
+        "torch.nn.Module that builds a network, such as lambda n_columns, n_outputs: "
+        f"torch.nn.Linear(n_columns, n_outputs), got {'the network ' * is_network}"
+        f"{value!r}."
     )
 
 

@@ -11,7 +11,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featuresieve._arguments import bounds_from, draw_seed, settings_from
+from featuresieve._arguments import as_called, bounds_from, draw_seed, settings_from
 from featuresieve._balance_path import BalanceSearch, SearchResult, fit_at_balance
 from featuresieve._callbacks import CallbackSupportMixin, with_callbacks
 from featuresieve._candidates import Bounds
@@ -56,6 +56,7 @@ class AutoNFS(
 ):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
+    @as_called
     def __init__(
         self,
         balance: float | str = "auto",

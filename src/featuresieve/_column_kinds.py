@@ -256,6 +256,17 @@ def as_level(value: Any) -> Level:
     return str(value)
 
 
+def conversion_advice(was: str, now: str, column: str) -> str:
+    """Return how to make a column of one kind again what it was."""
+    if was == "date":
+        return f"make dates of it, such as pandas.to_datetime({column})"
+    if was == "category":
+        return f"make text of it, such as {column}.astype(str)"
+    if now == "date":
+        return f"count in a unit, as in fit, such as {column}.dt.year"
+    return f"make numbers of it, such as pandas.to_numeric({column})"
+
+
 def complex_error(label: str) -> ValueError:
     """Build the error for complex numbers, with scikit-learn's words."""
     return ValueError(f"Complex data not supported: {label} of X holds such numbers.")

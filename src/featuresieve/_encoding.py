@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from featuresieve._category_encoder import CategoryEncoder
-from featuresieve._column_kinds import Column, Kind
+from featuresieve._column_kinds import Column, Kind, conversion_advice
 from featuresieve._columns import (
     Float32Array,
     FloatArray,
@@ -57,9 +57,11 @@ class FeatureEncoder:
             return
         if self.kind in numeric and column.kind in numeric:
             return
+        own = "column" if self.name is None else f"X[{self.name!r}]"
         raise ValueError(
             f"{self.label} of X held values of kind {self.kind!r} in fit, and holds "
-            f"values of kind {column.kind!r} now."
+            f"values of kind {column.kind!r} now: "
+            f"{conversion_advice(self.kind, column.kind, own)}."
         )
 
     def transform_into_(self, out: Float32Array, column: Column) -> None:

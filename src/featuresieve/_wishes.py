@@ -227,8 +227,9 @@ class _Finder:
                 f"got {feature!r}."
             )
         if feature not in self._places:
-            near = get_close_matches(feature, self.names, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
+            lowered = {name.lower(): name for name in self.names}
+            near = get_close_matches(feature.strip().lower(), lowered, n=1)
+            hint = f" Did you mean {lowered[near[0]]!r}?" if near else ""
             raise ValueError(
                 f"{argument} must name columns of X, got {feature!r}.{hint}"
             )
