@@ -214,9 +214,7 @@ def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
 
 
 def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Return labels as text, numbers or truth values, or say how to make them so."""
-    if y.dtype.kind in "mM":
-        raise _label_error(y.reshape(-1)[0])
+    """Return labels of one kind that can be told apart, or say how to make them so."""
     if y.dtype.kind != "O":
         return y
     labels = y.reshape(-1).tolist()

@@ -93,12 +93,12 @@ def select(
     started = time.monotonic()
     part = problem.features.take(train) if len(test) else problem.features
     weights = problem.weights
-    fit_weights = None if weights is None else weights[train]
+    weighted = {} if weights is None else {"sample_weight": weights[train]}
     say("selecting …")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FeatureSieveWarning)
         try:
-            selector.fit(part, problem.target.values[train], sample_weight=fit_weights)
+            selector.fit(part, problem.target.values[train], **weighted)
         except (ValueError, TypeError) as error:
             raise TableFileError(_in_words_of_options(error)) from error
     seconds = time.monotonic() - started
