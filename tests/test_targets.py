@@ -64,16 +64,23 @@ def test_missing_labels_are_refused():
         pd.Series(["a", None, "b"]),
         pl.Series(["a", None, "b"]),
         np.array(["a", None, "b"], dtype=object),
+        np.array(["a", pd.NA, "b"], dtype=object),
         [0.0, np.nan, 1.0],
     ):
         with pytest.raises(ValueError, match="Input y contains"):
             class_target(y, 3)
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+def test_missing_values_are_refused(missing):
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        value_target(np.array([0.5, missing, 1.0], dtype=object), 3, None)
+
+
 TEXTS = {
     "array": np.array(["1", "b", "1"]),
     "list": ["1", "b", "1"],
-    "objects": np.array([1.0, "b", None], dtype=object),
+    "objects": np.array([1.0, "b", "1"], dtype=object),
     "pandas": pd.Series(["1", "b", "1"], dtype="string"),
     "pandas category": pd.Series(["1", "b", "1"], dtype="category"),
     "polars": pl.Series(["1", "b", "1"]),

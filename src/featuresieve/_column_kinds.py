@@ -38,7 +38,7 @@ _GROUPS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("time", (datetime.time,)),
 )
 # The missing values of pandas, known by name: pandas need not be installed.
-_MISSING_NAMES = ("NAType", "NaTType")
+MISSING_NAMES = ("NAType", "NaTType")
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +146,7 @@ def _types_by_group(values: list[Any]) -> dict[str, set[type]]:
     """Return the types of the values, by what they count as."""
     found: dict[str, set[type]] = {}
     for kind in set(map(type, values)):
-        if kind.__name__ in _MISSING_NAMES:
+        if kind.__name__ in MISSING_NAMES:
             group = "missing"
         else:
             names = (name for name, members in _GROUPS if issubclass(kind, members))

@@ -12,6 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
+from featuresieve._column_kinds import MISSING_NAMES
 from featuresieve._columns import Float32Array, FloatArray, mean_and_spread
 from featuresieve._problem import Task
 
@@ -253,6 +254,7 @@ def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     except (TypeError, ValueError):
         pass
     values = y.reshape(-1) if y.dtype.kind in "mM" else y.reshape(-1).tolist()
+    _refuse_missing(y)
     value = _first(values, lambda value: not _is_number(value))
     if isinstance(value, _SPANS):
         advice = "divide by a unit, such as y / np.timedelta64(1, 'h') for hours."
@@ -288,5 +290,10 @@ def _refuse_missing(y: npt.NDArray[Any]) -> None:
     """Refuse missing labels."""
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity.")
-    if y.dtype.kind == "O" and any(v is None or v != v for v in y.reshape(-1)):
+    if y.dtype.kind == "O" and any(_is_missing(v) for v in y.reshape(-1)):
         raise ValueError("Input y contains NaN or missing values.")
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a value stands for a missing one."""
+    return value is None or type(value).__name__ in MISSING_NAMES or value != value
