@@ -76,6 +76,7 @@ LIBRARY_ORDER = [
     "_device",
     "_arguments",
     "_long_work",
+    "_support_search",
     "_doubts",
     "_predictor",
     "_file_targets",

@@ -30,7 +30,7 @@ BAD_ARGUMENTS = [
     ("balance", True, TypeError, "number"),
     ("n_features_to_select", 0, ValueError, INT),
     ("n_features_to_select", 9, ValueError, "at most the number of features, 8"),
-    ("n_features_to_select", 0.5, TypeError, INT),
+    ("n_features_to_select", "2", TypeError, INT),
     ("min_features_to_select", 0, ValueError, INT),
     ("min_features_to_select", 9, ValueError, "at most the number of features, 8"),
     ("min_features_to_select", None, TypeError, INT),

@@ -406,7 +406,7 @@ def test_a_gain_is_judged_by_the_rows_it_is_made_on(n_positive, is_doubtful):
     rows = np.array([losses - 1.9 * stats.sem(losses)])
     run = SimpleNamespace(history=History(), is_cut_short=False)
     losses = HeldOutLosses(rows, np.ones(1))
-    result = search._result(run, VOTES, [Rule("top", 0, 1)], losses, chosen=0)
+    result = search._result(run, VOTES, [Rule("top", 0, 1)], losses)
     assert result.is_uninformative == is_doubtful
 
 

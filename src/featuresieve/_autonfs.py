@@ -1,7 +1,6 @@
 """What the classifier and the regressor share: search, selector, predictor."""
 
 import time
-from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -12,26 +11,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featuresieve._arguments import as_called, bounds_from, draw_seed, settings_from
-from featuresieve._balance_path import BalanceSearch, SearchResult, fit_at_balance
+from featuresieve._balance_path import SearchResult
 from featuresieve._callbacks import CallbackSupportMixin, with_callbacks
 from featuresieve._candidates import Bounds
 from featuresieve._doubts import warn_of_doubts
 from featuresieve._findings import feature_table, findings
-from featuresieve._gates import IndexArray
 from featuresieve._long_work import LongWork
 from featuresieve._memory import memory_advice
-from featuresieve._monitor import FitMonitor
 from featuresieve._other_sizes import OtherSizes
 from featuresieve._persistence import Persistence
 from featuresieve._predictor import Predictor
 from featuresieve._preparation import Prepared, prepare
-from featuresieve._prices import single_balance
-from featuresieve._problem import Problem
-from featuresieve._refit import REFIT_SHARE
 from featuresieve._returned_columns import plain_array, put_columns, take_columns
 from featuresieve._row_weights import RowWeights, row_weights
-from featuresieve._settings import Settings
-from featuresieve._stacks import PlainRun, train_plain
+from featuresieve._stacks import PlainRun
+from featuresieve._support_search import find_support, train_predictor
 from featuresieve._surroundings import own_surroundings
 from featuresieve._table import Table, read_table
 from featuresieve._targets import (
@@ -43,10 +37,6 @@ from featuresieve._targets import (
 )
 from featuresieve._wishes import wishes_from
 
-# Networks whose predictions are averaged.
-_N_PREDICTORS = 2
-# Their learning rate where `task_learning_rate` was set for a search of the user's own.
-_PREDICTOR_RATE = 2e-3
 # Encoded tables up to this size stay with a fitted estimator, for `with_size`.
 _MOST_BYTES_KEPT = 2**28
 
@@ -215,12 +205,21 @@ class AutoNFS(
             data={"X": X, "y": y, "sample_weight": sample_weight},
         )
         with own_surroundings(), memory_advice(settings.device):
-            result = self._search(prepared.problem, settings, bounds, work)
-            run = self._train_predictor(
+            result = find_support(
+                prepared.problem,
+                settings,
+                bounds,
+                work,
+                balance=self.balance,
+                tolerance=self.tolerance,
+                max_time=self.max_time,
+            )
+            run = train_predictor(
                 prepared.problem,
                 settings,
                 np.flatnonzero(result.support),
                 result.predictor_share,
+                is_auto=self.balance == "auto",
                 seed=work.seed,
                 deadline=work.deadline(1.0),
                 monitor=work.monitor,
@@ -289,71 +288,6 @@ class AutoNFS(
             return weights, target
         weights = row_weights(sample_weight, self.class_weight, None, n_rows)
         return weights, value_target(y, n_rows, weights.by_row)
-
-    def _search(
-        self,
-        problem: Problem,
-        settings: Settings,
-        bounds: Bounds,
-        work: LongWork,
-    ) -> SearchResult:
-        """Run the search that `balance` asks for."""
-        if isinstance(self.balance, str) and self.balance == "auto":
-            return BalanceSearch(
-                problem,
-                settings,
-                bounds,
-                tolerance=self.tolerance,
-                seed=work.seed,
-                started=work.started,
-                max_time=self.max_time,
-                monitor=work.monitor,
-            ).run()
-        if isinstance(self.balance, str):
-            balance = single_balance(problem, settings)
-        else:
-            balance = float(self.balance)
-        return fit_at_balance(
-            problem,
-            settings,
-            balance,
-            bounds,
-            seed=work.seed,
-            deadline=work.deadline(0.8),
-            monitor=work.monitor,
-        )
-
-    def _train_predictor(
-        self,
-        problem: Problem,
-        settings: Settings,
-        gates: IndexArray,
-        share: float,
-        *,
-        seed: int,
-        deadline: float | None,
-        monitor: FitMonitor,
-    ) -> PlainRun:
-        """Refit the networks on the kept columns and all rows.
-
-        As long as was best for the chosen candidate; without candidates, half as long
-        as an automatic search, whatever `n_epochs` says of the gates.
-        """
-        if self.balance != "auto":
-            settings = replace(
-                settings, n_epochs=None, task_learning_rate=_PREDICTOR_RATE
-            )
-        narrow = problem.take(gates)
-        share = REFIT_SHARE * share
-        return train_plain(
-            narrow,
-            settings,
-            [np.arange(len(narrow.gates))] * _N_PREDICTORS,
-            settings.schedule(narrow.n_rows, narrow.n_columns, _N_PREDICTORS, share),
-            seed=seed + 2,
-            deadline=deadline,
-            monitor=monitor.stage("predictor"),
-        )
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return the mask `SelectorMixin` works with."""

@@ -15,6 +15,7 @@ from featuresieve._findings import kept_findings
 from featuresieve._gates import BoolArray
 from featuresieve._memory import memory_advice
 from featuresieve._monitor import FitMonitor
+from featuresieve._support_search import train_predictor
 from featuresieve._surroundings import own_surroundings
 from featuresieve._wishes import wishes_from
 
@@ -127,11 +128,12 @@ class OtherSizes:
             )
         max_time, settings = other.max_time, settings_from(other.get_params(deep=False))
         with own_surroundings(), memory_advice(settings.device):
-            run = other._train_predictor(
+            run = train_predictor(
                 prepared.problem,
                 settings,
                 prepared.gates_of(support),
                 share,
+                is_auto=other.balance == "auto",
                 seed=seed,
                 deadline=None if max_time is None else time.monotonic() + max_time,
                 monitor=FitMonitor(),
