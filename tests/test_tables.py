@@ -2,6 +2,7 @@
 
 import warnings
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -139,6 +140,19 @@ def test_inverse_transform_gives_a_frame_for_a_frame(make):
     assert again.equals(kept)  # missing values too
     (dropped,) = np.flatnonzero(~selector.support_)[:1]
     assert set(np.asarray(restored[names[dropped]]).tolist()) == {0.0}
+
+
+@pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table])
+def test_dropped_text_and_dates_come_back_missing(make):
+    frame, y = make()
+    selector = quick(n_features_to_select=1).fit(frame, y)
+    kinds = dict(zip(selector.feature_names_in_, selector._encoder.kinds, strict=True))
+    restored = nw.from_native(selector.inverse_transform(selector.transform(frame)))
+    for name in selector.feature_names_in_[~selector.support_]:
+        column = restored[name]
+        is_missing = kinds[name] in ("category", "date")
+        assert column.is_null().all() == is_missing
+        assert is_missing or column.to_list() == [0.0] * len(column)
 
 
 def test_inverse_transform_of_arrays_keeps_missing_values():

@@ -320,7 +320,7 @@ class AutoNFS(
         return plain_array(kept) if output == "default" else kept
 
     def inverse_transform(self, X: Any) -> Any:
-        """Return a table with all columns that `fit` saw; those not kept are zero.
+        """Return a table with all columns that `fit` saw.
 
         Parameters
         ----------
@@ -330,11 +330,12 @@ class AutoNFS(
         Returns
         -------
         table of shape (n_samples, n_features_in_)
-            What came in, a data frame with the names of `fit`. A column that was not
-            kept holds zeros, whatever it held in `fit`.
+            What came in, a data frame with the names of `fit`. Columns that were not
+            kept hold zeros; in a data frame those of text and dates are missing.
         """
         check_is_fitted(self)
-        return put_columns(X, self.support_, getattr(self, "feature_names_in_", None))
+        names = getattr(self, "feature_names_in_", None)
+        return put_columns(X, self.support_, names, self._encoder.kinds)
 
     def _read(self, X: Any) -> Table:
         """Return a view of X, after comparing its columns with those of `fit`."""

@@ -43,8 +43,15 @@ def take_columns(X: Any, features: IndexArray) -> Any:
     return taken if isinstance(X, nw.DataFrame) else taken.to_native()
 
 
-def put_columns(X: Any, support: BoolArray, names: Sequence[str] | None) -> Any:
-    """Return a table with all features, from one with some; the others are zero.
+def put_columns(
+    X: Any,
+    support: BoolArray,
+    names: Sequence[str] | None,
+    kinds: Sequence[str] = (),
+) -> Any:
+    """Return a table with all features, from one with some.
+
+    The others are zero, or of a data frame missing where they were text or dates.
 
     Parameters
     ----------
@@ -53,6 +60,8 @@ def put_columns(X: Any, support: BoolArray, names: Sequence[str] | None) -> Any:
         Which features the columns of X are.
     names : sequence of str of length (features,), or None
         Names of all features, for data frames; x0, x1, … if None.
+    kinds : sequence of str of length (features,), or empty
+        Kinds of all features; empty if all are numbers.
 
     Returns
     -------
@@ -71,7 +80,7 @@ def put_columns(X: Any, support: BoolArray, names: Sequence[str] | None) -> Any:
     frame = as_frame(X)
     if frame is not None:
         _check_shape(frame.shape, support)
-        return _put_frame(X, frame, support, names)
+        return _put_frame(X, frame, support, names, kinds)
     values = as_array(X)
     _check_shape(values.shape, support)
     array = np.zeros((len(values), len(support)), dtype=values.dtype)
@@ -109,9 +118,13 @@ def _put_sparse(X: Any, support: BoolArray) -> Any:
 
 
 def _put_frame(
-    X: Any, frame: nw.DataFrame[Any], support: BoolArray, names: Sequence[str] | None
+    X: Any,
+    frame: nw.DataFrame[Any],
+    support: BoolArray,
+    names: Sequence[str] | None,
+    kinds: Sequence[str],
 ) -> Any:
-    """Return a data frame with columns of zeros in between."""
+    """Return a data frame with columns of zeros or missing values in between."""
     everything = [f"x{j}" for j in range(len(support))] if names is None else names
     own = [name for name, is_own in zip(everything, support, strict=True) if is_own]
     if names is None:
@@ -121,7 +134,21 @@ def _put_frame(
             "the columns of X must be those that transform returns, "
             f"{', '.join(own)}, got {', '.join(map(str, frame.columns))}."
         )
-    known = set(own)
-    zeros = [nw.lit(0.0).alias(name) for name in everything if name not in known]
-    wide = frame.with_columns(*zeros).select(list(everything))
+    fills = [
+        _fill(kind).alias(name)
+        for name, kind, is_own in zip(
+            everything, kinds or ["number"] * len(support), support, strict=True
+        )
+        if not is_own
+    ]
+    wide = frame.with_columns(*fills).select(list(everything))
     return wide if isinstance(X, nw.DataFrame) else wide.to_native()
+
+
+def _fill(kind: str) -> nw.Expr:
+    """Return what stands for the values of a column that was not kept."""
+    if kind == "category":
+        return nw.lit(None, dtype=nw.String)
+    if kind == "date":
+        return nw.lit(None, dtype=nw.Datetime("us"))
+    return nw.lit(0.0)
