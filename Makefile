@@ -14,7 +14,7 @@ export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup bench-setup demo test test-quick fuzz test-network lint types format clean
+.PHONY: help setup bench-setup demo test test-numeric test-quick fuzz test-network lint types format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -28,6 +28,10 @@ demo: setup ## run examples/demo.py
 
 test: setup lint types ## everything .ci/run checks: lint, types, tests, doctests, README
 	$(BIN)/python -m pytest -n $(JOBS) -m "not network"
+	$(BIN)/python tests/instruction_sets.py -n $(JOBS)
+
+test-numeric: setup ## the numeric tests under each instruction set of the processor
+	$(BIN)/python tests/instruction_sets.py -n $(JOBS)
 
 test-quick: setup ## only the tests, without those marked slow
 	$(BIN)/python -m pytest -n $(JOBS) -m "not network and not slow"

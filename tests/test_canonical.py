@@ -6,6 +6,8 @@ from scipy import sparse
 
 from featuresieve import _canonical as canonical
 
+pytestmark = pytest.mark.numeric
+
 
 def canonical_rows(encoded, y, weights):
     hashes = canonical.row_hashes(encoded, np.arange(len(y)), y)

@@ -10,6 +10,8 @@ from featuresieve._columns import (
     ColumnScaler,
 )
 
+pytestmark = pytest.mark.numeric
+
 # The scaled columns are float32: half a unit in the last place of numbers up to 4.
 FLOAT32 = {"rtol": 0.0, "atol": 5e-7}
 

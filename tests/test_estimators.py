@@ -6,8 +6,11 @@ import polars as pl
 import pytest
 from sklearn.metrics import accuracy_score, r2_score
 
+from encoded_tables import mixed_frame
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import INFORMATIVE, class_table, value_table
+
+pytestmark = pytest.mark.numeric
 
 N_COLUMNS = 8
 NAMES = [f"column {letter}" for letter in "abcdefgh"]
@@ -225,6 +228,29 @@ def test_regressor_score_is_r2_on_new_rows(regressor):
     score = regressor.score(X, y)
     assert score == r2_score(y, regressor.predict(X))
     assert score > 0.8
+
+
+def assert_rows_are_alone(selector, X):
+    """Assert that neighbours and order do not matter to what a row gets."""
+    answer = getattr(selector, "predict_proba", selector.predict)
+    expected = answer(X)
+    order = np.random.default_rng(0).permutation(len(X))
+    for rows in (order, order[:1], order[:17], order[:64]):
+        found = answer(X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows])
+        # Float64 sums; scikit-learn's own check would let 1e-7 pass.
+        np.testing.assert_allclose(found, expected[rows], rtol=1e-11, atol=1e-14)
+
+
+def test_what_a_row_gets_does_not_depend_on_the_rows_beside_it(fitted):
+    X, _ = class_table(n_rows=301, seed=1)
+    assert_rows_are_alone(fitted, X)
+
+
+def test_nor_does_it_in_a_table_of_every_kind():
+    X = mixed_frame(200)
+    y = np.where(X["number"] > 0, "in", "out")
+    selector = AutoNFSClassifier(0.0, n_epochs=3, random_state=0).fit(X, y)
+    assert_rows_are_alone(selector, X)
 
 
 def test_prediction_reads_only_the_kept_columns(fitted):

@@ -16,6 +16,8 @@ from featuresieve._gumbel_sigmoid import (
     vote_mask,
 )
 
+pytestmark = pytest.mark.numeric
+
 N_DRAWS = 200_000
 EULER_GAMMA = 0.5772156649015329
 # kind -> mean, variance, excess kurtosis

@@ -6,6 +6,8 @@ import torch
 from featuresieve._layer_products import input_product, layer_product, weight_product_
 from featuresieve._objective import CrossEntropyLoss
 
+pytestmark = pytest.mark.numeric
+
 SHAPES = [(1, 1), (1, 3), (4, 1), (4, 2), (4, 11), (4, 12), (3, 40)]
 
 

@@ -14,6 +14,8 @@ from featuresieve._objective import (
     normalized_weights,
 )
 
+pytestmark = pytest.mark.numeric
+
 N_MEMBERS, N_ROWS, N_OUTPUTS = 3, 7, 4
 
 # Central differences with h = 1e-5 on functions whose third derivative is at most 1:

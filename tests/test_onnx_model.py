@@ -27,6 +27,8 @@ from onnx_tables import (
 )
 from saved_tables import DATA, mixed_rows
 
+pytestmark = pytest.mark.numeric
+
 # The networks may run in float32, the model runs in float64: sums of some ten terms.
 NETWORKS = {"rtol": 0.0, "atol": 2e-6}
 

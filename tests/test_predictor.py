@@ -12,6 +12,8 @@ from featuresieve._predictor import Predictor
 from featuresieve._stack_trainer import stack_outputs
 from small_stacks import CPU, build_networks
 
+pytestmark = pytest.mark.numeric
+
 N_COLUMNS, N_OUTPUTS, N_MEMBERS = 6, 3, 2
 
 # Float64 sums in another order: nothing that a float32 could show.
@@ -129,7 +131,6 @@ class Float32Inside(nn.Module):
         return rows.float() @ self.weight
 
 
-@pytest.mark.numeric
 @pytest.mark.parametrize(
     ("build", "factory"), [(build_stack, None), (build_module_stack, module_factory)]
 )

@@ -34,6 +34,8 @@ from small_stacks import (
     whole_epochs,
 )
 
+pytestmark = pytest.mark.numeric
+
 N_ROWS, N_COLUMNS, N_STEPS = 14, 5, 30
 BALANCES = (0.7, 3.0)
 NOISE = {"gumbel": gumbel, "logistic": logistic}

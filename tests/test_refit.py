@@ -12,6 +12,8 @@ from featuresieve._refit import REFIT_SHARE, HeldOutLosses, refit_candidates
 from featuresieve._row_roles import held_out_splits
 from featuresieve._settings import Settings
 
+pytestmark = pytest.mark.numeric
+
 QUICK = Settings(n_epochs=80, batch_size=32, task_learning_rate=1e-2)
 FIRST, SECOND, BOTH = (np.array(columns) for columns in ([0], [1], [0, 1]))
 

@@ -12,7 +12,10 @@ from featuresieve import AutoNFSClassifier, AutoNFSRegressor, TrainingDivergedEr
 from made_tables import class_table, value_table
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
-pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+pytestmark = [
+    pytest.mark.numeric,
+    pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning"),
+]
 
 
 def dropout_network(n_columns, n_outputs):

@@ -13,6 +13,8 @@ from encoded_tables import (
 )
 from featuresieve._table import read_table
 
+pytestmark = pytest.mark.numeric
+
 NAN = float("nan")
 
 

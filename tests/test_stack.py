@@ -25,6 +25,8 @@ from small_stacks import (
     member_views,
 )
 
+pytestmark = pytest.mark.numeric
+
 N_ROWS, N_COLUMNS, N_STEPS = 20, 6, 20
 BALANCES = np.array([0.0, 0.5, 4.0])
 N_MEMBERS = len(BALANCES)

@@ -12,6 +12,8 @@ from featuresieve._schedule import Schedule
 from featuresieve._stack_trainer import StackTrainer, StepSettings
 from small_stacks import as_data, build_networks, loss_for, make_rows, whole_epochs
 
+pytestmark = pytest.mark.numeric
+
 
 def build_plain_trainer(X, y, *, dtype=torch.float32, task_learning_rate=3e-4):
     """Return a trainer of one network without gates."""

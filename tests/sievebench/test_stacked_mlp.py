@@ -7,6 +7,8 @@ from neural_tables import CPU, as_sequential
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 
+pytestmark = pytest.mark.numeric
+
 
 def make_stack(seeds=(0, 1, 2), hidden_sizes=(7, 4), **arguments):
     return StackedMLP(

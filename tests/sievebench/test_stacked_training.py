@@ -23,6 +23,8 @@ from sievebench.stack.training import (
     train_stack,
 )
 
+pytestmark = pytest.mark.numeric
+
 TASK_LOSSES = {
     "classes": TaskLoss.for_classes(3),
     "two classes": TaskLoss.for_classes(2),
