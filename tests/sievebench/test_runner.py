@@ -223,7 +223,7 @@ def kill_when(journal, n_trials):
 def test_tuning_that_is_killed_has_the_outcome_of_one_that_is_not(tmp_path):
     spec = replace(
         cell("lasso", n_trials=9, trials_at_once=3),
-        downstream_settings={"max_epochs": 60, "patience": 60},
+        downstream_settings={"max_epochs": 25, "patience": 25},
     )
     alone, killed = Store(tmp_path / "alone"), Store(tmp_path / "killed")
     assert run_cells([spec], alone) == {"done": 1}
