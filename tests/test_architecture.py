@@ -83,6 +83,7 @@ LIBRARY_ORDER = [
     "_file_findings",
     "_files",
     "_other_sizes",
+    "_kept_columns",
     "_plain_state",
     "_export",
     "_onnx_graph",

@@ -26,6 +26,8 @@ pytestmark = [
 
 # Trained for a shorter time than by default: the promises are the same, and the checks
 # three times as fast.
-@parametrize_with_checks([AutoNFSClassifier(n_epochs=30), AutoNFSRegressor(n_epochs=30)])
+@parametrize_with_checks(
+    [AutoNFSClassifier(n_epochs=30), AutoNFSRegressor(n_epochs=30)]
+)
 def test_estimator_passes_check(estimator, check):
     check(estimator)

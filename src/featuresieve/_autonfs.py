@@ -14,15 +14,16 @@ from featuresieve._arguments import as_called, bounds_from, draw_seed, settings_
 from featuresieve._balance_path import SearchResult
 from featuresieve._callbacks import CallbackSupportMixin, with_callbacks
 from featuresieve._candidates import Bounds
+from featuresieve._column_kinds import shortened
 from featuresieve._doubts import warn_of_doubts
 from featuresieve._findings import feature_table, findings
+from featuresieve._kept_columns import KeptColumns
 from featuresieve._long_work import LongWork
 from featuresieve._memory import memory_advice
 from featuresieve._other_sizes import OtherSizes
 from featuresieve._persistence import Persistence
 from featuresieve._predictor import Predictor
 from featuresieve._preparation import Prepared, prepare
-from featuresieve._returned_columns import plain_array, put_columns, take_columns
 from featuresieve._row_weights import RowWeights, row_weights
 from featuresieve._stacks import PlainRun
 from featuresieve._support_search import find_support, train_predictor
@@ -42,7 +43,12 @@ _MOST_BYTES_KEPT = 2**28
 
 
 class AutoNFS(
-    CallbackSupportMixin, OtherSizes, Persistence, SelectorMixin, BaseEstimator
+    CallbackSupportMixin,
+    KeptColumns,
+    OtherSizes,
+    Persistence,
+    SelectorMixin,
+    BaseEstimator,
 ):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
@@ -240,6 +246,7 @@ class AutoNFS(
         params = self.get_params(deep=False)
         table = read_table(X)
         validate_data(self, X, y, skip_check_array=True)
+        self._labels = table.labels
         if table.n_rows < 2:
             raise ValueError(
                 "Found array with 1 sample(s) while a minimum of 2 is required."
@@ -299,49 +306,16 @@ class AutoNFS(
         """Return how many features are kept, under scikit-learn's name."""
         return int(self.n_features_selected_)
 
-    def transform(self, X: Any) -> Any:
-        """Return the kept columns of X.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            With all columns that `fit` saw.
-
-        Returns
-        -------
-        table of shape (n_samples, n_features_selected_)
-            What came in: a data frame of the same library with the same names, dtypes
-            and index, an array, a sparse matrix, a tensor. `set_output` asks for
-            something else: "default" for an array, as scikit-learn gives it.
-        """
-        self._read(X)
-        kept = take_columns(X, np.flatnonzero(self.support_))
-        output = vars(self).get("_sklearn_output_config", {}).get("transform")
-        return plain_array(kept) if output == "default" else kept
-
-    def inverse_transform(self, X: Any) -> Any:
-        """Return a table with all columns that `fit` saw.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features_selected_)
-            What `transform` returns; values may be missing.
-
-        Returns
-        -------
-        table of shape (n_samples, n_features_in_)
-            What came in, a data frame with the names of `fit`. Columns that were not
-            kept hold zeros; in a data frame those of text and dates are missing.
-        """
-        check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        return put_columns(X, self.support_, names, self._encoder.kinds)
-
     def _read(self, X: Any) -> Table:
         """Return a view of X, after comparing its columns with those of `fit`."""
         check_is_fitted(self)
         table = read_table(X)
         validate_data(self, X, reset=False, skip_check_array=True)
+        if None not in (self._labels, table.labels) and self._labels != table.labels:
+            raise ValueError(
+                "The feature names should match those that were passed during fit: "
+                f"{shortened(self._labels)}, got {shortened(table.labels)}."
+            )
         return table
 
     def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:

@@ -284,7 +284,7 @@ def infinity_error(label: str, row: int, value: Any) -> ValueError:
 def cell_error(label: str, row: int, value: Any) -> TypeError:
     """Build the error for a cell of a type that no column may hold."""
     return TypeError(
-        f"{label} of X holds the {type(value).__name__} {_shortened(value)} in row "
+        f"{label} of X holds the {type(value).__name__} {shortened(value)} in row "
         f"{row}; {_ALLOWED}."
     )
 
@@ -300,13 +300,13 @@ def _mixture_error(
             return cell_error(label, row, values[row])
         firsts.append((row, values[row]))
     examples = " and ".join(
-        f"the {type(value).__name__} {_shortened(value)} in row {row}"
+        f"the {type(value).__name__} {shortened(value)} in row {row}"
         for row, value in sorted(firsts, key=lambda first: first[0])
     )
     return TypeError(f"{label} of X mixes kinds: {examples}; {_ALLOWED}.")
 
 
-def _shortened(value: Any) -> str:
+def shortened(value: Any) -> str:
     """Return a value as a short text."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."

@@ -55,7 +55,7 @@ def selection_text(estimator: Any, class_name: str) -> str:
 
 def feature_names(estimator: Any) -> list[str]:
     """Return the names of all columns, x0, x1, ... if they have none."""
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", estimator._labels)
     if names is None:
         return [f"x{j}" for j in range(len(estimator.support_))]
     return [str(name) for name in names]

@@ -80,6 +80,7 @@ def write_estimator(
         "output": output,
         "n_features_in": attributes["n_features_in_"],
         "feature_names": None if names is None else [str(name) for name in names],
+        "labels": to_json_value(attributes["_labels"], "column names"),
         "encoder": encoder,
         "target": target,
         "predictor": predictor,
@@ -136,6 +137,7 @@ def _saved(header: Fields, arrays: Arrays) -> SavedEstimator:
     names = _names(header, n_features)
     if names is not None:
         attributes["feature_names_in_"] = names
+    attributes["_labels"] = None if schema_version == 1 else _labels(header, n_features)
     encoder = _encoder(header.take("encoder"), arrays, findings["support_"])
     predictor = _predictor(header.fields("predictor"), arrays, encoder)
     code = target_from_state(header.fields("target"), arrays, predictor.n_outputs)
@@ -178,6 +180,16 @@ def _names(header: Fields, n_features: int) -> npt.NDArray[Any] | None:
     require(len(names) == n_features, f"it does not have {n_features} feature names.")
     require(len(set(names)) == n_features, "its feature names are not distinct.")
     return np.array(names, dtype=object)
+
+
+def _labels(header: Fields, n_features: int) -> list[Any] | None:
+    """Return the names of columns that are no strings."""
+    labels = from_json_value(header.take("labels"), "its column names")
+    if labels is None:
+        return None
+    is_list = isinstance(labels, list) and len(labels) == n_features
+    require(is_list, f"it does not have {n_features} column names.")
+    return list(labels)
 
 
 def _encoder(

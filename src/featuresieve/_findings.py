@@ -1,5 +1,6 @@
 """What a search found, as the learned attributes of an estimator and as a table."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -78,6 +79,14 @@ def _history(result: SearchResult, prepared: Prepared) -> dict[str, npt.NDArray[
     }
 
 
+def array_of_labels(labels: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return names that are no strings as an array of objects, tuples whole."""
+    array = np.empty(len(labels), dtype=object)
+    for j, label in enumerate(labels):
+        array[j] = label
+    return array
+
+
 def feature_table(estimator: Any) -> Any:
     """Return one row per feature, best ranked first: a data frame if pandas is there.
 
@@ -87,9 +96,11 @@ def feature_table(estimator: Any) -> Any:
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         names = np.array([f"x{j}" for j in range(n_features)])
+    labels = estimator._labels
+    names = np.asarray(names, dtype=str) if labels is None else array_of_labels(labels)
     order = estimator.order_
     columns = {
-        "name": np.asarray(names, dtype=str)[order],
+        "name": names[order],
         "kept": estimator.support_[order],
         "logit": estimator.logits_[order],
         "frequency": estimator.selection_frequency_[order],

@@ -2,9 +2,11 @@
 
 None, booleans, finite numbers, text and lists stand for themselves. Other containers
 become an object with one telling key: ``{"tuple": [...]}``, ``{"set": [...]}``,
-``{"dict": [[key, value], ...]}`` and ``{"array": [...], "dtype": "float64"}``.
+``{"dict": [[key, value], ...]}`` and ``{"array": [...], "dtype": "float64"}``; a moment
+is ``{"date": ["2024-01-01T00:00:00"]}``.
 """
 
+import datetime
 import math
 import os
 from collections.abc import Mapping, Sequence
@@ -12,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from featuresieve._exceptions import FileFormatError
 from featuresieve._file_checks import Fields, require
 
 _MAX_DEPTH = 8
@@ -49,6 +52,8 @@ def to_json_value(value: Any, name: str, depth: int = 0) -> Any:
     def each(values: Any) -> list[Any]:
         return [to_json_value(entry, name, depth + 1) for entry in values]
 
+    if isinstance(value, datetime.datetime) and not getattr(value, "nanosecond", 0):
+        return {"date": [value.isoformat()]}
     if isinstance(value, np.ndarray):
         return _array(value, name, each(value.tolist()))
     if isinstance(value, tuple):
@@ -126,11 +131,14 @@ def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
     if isinstance(value, list):
         return each(value)
     fields = Fields(value, name)
-    kinds = [kind for kind in ("tuple", "set", "dict", "array") if kind in value]
+    known = ("tuple", "set", "dict", "array", "date")
+    kinds = [kind for kind in known if kind in value]
     require(len(kinds) == 1, f"{name} is of no known kind.")
     entries = each(fields.listed(kinds[0]))
     if kinds[0] == "array":
         made = _array_from(entries, fields.text("dtype", _DTYPES), name)
+    elif kinds[0] == "date":
+        made = _date_from(entries, name)
     elif kinds[0] == "set":
         _require_scalars(entries, name)
         made = set(entries)
@@ -144,6 +152,15 @@ def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
         made = tuple(entries)
     fields.finish()
     return made
+
+
+def _date_from(entries: list[Any], name: str) -> datetime.datetime:
+    """Return a moment."""
+    try:
+        (text,) = entries
+        return datetime.datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        raise FileFormatError(f"{name} has a date that is none.") from None
 
 
 def _array_from(entries: list[Any], dtype: str, name: str) -> Any:

@@ -22,7 +22,7 @@ from featuresieve._wishes import wishes_from
 # Learned attributes that do not depend on how many features are kept.
 _SHARED = (
     *("n_features_in_", "feature_names_in_", "logits_", "selection_frequency_"),
-    *("feature_importances_", "balance_", "history_", "_judgement"),
+    *("feature_importances_", "balance_", "history_", "_judgement", "_labels"),
 )
 
 

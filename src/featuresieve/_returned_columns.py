@@ -5,6 +5,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 from sklearn.utils import check_array
 
@@ -38,15 +39,14 @@ def take_columns(X: Any, features: IndexArray) -> Any:
     if frame is None:
         values = X if isinstance(X, np.ndarray) else as_array(X)
         return values[:, positions]
-    keys = frame.columns
-    taken = frame.select([keys[position] for position in positions])
+    taken = frame[:, positions]  # by position: names need not be strings
     return taken if isinstance(X, nw.DataFrame) else taken.to_native()
 
 
 def put_columns(
     X: Any,
     support: BoolArray,
-    names: Sequence[str] | None,
+    names: Sequence[Any] | None,
     kinds: Sequence[str] = (),
 ) -> Any:
     """Return a table with all features, from one with some.
@@ -58,7 +58,7 @@ def put_columns(
     X : array-like, data frame, sparse matrix or tensor of shape (rows, kept features)
     support : array of shape (features,)
         Which features the columns of X are.
-    names : sequence of str of length (features,), or None
+    names : sequence of length (features,), or None
         Names of all features, for data frames; x0, x1, … if None.
     kinds : sequence of str of length (features,), or empty
         Kinds of all features; empty if all are numbers.
@@ -95,6 +95,39 @@ def plain_array(X: Any) -> Any:
     return check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
 
 
+def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
+    """Return a table as a data frame of "pandas" or "polars", for `set_output`.
+
+    Parameters
+    ----------
+    library : "pandas" or "polars"
+    X : array, data frame, sparse matrix or tensor
+        A frame keeps its names, its index where there can be one, and its dtypes.
+    names : array of shape (columns,)
+        Names for what has none.
+    """
+    if sparse.issparse(X):
+        raise ValueError(
+            f"a sparse matrix does not fit into a frame of {library}: "
+            "set_output(transform='default') lets it stay one."
+        )
+    frame = as_frame(X)
+    if frame is not None:
+        frame = frame.to_native() if isinstance(X, nw.DataFrame) else X
+        made = nw.from_native(frame, eager_only=True)
+        if made.implementation.name.lower() == library:
+            return frame
+        return made.to_pandas() if library == "pandas" else made.to_polars()
+    values = as_array(X)
+    if library == "pandas":
+        import pandas as pd
+
+        return pd.DataFrame(values, columns=list(names), copy=False)
+    import polars as pl
+
+    return pl.DataFrame(values, schema=[str(name) for name in names], orient="row")
+
+
 def _check_shape(shape: tuple[int, ...], support: BoolArray) -> None:
     """Refuse a table of another width than `transform` gives."""
     n_kept = int(support.sum())
@@ -121,28 +154,47 @@ def _put_frame(
     X: Any,
     frame: nw.DataFrame[Any],
     support: BoolArray,
-    names: Sequence[str] | None,
+    names: Sequence[Any] | None,
     kinds: Sequence[str],
 ) -> Any:
     """Return a data frame with columns of zeros or missing values in between."""
-    everything = [f"x{j}" for j in range(len(support))] if names is None else names
-    own = [name for name, is_own in zip(everything, support, strict=True) if is_own]
-    if names is None:
-        frame = frame.rename(dict(zip(frame.columns, own, strict=True)))
-    elif frame.columns != own:
+    kept = np.flatnonzero(support).tolist()
+    own = None if names is None else [names[j] for j in kept]
+    if own is not None and list(frame.columns) != own:
         raise ValueError(
             "the columns of X must be those that transform returns, "
-            f"{', '.join(own)}, got {', '.join(map(str, frame.columns))}."
+            f"{', '.join(map(str, own))}, got {', '.join(map(str, frame.columns))}."
         )
-    fills = [
-        _fill(kind).alias(name)
-        for name, kind, is_own in zip(
-            everything, kinds or ["number"] * len(support), support, strict=True
-        )
-        if not is_own
-    ]
-    wide = frame.with_columns(*fills).select(list(everything))
-    return wide if isinstance(X, nw.DataFrame) else wide.to_native()
+    if names is None or all(isinstance(name, str) for name in names):
+        wide = _put_named(frame, support, names, kinds)
+        return wide if isinstance(X, nw.DataFrame) else wide.to_native()
+    # Names that are no strings: of pandas, and only pandas can put them back.
+    native = frame.to_native().copy(deep=False)
+    columns = native.columns
+    native.columns = [f"x{j}" for j in kept]
+    named = nw.from_native(native, eager_only=True)
+    wide = _put_named(named, support, None, kinds).to_native()
+    is_levels = columns.nlevels > 1
+    wide.columns = type(columns).from_tuples(names) if is_levels else list(names)
+    wide.columns.names = columns.names
+    return wide
+
+
+def _put_named(
+    frame: nw.DataFrame[Any],
+    support: BoolArray,
+    names: Sequence[str] | None,
+    kinds: Sequence[str],
+) -> nw.DataFrame[Any]:
+    """Return a data frame whose names are strings with the other columns too."""
+    everything = [f"x{j}" for j in range(len(support))] if names is None else names
+    if names is None:
+        own = [everything[j] for j in np.flatnonzero(support).tolist()]
+        frame = frame.rename(dict(zip(frame.columns, own, strict=True)))
+    every_kind = kinds or ["number"] * len(support)
+    dropped = np.flatnonzero(~support).tolist()
+    fills = [_fill(every_kind[j]).alias(everything[j]) for j in dropped]
+    return frame.with_columns(*fills).select(list(everything))
 
 
 def _fill(kind: str) -> nw.Expr:

@@ -55,6 +55,8 @@ class Table(ABC):
     n_rows, n_features : int
     names : list of str, or None
         None unless every column has a name that is a string.
+    labels : list, or None
+        Names of columns that are not all strings: numbers, tuples, dates.
     is_numeric_matrix : bool
         Whether the table is one numeric array of numpy, torch or nested lists.
     is_sparse : bool
@@ -70,11 +72,14 @@ class Table(ABC):
         self.n_features = n_features
         is_named = names is not None and all(isinstance(name, str) for name in names)
         self.names: list[str] | None = list(names) if names and is_named else None
+        self.labels: list[Any] | None = list(names) if names and not is_named else None
         # Codes of categories cost more to find than to keep.
         self._categories: dict[int, Column] = {}
 
     def label(self, j: int) -> str:
         """Return how errors name column j."""
+        if self.labels is not None:
+            return f"column {self.labels[j]!r}"
         return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
 
     def column(self, j: int) -> Column:
@@ -125,11 +130,10 @@ class _FrameTable(Table):
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         super().__init__(frame.shape[0], frame.shape[1], frame.columns)
         self._frame = frame
-        self._keys = frame.columns
 
     def _read_column(self, j: int) -> Column:
         """Read column j."""
-        series = self._frame.get_column(self._keys[j])
+        series = self._frame[:, j]
         return column_of_series(series, self.label(j))
 
 

@@ -23,5 +23,5 @@ def check_selector(estimator: Any) -> None:
 def feature_names_of(estimator: Any) -> npt.NDArray[np.str_]:
     """Return the names of all columns in input order, x0, x1, ... if they have none."""
     table = estimator.feature_table()  # best ranked first
-    names = np.asarray(table["name"], dtype=str)
+    names = np.array([str(name) for name in table["name"]])
     return np.asarray(names[np.argsort(estimator.order_)])

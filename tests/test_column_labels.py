@@ -1,0 +1,122 @@
+"""Names of columns that are no strings come back as they were, everywhere."""
+
+import datetime
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import featuresieve
+from featuresieve import AutoNFSClassifier
+
+LABELS = {
+    "range": pd.RangeIndex(4),
+    "integers": pd.Index([10, 7, 3, 5]),
+    "floats": pd.Index([0.5, 1.5, 2.0, -1.0]),
+    "tuples": pd.Index([("a", 1), ("a", 2), ("b", 1), ("b", 2)], tupleize_cols=False),
+    "dates": pd.DatetimeIndex(["2024-01-01", "2024-03-01", "2023-01-01", "2022-12-31"]),
+    "levels": pd.MultiIndex.from_product([["a", "b"], [1, 2]], names=["one", "two"]),
+}
+
+
+@pytest.fixture(scope="module", params=LABELS)
+def case(request):
+    """Return a frame with such names, and a selector of its first and third column."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.standard_normal((60, 4)))
+    y = frame[0] + frame[2] > 0
+    frame.columns = LABELS[request.param]
+    wishes = {"always_keep": [0, 2], "n_features_to_select": 2}
+    return frame, y, AutoNFSClassifier(0.01, n_epochs=3, random_state=0, **wishes)
+
+
+@pytest.fixture(scope="module")
+def fitted(case):
+    frame, y, selector = case
+    return selector.fit(frame, y)
+
+
+def assert_same_frame(found, expected):
+    pd.testing.assert_frame_equal(found, expected)
+    assert found.columns.nlevels == expected.columns.nlevels
+    assert found.columns.names == expected.columns.names
+
+
+def test_transform_returns_the_names(case):
+    frame, y, selector = case
+    assert_same_frame(selector.fit_transform(frame, y), frame.iloc[:, [0, 2]])
+
+
+def test_set_output_returns_the_names(case, fitted):
+    frame, _, _ = case
+    expected = frame.iloc[:, [0, 2]]
+    copy = pickle.loads(pickle.dumps(fitted)).set_output(transform="pandas")
+    assert_same_frame(copy.transform(frame), expected)
+
+
+def test_inverse_transform_returns_the_names(case, fitted):
+    frame, _, _ = case
+    expected = frame.copy()
+    expected.iloc[:, [1, 3]] = 0.0
+    assert_same_frame(fitted.inverse_transform(fitted.transform(frame)), expected)
+
+
+def test_names_out_and_the_table_have_the_names(case, fitted):
+    frame, _, _ = case
+    names = list(frame.columns)
+    assert list(fitted.get_feature_names_out()) == [names[0], names[2]]
+    table = fitted.feature_table()
+    assert table["name"].tolist() == [names[j] for j in fitted.order_]
+
+
+def test_json_has_the_names_as_text(case, fitted):
+    frame, _, _ = case
+    found = [feature["name"] for feature in json.loads(fitted.to_json())["features"]]
+    assert found == [str(name) for name in frame.columns]
+
+
+def test_saved_files_have_the_names(case, fitted, tmp_path):
+    frame, _, _ = case
+    fitted.save(tmp_path / "selector")
+    again = featuresieve.load(tmp_path / "selector")
+    names = list(again.get_feature_names_out())
+    assert names == list(fitted.get_feature_names_out())
+    assert [hash(name) for name in names] == [
+        hash(name) for name in fitted.get_feature_names_out()
+    ]
+    assert_same_frame(again.transform(frame), fitted.transform(frame))
+
+
+def test_names_in_another_order_are_refused(case, fitted):
+    frame, _, _ = case
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.predict(frame.iloc[:, ::-1])
+
+
+def test_errors_name_the_column(case):
+    frame, y, selector = case
+    broken = frame.copy()
+    broken.isetitem(1, np.full(len(frame), np.inf))
+    name = repr(frame.columns.tolist()[1])
+    with pytest.raises(ValueError, match="infinity") as error:
+        selector.fit(broken, y)
+    assert name in str(error.value)
+
+
+def test_moment_with_nanoseconds_is_no_name_that_a_file_holds(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)))
+    frame.columns = pd.DatetimeIndex([pd.Timestamp(1), pd.Timestamp(2)])
+    selector = AutoNFSClassifier(0.0, n_epochs=3).fit(frame, frame.iloc[:, 0] > 0)
+    with pytest.raises(TypeError, match="column names"):
+        selector.save(tmp_path / "selector")
+
+
+def test_dates_as_names_are_moments_after_loading(tmp_path):
+    frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)))
+    frame.columns = pd.DatetimeIndex(["2024-01-01", "2024-02-01"])
+    selector = AutoNFSClassifier(0.0, n_epochs=3).fit(frame, frame.iloc[:, 0] > 0)
+    selector.save(tmp_path / "selector")
+    names = featuresieve.load(tmp_path / "selector").feature_table()["name"]
+    assert {type(name) for name in names} <= {datetime.datetime, pd.Timestamp}
