@@ -1,5 +1,7 @@
 """Splits are disjoint, cover the rows, and keep the classes in proportion."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -123,3 +125,61 @@ def test_weight_sets_are_one_where_a_row_is_in_the_group():
 def test_held_out_parts_share_no_row(problem):
     parts = [split.test_rows for split in held_out_splits(problem, 5, 0.2, seed=0)]
     assert_partition(parts, np.arange(problem.n_rows))
+
+
+# --- copies of a row
+
+
+def with_groups(problem, groups):
+    return replace(problem, row_groups=np.asarray(groups))
+
+
+COPIES = {
+    "pairs": with_groups(IMBALANCED, np.repeat(np.arange(50), 2)),
+    "one of many": with_groups(REGRESSION, [7] * 8 + [*range(100, 117)]),
+    "some": with_groups(IMBALANCED, np.r_[np.arange(60), np.arange(40)]),
+}
+
+
+@pytest.fixture(params=COPIES)
+def copies(request):
+    return COPIES[request.param]
+
+
+def assert_no_copy_is_on_both_sides(problem, one, other):
+    shared = set(problem.row_groups[one]) & set(problem.row_groups[other])
+    assert shared == set()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_copies_of_a_row_are_held_out_together(copies, seed):
+    splits = held_out_splits(copies, 3, 0.2, seed=seed)
+    for split in splits:
+        assert_partition([split.fit_rows, split.test_rows], np.arange(copies.n_rows))
+        assert_no_copy_is_on_both_sides(copies, split.fit_rows, split.test_rows)
+    assert_no_copy_is_on_both_sides(copies, splits[0].test_rows, splits[1].test_rows)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_copies_of_a_row_are_in_one_half(copies, seed):
+    rows = held_out_splits(copies, 1, 0.2, seed=seed)[0].fit_rows
+    for task_rows, gate_rows in gate_halves(copies, rows, 2, seed):
+        assert_partition([task_rows, gate_rows], rows)
+        assert_no_copy_is_on_both_sides(copies, task_rows, gate_rows)
+
+
+def test_parts_with_copies_are_of_nearly_equal_size_and_keep_the_classes():
+    problem = with_groups(IMBALANCED, np.repeat(np.arange(50), 2))
+    sizes = [len(split.test_rows) for split in held_out_splits(problem, 5, 0.2, seed=0)]
+    assert sizes == [20] * 5
+    for split in held_out_splits(problem, 5, 0.2, seed=0):
+        counts = np.bincount(problem.targets[split.test_rows], minlength=3)
+        assert counts.tolist() == [12, 6, 2]
+
+
+def test_copies_of_one_row_alone_train_both_networks():
+    problem = with_groups(REGRESSION, [0] * 25)
+    rows = np.arange(25)
+    for task_rows, gate_rows in gate_halves(problem, rows, 1, seed=0):
+        np.testing.assert_array_equal(task_rows, rows)
+        np.testing.assert_array_equal(gate_rows, rows)

@@ -196,7 +196,7 @@ class BalanceSearch:
         self._started = time.monotonic() if started is None else started
         self.balances = path_balances(problem, settings)
         self.splits = held_out_splits(
-            problem, n_held_out_splits(problem.n_rows), _TEST_FRACTION, seed
+            problem, n_held_out_splits(problem.n_groups), _TEST_FRACTION, seed
         )
         # Three parts or more are members enough with half as many each.
         share = 1 if len(self.splits) <= 2 else 2
@@ -315,7 +315,7 @@ class BalanceSearch:
         held_out = np.concatenate([split.test_rows for split in self.splits])
         n_uncommon = self.problem.n_uncommon(held_out)
         # The error is that of the uncommon rows, where nearly all of the gain is made.
-        freedom = max(min(losses.rows.shape[1], n_uncommon) - 1, 1)
+        freedom = max(min(losses.n_groups, n_uncommon) - 1, 1)
         bound = error * t_distribution.ppf(_CONFIDENCE, freedom)
         balances = np.array([self.balances[rule.balance_index] for rule in rules])
         order = np.lexsort((balances, judgement.sizes))

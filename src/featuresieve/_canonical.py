@@ -21,6 +21,8 @@ Digest = tuple[int, ...]
 # mean or spread, which depend on the order of summation, do not matter.
 _RESOLUTION = 1024.0
 _COLUMNS_AT_ONCE = 16
+# A row that occurs more often is no copy, but one of few possible ones.
+MOST_COPIES = 10
 _FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -38,9 +40,7 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
         The rows that count, some perhaps several times.
     targets : array of shape (rows of the table,) or (rows of the table, outputs)
     """
-    hashes = np.zeros(encoded.shape[0], dtype=np.uint64)
-    for values in np.atleast_2d(targets.T):
-        hashes = _hash(hashes ^ _hash(_whole(values.astype(np.float32))))
+    hashes = _target_hashes(targets)
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
     if is_sparse(encoded):
         cells, of_row = _hash(_whole(encoded.data)), _rows_of_cells(encoded)
@@ -58,6 +58,60 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
             cells = _hash(cells ^ (cells * two.sums(counts)).sum(dtype=np.uint64))
             hashes += np.where(two.is_high, cells[1], cells[0])
     return hashes
+
+
+def _target_hashes(targets: npt.NDArray[Any]) -> HashArray:
+    """Return a number for every row that depends on its target alone."""
+    hashes = np.zeros(len(targets), dtype=np.uint64)
+    for values in np.atleast_2d(targets.T):
+        hashes = _hash(hashes ^ _hash(_whole(values.astype(np.float32))))
+    return hashes
+
+
+def copied_rows(
+    encoded: Any, rows: IndexArray, hashes: HashArray, targets: npt.NDArray[Any]
+) -> IndexArray | None:
+    """Return a number for each of `rows` that is the same for copies of one row.
+
+    A row that stands several times in `rows` is a copy of itself. Rows with the same
+    features, whatever their target, count as copies too, unless that is to be expected:
+    where the columns allow fewer different rows than there are, and where a row occurs
+    more than ten times, it is one of a table of few values.
+
+    Parameters
+    ----------
+    encoded, rows, targets
+        As for `row_hashes`.
+    hashes : array of shape (rows of the table,)
+        What that returned.
+
+    Returns
+    -------
+    array of shape (rows,), or None if no row is a copy
+    """
+    features = hashes - _target_hashes(targets)  # a sum of which the targets were part
+    own = np.unique(rows)
+    _, place, counts = np.unique(features[own], return_inverse=True, return_counts=True)
+    is_copy = (counts[place] > 1) & (counts[place] <= MOST_COPIES)
+    if is_copy.any() and not _has_few_values(encoded, own):
+        # Numbers of rows that are alone begin where those of the copies end.
+        group = np.where(is_copy, place, len(counts) + np.arange(len(own)))
+    else:
+        group = np.arange(len(own))
+    groups = group[np.searchsorted(own, rows)]
+    return groups if len(np.unique(groups)) < len(groups) else None
+
+
+def _has_few_values(encoded: Any, rows: IndexArray) -> bool:
+    """Tell whether the columns allow fewer different rows than there are."""
+    possible = 1
+    for j in range(encoded.shape[1]):
+        column = encoded[:, [j]]
+        values = column.toarray()[rows, 0] if is_sparse(encoded) else column[rows, 0]
+        possible *= len(np.unique(_whole(values)))
+        if possible >= len(rows):
+            return False
+    return True
 
 
 def canonical_rows(

@@ -7,7 +7,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from featuresieve._canonical import canonical_rows, feature_digests, row_hashes
+from featuresieve._canonical import (
+    canonical_rows,
+    copied_rows,
+    feature_digests,
+    row_hashes,
+)
 from featuresieve._columns import Scaling
 from featuresieve._encoding import TableEncoder
 from featuresieve._gates import BoolArray, IndexArray
@@ -93,6 +98,7 @@ def prepare(
     hashes = row_hashes(encoded, rows, target.values)
     order = canonical_rows(hashes[rows], target.values[rows], weights.weights)
     rows = rows[order]
+    groups = copied_rows(encoded, rows, hashes, target.values)
     feature_of_column = encoder.feature_of_column
     digests = feature_digests(encoded, rows, hashes, feature_of_column)
     gates, units, columns = wishes.layout(feature_of_column, digests)
@@ -103,6 +109,7 @@ def prepare(
         target.task,
         gates,
         None if weights.weights is None else weights.weights[order],
+        groups,
     )
     return Prepared(problem, encoder, units, table.n_features)
 

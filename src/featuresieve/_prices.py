@@ -16,10 +16,10 @@ def price_unit(problem: Problem, settings: Settings) -> float:
     """Return the natural price of a feature: first-layer weights over rows.
 
     A kept feature brings one weight per hidden unit, and about one over the number of
-    rows is what a weight costs in nats per row (Akaike).
+    rows is what a weight costs in nats per row (Akaike). Copies of a row count once.
     """
     n_hidden = settings.hidden_sizes[0] if settings.hidden_sizes else 1
-    price = n_hidden / problem.n_rows
+    price = n_hidden / problem.n_groups
     if settings.reduction == "sum":  # the task loss is that of a whole batch
         price *= settings.schedule(problem.n_rows, problem.n_columns, 1).batch_size
     return price

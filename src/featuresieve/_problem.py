@@ -33,6 +33,9 @@ class Problem:
         One plain gate for each column unless given.
     row_weights : array of shape (rows,) or None
         With mean one; None means that all rows count alike.
+    row_groups : array of int of shape (rows,) or None
+        Rows of one group are copies of each other, and stay on one side of every split;
+        None means that every row is a group of its own.
     """
 
     features: Any
@@ -41,6 +44,7 @@ class Problem:
     task: Task
     gates: Gates = field(default_factory=lambda: Gates.plain(0))
     row_weights: FloatArray | None = None
+    row_groups: IndexArray | None = None
 
     def __post_init__(self) -> None:
         if len(self.gates) == 0:
@@ -58,6 +62,19 @@ class Problem:
     def n_rows(self) -> int:
         """Return the number of rows."""
         return int(self.features.shape[0])
+
+    @property
+    def n_groups(self) -> int:
+        """Return the number of rows that are no copies of others."""
+        if self.row_groups is None:
+            return self.n_rows
+        return len(np.unique(self.row_groups))
+
+    def groups_of(self, rows: IndexArray) -> IndexArray | None:
+        """Return the groups of some rows, numbered from zero; None if all are alone."""
+        if self.row_groups is None:
+            return None
+        return np.unique(self.row_groups[rows], return_inverse=True)[1].reshape(-1)
 
     @property
     def n_bytes(self) -> int:
@@ -115,11 +132,18 @@ class Problem:
         return np.asarray(losses.mean(axis=1))
 
     def n_uncommon(self, rows: IndexArray) -> int:
-        """Return how many of some rows do not have their most common target."""
+        """Return how many of some rows do not have their most common target.
+
+        Copies of a row count once.
+        """
         targets = self.targets[rows].reshape(len(rows), -1)
         kinds = targets[:, 0] if targets.shape[1] == 1 else targets
-        counts = np.unique(kinds, axis=0, return_counts=True)[1]
-        return len(rows) - int(counts.max())
+        _, kind, counts = np.unique(
+            kinds, axis=0, return_inverse=True, return_counts=True
+        )
+        uncommon = rows[kind.reshape(-1) != counts.argmax()]
+        groups = self.groups_of(uncommon)
+        return len(uncommon) if groups is None else len(np.unique(groups))
 
     def null_loss(self) -> float:
         """Return the loss of the best constant on the rows it was chosen on."""

@@ -16,6 +16,7 @@ from featuresieve._stack_trainer import TaskStack, stack_outputs
 from featuresieve._stacks import PlainRun, tensors_of, train_plain
 
 FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.intp]
 _RECORDS = tuple(np.arange(1, 11) / 10)
 # A refit needs fewer steps than the search for gates.
 REFIT_SHARE = 0.5
@@ -35,12 +36,22 @@ class HeldOutLosses:
         A deadline shortened the training.
     row_weights : array of shape (held-out rows of all splits,) or None
         With mean one; None means that all rows count alike.
+    row_groups : array of int of shape (held-out rows of all splits,) or None
+        Copies of one row have the same number, from zero on; None if there are none.
     """
 
     rows: FloatArray
     best_share: FloatArray
     is_cut_short: bool = False
     row_weights: FloatArray | None = None
+    row_groups: IndexArray | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """Return the number of rows that are no copies of others."""
+        if self.row_groups is None:
+            return int(self.rows.shape[1])
+        return int(self.row_groups.max()) + 1
 
     @property
     def weights(self) -> FloatArray:
@@ -57,7 +68,7 @@ class HeldOutLosses:
     @property
     def errors(self) -> FloatArray:
         """Return the standard error of each mean."""
-        return mean_errors(self.rows, self.weights)
+        return mean_errors(self.rows, self.weights, self.row_groups)
 
     def excess_over(self, reference: int) -> tuple[FloatArray, FloatArray]:
         """Return how much more each candidate loses than one of them, and its error.
@@ -66,24 +77,34 @@ class HeldOutLosses:
         """
         differences = self.rows - self.rows[reference]
         means = np.asarray((differences * self.weights).mean(axis=1))
-        return means, mean_errors(differences, self.weights)
+        return means, mean_errors(differences, self.weights, self.row_groups)
 
     def gain_over(self, constant: FloatArray, candidate: int) -> tuple[float, float]:
         """Return how much less a candidate loses than a constant, and its error."""
         gains = constant - self.rows[candidate]
-        n_rows = len(gains)
-        if n_rows < 2:
+        n = self.n_groups
+        if n < 2:
             return 0.0, np.inf
-        error = mean_errors(gains, self.weights) * np.sqrt(n_rows / (n_rows - 1))
+        error = mean_errors(gains, self.weights, self.row_groups)
+        error = error * np.sqrt(n / (n - 1))
         return float((gains * self.weights).mean()), float(error)
 
 
-def mean_errors(values: FloatArray, weights: FloatArray) -> FloatArray:
-    """Return the standard errors of weighted means over the last axis."""
+def mean_errors(
+    values: FloatArray, weights: FloatArray, groups: IndexArray | None = None
+) -> FloatArray:
+    """Return the standard errors of weighted means over the last axis.
+
+    Copies of a row, which have the same number in `groups`, vary together.
+    """
     n_rows = values.shape[-1]
     means = (values * weights).mean(axis=-1, keepdims=True)
-    squares = (weights * (values - means)) ** 2
-    return np.asarray(np.sqrt(squares.mean(axis=-1) / n_rows))
+    terms = weights * (values - means)
+    if groups is not None:
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+        terms = np.add.reduceat(terms[..., order], starts, axis=-1)
+    return np.asarray(np.sqrt((terms**2).sum(axis=-1)) / n_rows)
 
 
 def refit_candidates(
@@ -155,9 +176,9 @@ class _Watch:
         self._loss = problem.loss
         self._shape = (len(splits), n_candidates, n_repeats)
         self._parts = [tensors_of(problem, settings, s.test_rows) for s in splits]
-        self._weights = problem.weights_of(
-            np.concatenate([s.test_rows for s in splits])
-        )
+        held_out = np.concatenate([s.test_rows for s in splits])
+        self._weights = problem.weights_of(held_out)
+        self._groups = problem.groups_of(held_out)
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
@@ -206,4 +227,6 @@ class _Watch:
         """Return the losses at the moment that was best for each candidate."""
         assert self._best_rows is not None
         shares = run.record_shares[self._best_record]
-        return HeldOutLosses(self._best_rows, shares, run.is_cut_short, self._weights)
+        return HeldOutLosses(
+            self._best_rows, shares, run.is_cut_short, self._weights, self._groups
+        )

@@ -32,9 +32,10 @@ def held_out_splits(
 ) -> list[HeldOutSplit]:
     """Hold out `n_splits` disjoint parts in turn, classes in proportion.
 
-    The parts are disjoint so that no row counts twice when their losses are pooled.
+    The parts are disjoint so that no row counts twice when their losses are pooled, and
+    no row has a copy in two of them.
     """
-    n_parts = min(round(1 / test_fraction), problem.n_rows)
+    n_parts = min(round(1 / test_fraction), problem.n_groups)
     rows = np.arange(problem.n_rows)
     parts = _deal(problem, rows, n_parts, np.random.default_rng(seed))
     return [
@@ -53,21 +54,40 @@ def gate_halves(
     list of (task rows, gate rows)
         ``2 * n_halvings`` entries.
     """
-    if len(fit_rows) < 2:
+    if len(fit_rows) < 2 or not _are_several(problem, fit_rows):
         return [(fit_rows, fit_rows)] * (2 * n_halvings)
     rng = np.random.default_rng(seed)
     halves = [_deal(problem, fit_rows, 2, rng) for _ in range(n_halvings)]
     return [pair for a, b in halves for pair in ((a, b), (b, a))]
 
 
+def _are_several(problem: Problem, rows: RowArray) -> bool:
+    """Tell whether some rows are more than copies of one."""
+    groups = problem.groups_of(rows)
+    return groups is None or bool(groups.any())
+
+
 def _deal(
     problem: Problem, rows: RowArray, n_parts: int, rng: np.random.Generator
 ) -> list[RowArray]:
-    """Deal rows like cards, class by class, into parts of equal size."""
+    """Deal rows like cards, class by class, into parts of equal size.
+
+    Copies of a row are dealt as one card, by their number, so that the parts are of
+    nearly equal size all the same.
+    """
     order = rng.permutation(rows)
+    groups = problem.groups_of(order)
+    if groups is None:
+        if problem.task == "classes":
+            order = order[np.argsort(problem.targets[order], kind="stable")]
+        return [np.sort(order[part::n_parts]) for part in range(n_parts)]
+    _, firsts = np.unique(groups, return_index=True)
+    keys = [firsts, np.bincount(groups)]  # random, then by the number of copies
     if problem.task == "classes":
-        order = order[np.argsort(problem.targets[order], kind="stable")]
-    return [np.sort(order[part::n_parts]) for part in range(n_parts)]
+        keys.append(problem.targets[order[firsts]])
+    part_of_group = np.empty(len(firsts), dtype=np.intp)
+    part_of_group[np.lexsort(keys)] = np.arange(len(firsts)) % n_parts
+    return [np.sort(order[part_of_group[groups] == part]) for part in range(n_parts)]
 
 
 def weight_sets(n_rows: int, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:
