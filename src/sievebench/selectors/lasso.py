@@ -13,6 +13,9 @@ from sievebench.search_space import SearchSpace, Uniform
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.task import Task
 
+# Before scikit-learn 1.8, `l1_ratio` counts with this penalty alone; 1.8 deprecates it.
+_PENALTY = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
+
 
 class Lasso(ScoredSelector):
     """Score columns by the coefficients of an L1-penalised linear model.
@@ -119,6 +122,7 @@ class Lasso(ScoredSelector):
                 solver="saga",
                 max_iter=most,
                 random_state=seed,
+                **_PENALTY,
             )
         with warnings.catch_warnings():  # `has_converged_` says it
             warnings.simplefilter("ignore", ConvergenceWarning)
