@@ -200,7 +200,8 @@ def _put_named(
 def _fill(kind: str) -> nw.Expr:
     """Return what stands for the values of a column that was not kept."""
     if kind == "category":
-        return nw.lit(None, dtype=nw.String)
+        # Missing text: a missing value turned into text would be "None" in pandas 2.
+        return nw.when(nw.lit(False)).then(nw.lit(""))
     if kind == "date":
         return nw.lit(None, dtype=nw.Datetime("us"))
     return nw.lit(0.0)
