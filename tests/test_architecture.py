@@ -52,6 +52,7 @@ LIBRARY_ORDER = [
     "_column_kinds",
     "_frame_columns",
     "_table",
+    "_named_columns",
     "_returned_columns",
     "_category_encoder",
     "_number_encoder",

@@ -20,6 +20,7 @@ from featuresieve._findings import feature_table, findings
 from featuresieve._kept_columns import KeptColumns
 from featuresieve._long_work import LongWork
 from featuresieve._memory import memory_advice
+from featuresieve._named_columns import with_known_names
 from featuresieve._other_sizes import OtherSizes
 from featuresieve._persistence import Persistence
 from featuresieve._predictor import Predictor
@@ -245,7 +246,7 @@ class AutoNFS(
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
         table = read_table(X)
-        validate_data(self, X, y, skip_check_array=True)
+        validate_data(self, with_known_names(X), y, skip_check_array=True)
         self._labels = table.labels
         if table.n_rows < 2:
             raise ValueError(
@@ -310,7 +311,7 @@ class AutoNFS(
         """Return a view of X, after comparing its columns with those of `fit`."""
         check_is_fitted(self)
         table = read_table(X)
-        validate_data(self, X, reset=False, skip_check_array=True)
+        validate_data(self, with_known_names(X), reset=False, skip_check_array=True)
         if None not in (self._labels, table.labels) and self._labels != table.labels:
             raise ValueError(
                 "The feature names should match those that were passed during fit: "
