@@ -247,7 +247,7 @@ def missing_tables(material: Material) -> list[Table]:
     -------
     list of Table
     """
-    gaps = pd.concat([_unfinished_runs(material), _without_record(material)])
+    gaps = _stacked([_unfinished_runs(material), _without_record(material)])
     if gaps.empty:
         return []
     gaps["runs done"] = [
@@ -283,14 +283,18 @@ def missing_tables(material: Material) -> list[Table]:
     ]
 
 
+def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all parts; empty ones have no say in the types (pandas 2)."""
+    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
+
+
 def _unfinished_runs(material: Material) -> pd.DataFrame:
     """Return the cells with a record of runs that did not end well."""
-    every = pd.concat(
+    every = _stacked(
         [
             summarize_cells(material.runs, experiment).assign(experiment=experiment)
             for experiment in PURPOSES
-        ],
-        ignore_index=True,
+        ]
     )
     gaps = every[every["n_done"] < every["n_runs"]]
     key = ["experiment", "dataset", "scenario", "selector", "downstream"]
