@@ -53,7 +53,8 @@ def mixed_frame(n_rows=60, seed=0):
 
 
 def sparse_table(seed=0):
-    return sparse.random_array((40, 6), density=0.3, rng=seed, dtype=np.float64)
+    rng = np.random.default_rng(seed)
+    return sparse.coo_array(rng.random((40, 6)) * (rng.random((40, 6)) < 0.3))
 
 
 def through_json(encoder):

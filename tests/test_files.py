@@ -28,7 +28,8 @@ def mixed_table(n_rows=120):
 
 
 def sparse_table(n_rows=150):
-    X = sparse.random_array((n_rows, 6), density=0.4, rng=0, format="csr")
+    rng = np.random.default_rng(0)
+    X = sparse.csr_array(rng.random((n_rows, 6)) * (rng.random((n_rows, 6)) < 0.4))
     return X, X[:, [1]].toarray()[:, 0] > 0.3
 
 

@@ -14,6 +14,7 @@ from sklearn import config_context
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -334,10 +335,11 @@ def test_a_search_over_a_pipeline_routes_weights_to_the_selector():
     with config_context(enable_metadata_routing=True):
         selector = quick().set_fit_request(sample_weight=True)
         judge = LogisticRegression().set_fit_request(sample_weight=True)
-        judge.set_score_request(sample_weight=True)
+        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
         search = GridSearchCV(
             make_pipeline(selector, judge),
             {"autonfsclassifier__max_features": [1, 3]},
+            scoring=scorer,
             cv=2,
         ).fit(X, y, sample_weight=weights)
         direct = quick(max_features=search.best_estimator_[0].max_features)

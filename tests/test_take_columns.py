@@ -149,4 +149,4 @@ def test_plain_arrays_are_those_of_scikit_learn():
     np.testing.assert_array_equal(whole, [[1.0], [np.nan]])
     tensor = torch.ones(2, 1, requires_grad=True)
     np.testing.assert_array_equal(plain_array(tensor), [[1.0], [1.0]])
-    assert sparse.issparse(plain_array(sparse.eye_array(2, format="csr")))
+    assert sparse.issparse(plain_array(sparse.csr_array(np.eye(2))))

@@ -113,13 +113,14 @@ def frame(**columns):
     return pd.DataFrame({**plain, **columns})
 
 
+TEXT = pd.Series(["x"]).dtype  # object before pandas 3
 TARGETS = {"none": [None, "v"] * 10, "lone": ["u"] * 10 + ["v"] * 9 + ["w"]}
 
 
 @pytest.mark.parametrize(
     ("table", "facts", "message"),
     [
-        (frame(a=["x"] * 20), {}, "column 'a' holds str, and must hold numbers"),
+        (frame(a=["x"] * 20), {}, f"column 'a' holds {TEXT}, and must hold numbers"),
         (frame(a=[np.inf, *range(19)]), {}, "infinite values in column 'a'"),
         (frame().drop(columns="target"), {}, "it has no column 'target'"),
         (frame(target=["u", "v"] * 10), {"task": "regression"}, "target such as 'u'"),

@@ -49,7 +49,9 @@ def test_class_metrics_are_scikit_learns(metric, expected, n_classes):
         outputs.numpy(), score(metric, outputs, targets), strict=True
     ):
         labels = member[:, 0] > 0 if n_classes == 2 else member.argmax(axis=1)
-        assert float(found) == pytest.approx(expected(targets, labels.astype(int)))
+        assert float(found) == pytest.approx(
+            expected(targets.numpy(), labels.astype(int))
+        )
 
 
 def test_roc_auc_is_scikit_learns():
