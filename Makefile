@@ -70,3 +70,19 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.installed-bench: $(VENV)/.installed
 	$(INSTALL) -e ".[dev,plot,lab,bench]"
 	@touch $@
+
+# Lower bounds are only true if they are tried: the oldest Python, the oldest libraries.
+LOWEST_PYTHON ?= python3.11
+LOWEST        := .venv-lowest
+
+.PHONY: test-lowest
+test-lowest: $(LOWEST)/.installed ## the quick tests with the lowest versions that pyproject.toml allows
+	$(LOWEST)/bin/python -m pytest -n $(JOBS) -m "not network and not slow" tests
+
+$(LOWEST)/bin/python:
+	$(LOWEST_PYTHON) -m venv $(LOWEST)
+
+$(LOWEST)/.installed: pyproject.toml constraints.txt tests/lowest_versions.py | $(LOWEST)/bin/python
+	$(LOWEST)/bin/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --disable-pip-version-check $(PIP_OPTIONS) -c $(LOWEST)/constraints.txt -e ".[dev,cli,onnx,plot,lab,cluster]"
+	@touch $@
