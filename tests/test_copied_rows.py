@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from featuresieve import AutoNFSClassifier, UninformativeTargetWarning
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    UninformativeTargetWarning,
+)
 from featuresieve._canonical import copied_rows, row_hashes
 from featuresieve._refit import HeldOutLosses, mean_errors
 
@@ -52,6 +56,14 @@ def test_rows_of_a_table_of_few_values_are_rows_of_their_own():
     X = np.random.default_rng(0).integers(0, 2, (40, 3))  # eight different rows
     assert groups_of(X) is None
     assert groups_of(X, rows=[0, 0, 1]) == {frozenset([0, 1]), *alone(2)}
+
+
+def test_rows_with_their_values_in_other_columns_are_no_copies():
+    X = noise(40, 4)
+    X[0], X[1] = [1, 2, 3, 4], [2, 1, 4, 3]
+    X[2], X[3] = [-1, -2, -3, -4], [-2, -1, -4, -3]
+    assert groups_of(X) is None
+    assert groups_of(np.array([[0.0, 1.0], [1.0, 0.0]])) is None
 
 
 def test_a_row_that_occurs_often_is_no_copy():
@@ -117,3 +129,17 @@ def test_copies_of_a_signal_leave_it_one():
         selector = AutoNFSClassifier(n_epochs=60, random_state=0)
         selector.fit(X, y, sample_weight=np.full(120, 3))
     assert selector.support_[:2].all()
+
+
+@pytest.mark.parametrize("weight", [1, 5])
+def test_one_row_that_counts_is_an_answer_with_a_warning(weight):
+    X = noise(10, 3)
+    weights = np.zeros(10)
+    weights[:2] = weight
+    y = np.r_[0, 1, np.zeros(8)]
+    selector = AutoNFSRegressor(n_epochs=3, random_state=0)
+    with pytest.warns(UninformativeTargetWarning):
+        selector.fit(X, y, sample_weight=np.r_[weight, np.zeros(9)])
+    assert selector.n_features_ >= 1
+    with pytest.warns(UninformativeTargetWarning):
+        AutoNFSClassifier(n_epochs=3, random_state=0).fit(X, y, sample_weight=weights)

@@ -92,14 +92,27 @@ def copied_rows(
     features = hashes - _target_hashes(targets)  # a sum of which the targets were part
     own = np.unique(rows)
     _, place, counts = np.unique(features[own], return_inverse=True, return_counts=True)
-    is_copy = (counts[place] > 1) & (counts[place] <= MOST_COPIES)
-    if is_copy.any() and not _has_few_values(encoded, own):
-        # Numbers of rows that are alone begin where those of the copies end.
-        group = np.where(is_copy, place, len(counts) + np.arange(len(own)))
-    else:
-        group = np.arange(len(own))
+    group = np.arange(len(own))
+    alike = np.flatnonzero(counts[place] > 1)  # or so it seems: hashes know no columns
+    if len(alike) and not _has_few_values(encoded, own):
+        first_of = _first_equal(encoded[own[alike]])
+        is_copy = np.bincount(first_of)[first_of] <= MOST_COPIES
+        group[alike[is_copy]] = alike[first_of[is_copy]]
     groups = group[np.searchsorted(own, rows)]
     return groups if len(np.unique(groups)) < len(groups) else None
+
+
+def _first_equal(table: Any) -> IndexArray:
+    """Return for every row the first row with the same values in every column."""
+    if is_sparse(table):
+        bounds = zip(table.indptr, table.indptr[1:], strict=False)
+        keys = [
+            table.indices[a:b].tobytes() + table.data[a:b].tobytes() for a, b in bounds
+        ]
+    else:
+        keys = [row.tobytes() for row in np.ascontiguousarray(table)]
+    firsts: dict[bytes, int] = {}
+    return np.array([firsts.setdefault(key, row) for row, key in enumerate(keys)])
 
 
 def _has_few_values(encoded: Any, rows: IndexArray) -> bool:

@@ -35,8 +35,10 @@ def held_out_splits(
     The parts are disjoint so that no row counts twice when their losses are pooled, and
     no row has a copy in two of them.
     """
-    n_parts = min(round(1 / test_fraction), problem.n_groups)
     rows = np.arange(problem.n_rows)
+    n_parts = min(round(1 / test_fraction), problem.n_groups)
+    if n_parts < 2:  # nothing can be held out, and nothing will be shown
+        return [HeldOutSplit(rows, rows)]
     parts = _deal(problem, rows, n_parts, np.random.default_rng(seed))
     return [
         HeldOutSplit(np.setdiff1d(rows, part, assume_unique=True), part)
