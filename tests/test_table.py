@@ -337,3 +337,18 @@ print("torch" in sys.modules)
         [sys.executable, "-c", script, folder], capture_output=True, text=True
     )
     assert (done.stdout.strip(), done.stderr) == ("False", "")
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+@pytest.mark.parametrize("container", ["table", "ArrowDtype"])
+def test_nanoseconds_of_arrow_are_read_as_those_of_pandas(container, zone):
+    moments = pd.DatetimeIndex(["2024-01-01 10:00:00.123456789", "NaT", "2024-07-01"])
+    frame = pd.DataFrame({"when": moments.as_unit("ns").tz_localize(zone)})
+    arrow = pa.Table.from_pandas(frame)
+    if container == "ArrowDtype":
+        arrow = arrow.to_pandas(types_mapper=pd.ArrowDtype)
+    expected = read_table(frame).column(0)
+    found = read_table(arrow).column(0)
+    assert found.kind == expected.kind == "date"
+    np.testing.assert_array_equal(found.values, expected.values)
+    np.testing.assert_array_equal(found.is_missing, [False, True, False])

@@ -66,7 +66,10 @@ def _dates(series: nw.Series[Any]) -> Column:
     """Read dates and moments, the latter as the clock time of their zone."""
     if getattr(series.dtype, "time_zone", None) is not None:
         series = series.dt.replace_time_zone(None)
-    return column_of_dates(series.cast(nw.Datetime("us")).to_numpy())
+    # Arrow refuses to cast what has nanoseconds; numpy leaves them out.
+    if getattr(series.dtype, "time_unit", None) != "ns":
+        series = series.cast(nw.Datetime("us"))
+    return column_of_dates(series.to_numpy())
 
 
 def _categories(series: nw.Series[Any]) -> Column:
