@@ -2,6 +2,7 @@
 
 import duckdb
 import numpy as np
+import pandas as pd
 import pytest
 import xarray
 
@@ -53,3 +54,17 @@ def test_a_relation_of_duckdb_is_refused_and_its_frames_are_read():
         quick().fit(relation, y)
     for frame in (relation.df(), relation.pl()):
         assert quick().fit(frame, y).support_[0]
+
+
+def test_table_of_duckdb_goes_in_as_arrow_and_names_the_columns_of_a_query():
+    X, y = class_table()
+    frame = pd.DataFrame(X, columns=NAMES).assign(answer=y)
+    relation = duckdb.from_df(frame)
+    with pytest.raises(TypeError, match=r"pass X\.read_all\(\)"):
+        quick().fit(relation.arrow(), y)
+    table = relation.to_arrow_table()
+    selector = quick().fit(table.drop_columns("answer"), table["answer"])
+    kept = relation.select(*selector.get_feature_names_out())
+    assert selector.transform(table.drop_columns("answer")).equals(
+        kept.to_arrow_table()
+    )

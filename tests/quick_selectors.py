@@ -1,0 +1,11 @@
+"""Selectors that learn for a moment only: these tests are about what is around them."""
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+
+
+def quick(**arguments):
+    return AutoNFSClassifier(**({"n_epochs": 20, "random_state": 0} | arguments))
+
+
+def quick_regressor(**arguments):
+    return AutoNFSRegressor(**({"n_epochs": 20, "random_state": 0} | arguments))
