@@ -17,7 +17,7 @@ export OMP_NUM_THREADS := 1
 .PHONY: help setup bench-setup demo test test-numeric test-quick fuzz test-network lint types format clean
 
 help: ## print this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: $(VENV)/.installed ## create .venv and install the pinned versions (once)
 
@@ -85,4 +85,18 @@ $(LOWEST)/bin/python:
 $(LOWEST)/.installed: pyproject.toml constraints.txt tests/lowest_versions.py | $(LOWEST)/bin/python
 	$(LOWEST)/bin/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/python -m pip install --disable-pip-version-check $(PIP_OPTIONS) -c $(LOWEST)/constraints.txt -e ".[dev,cli,onnx,plot,lab,cluster]"
+	@touch $@
+
+# An environment of its own: mlflow wants an older pyarrow than the other tests have.
+ECOSYSTEM := .venv-ecosystem
+.PHONY: test-ecosystem
+
+test-ecosystem: $(ECOSYSTEM)/.installed ## one small use of each package we work beside
+	$(ECOSYSTEM)/bin/python -m pytest -n $(JOBS) tests/ecosystem
+
+$(ECOSYSTEM)/.installed: pyproject.toml constraints-ecosystem.txt
+	$(PYTHON) -m venv $(ECOSYSTEM)
+	$(ECOSYSTEM)/bin/python -m pip install --disable-pip-version-check $(PIP_OPTIONS) \
+	  -c constraints-ecosystem.txt -e ".[ecosystem,cli,onnx,plot]" \
+	  hypothesis pytest pytest-xdist
 	@touch $@
