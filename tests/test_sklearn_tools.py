@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
+from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
@@ -14,22 +15,32 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
+from sklearn.feature_selection import RFECV, SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     HalvingGridSearchCV,
+    RandomizedSearchCV,
     TunedThresholdClassifierCV,
     cross_val_predict,
+    cross_val_score,
 )
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import INFORMATIVE, class_table, value_table
-from quick_selectors import quick, quick_regressor
+
+
+def quick(**arguments):
+    # One balance: the search for one is not what is tried here.
+    settings = {"balance": 0.05, "n_epochs": 20, "random_state": 0}
+    return AutoNFSClassifier(**(settings | arguments))
+
 
 PAIR = [("selector", quick()), ("linear", LogisticRegression())]
 
@@ -90,6 +101,29 @@ def test_search_by_halves_gives_more_to_the_better(resource):
     assert search.best_params_["balance"] == 0.01
 
 
+def test_columns_are_added_by_the_score_of_the_estimator():
+    X, y = class_table()
+    X = X[:, [2, 5]] * [1.0, 0.5]
+    search = SequentialFeatureSelector(quick(), n_features_to_select=1, cv=2)
+    scores = [cross_val_score(quick(), X[:, [j]], y, cv=2).mean() for j in range(2)]
+    assert search.fit(X, y).get_support().argmax() == np.argmax(scores)
+
+
+def test_columns_are_removed_by_the_importances_of_the_estimator():
+    X, y = class_table()
+    search = RFECV(quick(), cv=2, step=3, min_features_to_select=2).fit(X, y)
+    assert search.support_[list(INFORMATIVE)].all()
+
+
+def test_random_search_draws_the_arguments():
+    X, y = class_table()
+    ranges = {"balance": loguniform(0.01, 0.1)}
+    search = RandomizedSearchCV(quick(), ranges, n_iter=2, cv=2, random_state=0)
+    search.fit(X, y)
+    best = quick(balance=search.best_params_["balance"]).fit(X, y)
+    np.testing.assert_array_equal(search.best_estimator_.support_, best.support_)
+
+
 def test_weights_reach_the_selector_through_pipeline_and_search():
     X, y = class_table()
     weights = np.random.default_rng(0).uniform(0.5, 2, len(y))
@@ -101,7 +135,7 @@ def test_weights_reach_the_selector_through_pipeline_and_search():
         search = GridSearchCV(pipeline, {"autonfsclassifier__balance": [0.05]}, cv=2)
         search.fit(X, y, sample_weight=weights)
     rows = StandardScaler().fit_transform(X)
-    by_hand = quick(balance=0.05).fit(rows, y, sample_weight=weights)
+    by_hand = quick().fit(rows, y, sample_weight=weights)
     found = search.best_estimator_[-1]
     np.testing.assert_array_equal(
         found.predict_proba(rows), by_hand.predict_proba(rows)
@@ -156,7 +190,9 @@ def test_folds_predict_what_a_selector_of_the_other_rows_does():
 def test_target_is_transformed_around_the_regressor():
     X, y = value_table()
     model = TransformedTargetRegressor(
-        quick_regressor(), func=np.log, inverse_func=np.exp
+        AutoNFSRegressor(0.05, n_epochs=20, random_state=0),
+        func=np.log,
+        inverse_func=np.exp,
     ).fit(X, y)
-    by_hand = quick_regressor().fit(X, np.log(y))
+    by_hand = AutoNFSRegressor(0.05, n_epochs=20, random_state=0).fit(X, np.log(y))
     np.testing.assert_allclose(model.predict(X), np.exp(by_hand.predict(X)))

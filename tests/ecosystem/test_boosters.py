@@ -2,6 +2,7 @@
 
 import lightgbm
 import numpy as np
+import polars as pl
 import pytest
 import xgboost
 from sklearn.base import clone
@@ -23,6 +24,16 @@ def test_names_of_the_kept_columns_reach_the_booster(booster, table):
     if isinstance(booster, lightgbm.LGBMClassifier):
         kept = [name.replace(" ", "_") for name in kept]  # lightgbm has no spaces
     assert list(pipeline[-1].feature_names_in_) == kept
+    assert pipeline.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("library", ["polars", "pyarrow"])
+@pytest.mark.parametrize("booster", BOOSTERS, ids=["xgboost", "lightgbm"])
+def test_booster_takes_kept_columns_of_other_frames(booster, library, table):
+    X, y = pl.from_pandas(table[0]), table[1].to_numpy()
+    X = X.to_arrow() if library == "pyarrow" else X
+    pipeline = make_pipeline(quick(), booster).fit(X, y)
+    assert isinstance(pipeline[0].transform(X), type(X))
     assert pipeline.score(X, y) > 0.9
 
 

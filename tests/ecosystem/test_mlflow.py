@@ -77,6 +77,16 @@ def test_autolog_logs_the_pipeline_with_the_arguments_of_the_selector(table):
     assert found.metrics["training_score"] == pytest.approx(pipeline.score(X, y))
 
 
+def test_autolog_leaves_a_selector_outside_of_a_pipeline_alone(table):
+    mlflow.sklearn.autolog(log_models=False, log_datasets=False)
+    try:
+        with mlflow.start_run() as run:
+            quick(balance=0.05).fit(*table)
+    finally:
+        mlflow.sklearn.autolog(disable=True)
+    assert not mlflow.get_run(run.info.run_id).data.params
+
+
 def test_log_of_a_selection_by_hand(table, tmp_path):
     selector = quick().fit(*table)
     with mlflow.start_run() as run:
