@@ -16,7 +16,9 @@ from skl2onnx.common.data_types import (
     Int64TensorType,
     StringTensorType,
 )
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
@@ -238,6 +240,29 @@ def test_selector_inside_a_container_takes_columns(container):
     model = converted(pipeline, X, options={"zipmap": False})
     found = answers(model, {"X": X})["probabilities"]
     np.testing.assert_allclose(found, pipeline.predict_proba(X), **FLOAT32)
+
+
+VOTING = {"voting": "soft", "flatten_transform": False}  # all that skl2onnx takes
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda model: VotingClassifier([("one", model)], **VOTING),
+        lambda model: StackingClassifier([("one", model)], cv=2),
+        lambda model: CalibratedClassifierCV(model, cv=2),
+    ],
+    ids=["voting", "stacking", "calibrated"],
+)
+def test_selector_is_converted_before_an_ensemble_but_not_inside(around):
+    X, y = float_table()
+    inside = around(make_pipeline(quick(), LogisticRegression())).fit(X, y)
+    with pytest.raises(RuntimeError, match="at most 1 input"):
+        converted(inside, X)
+    before = make_pipeline(quick(), around(LogisticRegression())).fit(X, y)
+    found = answers(converted(before, X, options={"zipmap": False}), {"X": X})
+    expected = before.predict_proba(X)
+    np.testing.assert_allclose(found["probabilities"], expected, **FLOAT32)
 
 
 def test_pipeline_of_a_mixed_frame_agrees():
