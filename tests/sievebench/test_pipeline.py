@@ -90,7 +90,14 @@ def test_settings_that_are_given_are_not_tuned():
 
 def test_trials_drawn_at_once_are_those_drawn_one_by_one():
     # The search learns from what it has seen only later: the first draws are random.
-    spec = replace(CELL, n_trials=4, selector="forest", seeds=(0,))
+    few_trees = {"n_estimators": 20}
+    spec = replace(
+        CELL,
+        n_trials=4,
+        selector="forest",
+        selector_settings=few_trees,
+        seeds=(0,),
+    )
     together = run_one(replace(spec, trials_at_once=3))
     alone = run_one(spec)
     assert together.tuning["settings"] == alone.tuning["settings"]

@@ -36,7 +36,7 @@ n_trials = 0
 datasets = ["wine"]
 scenarios = ["none", "random", "corrupted", "second_order"]
 selectors = ["none", "univariate", "mrmr"]
-downstream_settings = { max_epochs = 150, patience = 200 }
+downstream_settings = { max_epochs = 60, patience = 200 }
 """
 
 
@@ -222,7 +222,7 @@ def kill_when(journal, n_trials):
 @pytest.mark.slow
 def test_tuning_that_is_killed_has_the_outcome_of_one_that_is_not(tmp_path):
     spec = replace(
-        cell("lasso", n_trials=9, trials_at_once=3),
+        cell("lasso", n_trials=6, trials_at_once=3),
         downstream_settings={"max_epochs": 25, "patience": 25},
     )
     alone, killed = Store(tmp_path / "alone"), Store(tmp_path / "killed")
