@@ -13,7 +13,12 @@ from featuresieve._tablefile._source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE_BYTES = 1 << 18
+_MOST_SAMPLE_BYTES = 1 << 28
+# Lines that tell how a table is written: a header and some rows.
+_FEWEST_LINES = 4
 _MOST_ROWS = 200
+# Renamed columns that are told one by one.
+_MOST_NOTES = 5
 _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -65,7 +70,7 @@ def find_dialect(
     delimiter: str | None = None,
     skip: int = 0,
 ) -> Dialect:
-    """Find out how a text file is written, from its first 256 KiB.
+    """Find out how a text file is written, from its first 256 KiB or four lines.
 
     Parameters
     ----------
@@ -85,7 +90,7 @@ def find_dialect(
     TableFileError
         If the file is not text, or has no header.
     """
-    text, encoding, is_cut = _first_text(source, encoding)
+    text, encoding, is_cut = _first_text(source, encoding, skip)
     announced = re.match(r"sep=(.)\r?\n", text)  # as Excel writes it
     if announced:
         skip, delimiter = max(skip, 1), delimiter or announced[1]
@@ -130,7 +135,7 @@ def skip_hint(source: Source, dialect: Dialect) -> str:
     str
         A sentence after a space, or nothing.
     """
-    text, _, is_cut = _first_text(source, dialect.encoding)
+    text, _, is_cut = _first_text(source, dialect.encoding, dialect.n_header_lines)
     quote = _find_quote(text)
     best, n_before = (1, 0), 0
     for delimiter in _DELIMITERS:
@@ -149,14 +154,23 @@ def skip_hint(source: Source, dialect: Dialect) -> str:
     return f" If the table begins in line {n_before + 1}: --skip {n_before}."
 
 
-def _first_text(source: Source, encoding: str | None) -> tuple[str, str, bool]:
+def _first_text(
+    source: Source, encoding: str | None, n_lines_before: int
+) -> tuple[str, str, bool]:
     """Return the start of a text file, its encoding, and whether more follows."""
-    sample = source.first_bytes(_SAMPLE_BYTES)
+    n_bytes, n_lines = _SAMPLE_BYTES, n_lines_before + _FEWEST_LINES
+    sample = source.first_bytes(n_bytes)
+    while (
+        len(sample) == n_bytes < _MOST_SAMPLE_BYTES
+        and sample.count(b"\n") + sample.count(b"\r") < n_lines
+    ):
+        n_bytes *= 4
+        sample = source.first_bytes(n_bytes)
     encoding = encoding or find_encoding(sample)
     text = _decoded(sample, encoding, source.name)
     if "\0" in text:
         raise TableFileError(f"{source.name} is not a text file.")
-    return text, encoding, len(sample) == _SAMPLE_BYTES
+    return text, encoding, len(sample) == n_bytes
 
 
 def _has_row_names(rows: Sequence[Sequence[str]]) -> bool:
@@ -211,23 +225,33 @@ def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
         The headings; a repeated one gets a number, and an empty one is "column" with
         its place.
     notes : list of str
-        What was changed, one sentence each.
+        What was changed, one sentence each for the first ones.
     """
     taken, names, notes = set(headings), [], []
-    seen: Counter[str] = Counter()
+    # The number at which to go on looking, so that many equal names cost no more.
+    next_number: dict[str, int] = {}
     for place, heading in enumerate(headings, start=1):
-        seen[heading] += 1
-        if heading and seen[heading] == 1:
+        if heading and heading not in next_number:
+            next_number[heading] = 2
             names.append(heading)
             continue
-        stem, number = (f"{heading} ({{}})", 2) if heading else ("column {}", place)
-        while stem.format(number) in taken:
+        number = next_number.get(heading, 0) if heading else place
+        while (name := _numbered(heading, number)) in taken:
             number += 1
-        names.append(stem.format(number))
-        taken.add(names[-1])
+        next_number[heading] = number + 1
+        names.append(name)
+        taken.add(name)
         what = f"a second column {heading!r}" if heading else f"unnamed column {place}"
-        notes.append(f"{what} is called {names[-1]!r} here.")
+        notes.append(f"{what} is called {name!r} here.")
+    if len(notes) > _MOST_NOTES:
+        n_more = len(notes) - _MOST_NOTES
+        notes[_MOST_NOTES:] = [f"{n_more} more columns are called so, with a number."]
     return names, notes
+
+
+def _numbered(heading: str, number: int) -> str:
+    """Return another name for a column that is called so, or not at all."""
+    return f"{heading} ({number})" if heading else f"column {number}"
 
 
 def _decoded(sample: bytes, encoding: str, name: str) -> str:

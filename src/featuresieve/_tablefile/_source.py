@@ -15,7 +15,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, cast
@@ -70,13 +70,13 @@ class Source:
     name : str
         How messages call it.
     path : Path or None
-        None for standard input, which is then held in `spool`.
+        None for standard input and pipes, which are then held in `spool`.
     compression : str or None
         "gz", "bz2", "xz", "zip" or "zst".
     format : str
         "text", "parquet" or "arrow".
     spool : binary file or None
-        A copy of standard input, without a name in the file system.
+        A copy of what can be read only once, without a name in the file system.
     """
 
     name: str
@@ -134,7 +134,9 @@ class Source:
 
 @contextmanager
 def open_source(name: str) -> Iterator[Source]:
-    """Find out what a file is; "-" is standard input, which is copied first.
+    """Find out what a file is.
+
+    What can be read only once is copied first: "-", standard input, and pipes.
 
     Parameters
     ----------
@@ -150,12 +152,15 @@ def open_source(name: str) -> Iterator[Source]:
     TableFileError
         If there is no such file, or it is of no kind that can be read.
     """
-    if name != "-":
-        yield _identified(Source(name, _existing(name)))
+    path = None if name == "-" else _existing(name)
+    if path is not None and path.is_file():
+        yield _identified(Source(name, path))
         return
     with tempfile.TemporaryFile(prefix="featuresieve-") as spool:
-        shutil.copyfileobj(sys.stdin.buffer, spool, 1 << 20)
-        yield _identified(Source("standard input", None, spool=spool))
+        with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as pipe:
+            shutil.copyfileobj(pipe, spool, 1 << 20)
+        shown = "standard input" if path is None else name
+        yield _identified(Source(shown, None, spool=spool))
 
 
 def _existing(name: str) -> Path:
