@@ -12,19 +12,17 @@ from featuresieve._tablefile._dialect import unique_names
 
 # More than the 256 KiB that are looked at first.
 LONG = {
-    "100,000 columns": [f"column number {j}" for j in range(100_000)],
+    "20,000 columns": [f"a column, number {j}" for j in range(20_000)],
     "names of 10,000 letters": [chr(97 + j) * 10_000 for j in range(26)] * 2,
-    "one long line": [f"c{j}" for j in range(60_000)],
 }
 
 
-@pytest.mark.parametrize("delimiter", [",", ";"])
 @pytest.mark.parametrize("case", LONG)
-def test_long_headers_are_read_whole(tmp_path, case, delimiter):
+def test_long_headers_are_read_whole(tmp_path, case):
     headings = LONG[case]
-    row = delimiter.join(["1"] * len(headings))
+    row = ";".join(["1"] * len(headings))
     path = tmp_path / "wide.csv"
-    path.write_text(delimiter.join(headings) + f"\n{row}\n{row}\n", encoding="utf-8")
+    path.write_text(";".join(headings) + f"\n{row}\n{row}\n", encoding="utf-8")
     with read_file(str(path)) as file:
         names, _ = unique_names(headings)
         assert file.table.column_names == names
@@ -35,9 +33,8 @@ def test_long_headers_are_read_whole(tmp_path, case, delimiter):
 def test_repeated_names_are_no_format_strings(heading):
     names, notes = unique_names([heading, heading, "y"])
     assert names == [heading, f"{heading} (2)", "y"]
-    assert notes == [
-        f"a second column {heading!r} is called {heading + ' (2)'!r} here."
-    ]
+    (note,) = notes
+    assert note == f"a second column {heading!r} is called {names[1]!r} here."
 
 
 def test_many_equal_names_cost_no_more_than_different_ones():
@@ -68,7 +65,7 @@ def test_named_pipe_is_read_once(tmp_path):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/fd"), reason="the system has no /dev/fd")  # noqa: PTH110
-def test_command_reads_what_another_program_prints(tmp_path):
+def test_command_reads_what_another_program_prints():
     rows = "".join(f"{j % 7},{j % 2},{j % 2}\n" for j in range(60))
     read, write = os.pipe()
     os.write(write, f"a,b,y\n{rows}".encode())
