@@ -11,6 +11,8 @@ CODE    := $(wildcard src tests benchmarks examples)
 
 # The networks are small: one thread per process is the fastest.
 export OMP_NUM_THREADS := 1
+# The tests start a hundred processes, which would compile the sources again and again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
