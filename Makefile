@@ -1,7 +1,8 @@
 # Needs Python 3.11 or later and make; everything else goes into .venv.
 
 PYTHON      ?= python3
-JOBS        ?= 2
+# On two cores: many tests wait for processes that they start.
+JOBS        ?= 3
 PIP_OPTIONS ?=
 
 VENV    := .venv

@@ -106,7 +106,7 @@ COPIED = {
 }
 
 
-@pytest.mark.parametrize("seed", [0, 1, 5, 7])
+@pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("case", COPIED)
 def test_copies_do_not_make_noise_a_signal(case, seed):
     rng = np.random.default_rng(seed)

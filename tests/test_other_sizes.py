@@ -11,8 +11,6 @@ from sklearn.exceptions import NotFittedError
 import featuresieve
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 
-pytestmark = pytest.mark.numeric
-
 QUICK = {"n_epochs": 30, "n_members": 2, "hidden_sizes": (8,), "random_state": 0}
 
 
