@@ -1,6 +1,7 @@
 """`random_state` decides everything, and nothing of the caller's is touched."""
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -73,6 +74,20 @@ def low_precision():
     torch.set_default_dtype(torch.bfloat16)
     yield
     torch.set_default_dtype(before)
+
+
+@pytest.fixture
+def rounded_products():
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("medium")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+@pytest.fixture
+def autocast():
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        yield
 
 
 @pytest.fixture
@@ -151,11 +166,25 @@ def usual():
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize(
     "surroundings",
-    ["two_threads", "double_precision", "low_precision", "other_default_device"],
+    [
+        *("two_threads", "double_precision", "low_precision", "other_default_device"),
+        *("rounded_products", "autocast"),
+    ],
 )
 def test_surroundings_do_not_change_the_answer(name, surroundings, usual, request):
     request.getfixturevalue(surroundings)
     assert_same_answers(expected_in_the_usual_surroundings(name), usual[name])
+
+
+@pytest.mark.usefixtures("double_precision", "rounded_products")
+def test_fits_of_many_threads_are_those_of_one(usual):
+    names = ["classifier", "given balance"] * 6
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(expected_in_the_usual_surroundings, names))
+    for name, answer in zip(names, found, strict=True):
+        assert_same_answers(answer, usual[name])
+    assert torch.get_default_dtype() == torch.float64
+    assert torch.get_float32_matmul_precision() == "medium"
 
 
 # --- another order of the columns
@@ -204,6 +233,7 @@ def surroundings():
         "python": random.getstate(),
         "threads": torch.get_num_threads(),
         "dtype": torch.get_default_dtype(),
+        "precision": torch.get_float32_matmul_precision(),
         "device": torch.get_default_device(),
         "grad": torch.is_grad_enabled(),
         "float errors": np.geterr(),
