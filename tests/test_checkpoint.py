@@ -127,7 +127,7 @@ def test_checkpoint_changes_nothing_about_a_fit_that_is_not_ended(path):
 
 def test_finished_fit_leaves_no_file(path):
     # As a process that was killed while it wrote would leave.
-    path.with_name(f".{path.name}.abc.part").write_bytes(b"half")
+    path.with_name(f".{path.name}.ab_c0123.checkpoint.part").write_bytes(b"half")
     classifier(path).fit(*class_table())
     assert list(path.parent.iterdir()) == []
 
@@ -228,7 +228,7 @@ def test_program_that_handles_the_signal_itself_is_left_alone(path, monkeypatch)
 
 
 def test_path_that_cannot_be_written_is_reported_before_training(path, monkeypatch):
-    def full(*_):
+    def full(*_, **__):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(_checkpoint, "write_atomically", full)
@@ -241,12 +241,12 @@ def test_disk_that_fills_up_later_is_a_warning(path, monkeypatch):
     expected = answers(classifier(None).fit(X, y), X)
     write, count = _checkpoint.write_atomically, 0
 
-    def fills_up(*arguments):
+    def fills_up(*arguments, **names):
         nonlocal count
         count += 1
         if count > 3:
             raise OSError("No space left on device")
-        write(*arguments)
+        write(*arguments, **names)
 
     monkeypatch.setattr(_checkpoint, "write_atomically", fills_up)
     selector = classifier(path)
@@ -259,7 +259,8 @@ def test_disk_that_fills_up_later_is_a_warning(path, monkeypatch):
 def test_files_are_written_rarely_by_default(path, monkeypatch):
     written = []
     monkeypatch.setattr(
-        _checkpoint, "write_atomically", lambda *_: written.append(time.monotonic())
+        *(_checkpoint, "write_atomically"),
+        lambda *_, **__: written.append(time.monotonic()),
     )
     started = time.monotonic()
     classifier(path).fit(*class_table())

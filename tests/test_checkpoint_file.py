@@ -210,3 +210,25 @@ def test_time_spent_before_counts(left_behind):
         started=1000.0,
     )
     assert checkpoint.started == 1000.0 - header["spent_seconds"]
+
+
+def test_finished_fit_deletes_nothing_of_others(tmp_path):
+    path = tmp_path / "run"
+    others = [
+        *(".run.2.abcdefgh.checkpoint.part", ".run.abcdefgh.part", ".run.part"),
+        *(".run.mine.part", "run.abcdefgh.checkpoint.part", "run.2"),
+    ]
+    for name in others:
+        (tmp_path / name).write_text("theirs")
+    classifier(path).fit(*class_table())
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(others)
+
+
+def test_checkpoint_through_a_link_leaves_the_link(tmp_path):
+    real, link = tmp_path / "real", tmp_path / "link"
+    link.symlink_to(real)
+    assert fit_until(classifier(link), *class_table(), n_writes=5)
+    assert real.exists()
+    classifier(link).fit(*class_table())
+    assert link.is_symlink()
+    assert not real.exists()

@@ -6,7 +6,9 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+def write_atomically(
+    path: str | os.PathLike[str], data: bytes, *, draft_suffix: str = ".part"
+) -> None:
     """Write bytes to a file that readers see either as it was or complete.
 
     The bytes go to a new file in the same folder, reach the disk, and then take the
@@ -17,6 +19,8 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     ----------
     path : str or path-like
     data : bytes
+    draft_suffix : str, default=".part"
+        How the name of the new file ends before it takes its own.
     """
     # A link is written through, not replaced.
     target = Path(os.path.realpath(path))
@@ -24,7 +28,7 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         raise IsADirectoryError(f"path must name a file, got the folder {path}.")
     mode = _mode_of(target)
     descriptor, name = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part"
+        dir=target.parent, prefix=draft_prefix(target), suffix=draft_suffix
     )
     try:
         with os.fdopen(descriptor, "wb") as file:
@@ -37,6 +41,11 @@ def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
         with contextlib.suppress(FileNotFoundError):
             Path(name).unlink()
         raise
+
+
+def draft_prefix(target: Path) -> str:
+    """Return how the names of drafts of a file begin; eight letters follow."""
+    return f".{target.name[:100]}."
 
 
 def _mode_of(target: Path) -> int:

@@ -4,15 +4,15 @@ The file is a container as `save` writes it: safetensors and a JSON header, seal
 a checksum. Reading one runs no code.
 """
 
-import glob
 import os
+import re
 import time
 import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from featuresieve._atomic_file import write_atomically
+from featuresieve._atomic_file import draft_prefix, write_atomically
 from featuresieve._container import pack, unpack
 from featuresieve._exceptions import CheckpointError, CheckpointWarning, FileFormatError
 from featuresieve._file_checks import Fields
@@ -30,6 +30,7 @@ INTERVAL_SECONDS = 5.0
 LARGEST_SHARE = 0.05
 
 _KIND = "checkpoint"
+_DRAFT = ".checkpoint.part"
 # To be raised whenever the meaning of a state changes.
 _VERSION = 1
 
@@ -150,7 +151,8 @@ class Checkpoint:
         began = time.monotonic()
         state = self._state | _stage_state(self._stage, parts)
         try:
-            write_atomically(self._path, pack(self._header(began), state))
+            data = pack(self._header(began), state)
+            write_atomically(self._path, data, draft_suffix=_DRAFT)
         except (OSError, ValueError) as error:
             if not self._is_written:
                 raise CheckpointError(
@@ -189,11 +191,15 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file, and what a killed process left half-written."""
-        real = Path(os.path.realpath(self._path))
+        real = Path(os.path.realpath(self._path))  # a link stays
+        prefix = re.escape(draft_prefix(real))
+        # Exactly the drafts of this file: "run" must not take those of "run.2".
+        is_draft = re.compile(rf"{prefix}[^.]{{8}}{re.escape(_DRAFT)}").fullmatch
         try:
-            self._path.unlink(missing_ok=True)
-            for rest in real.parent.glob(f".{glob.escape(real.name[:100])}.*.part"):
-                rest.unlink(missing_ok=True)
+            real.unlink(missing_ok=True)
+            for rest in real.parent.iterdir():
+                if is_draft(rest.name):
+                    rest.unlink(missing_ok=True)
         except OSError as error:
             warnings.warn(
                 f"checkpoint={str(self._path)!r} cannot be deleted ({error}).",
