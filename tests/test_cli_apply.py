@@ -128,3 +128,15 @@ def test_wrong_words_are_refused_and_nothing_is_written(capsys, words, message):
         "plain.csv",
         "plain.sieve",
     ]
+
+
+def test_column_that_is_dropped_may_hold_anything(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    rows = {"a": [*range(40)], "y": [j // 20 for j in range(40)], "l": [[1, 2]] * 40}
+    parquet.write_table(pa.table(rows), "nested.parquet")
+    words = ["select", "nested.parquet", "--target", "y", "--epochs", "2", "--quiet"]
+    assert main(words) == 2
+    assert "'l' holds list" in capsys.readouterr().err
+    assert main([*words, "--drop", "l", "--save", "saved"]) == 0
+    assert main(["apply", "saved", "nested.parquet", "--out", "kept.csv"]) == 0
+    assert Path("kept.csv").read_text().splitlines()[:2] == ['"a"', "0"]

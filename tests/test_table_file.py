@@ -354,11 +354,13 @@ def test_unreadable_file_is_refused_in_one_line(put, content, message):
     assert "\n" not in str(caught.value)
 
 
-def test_nested_columns_are_refused(tmp_path):
+def test_nested_columns_are_refused_where_they_are_used(tmp_path):
     path = tmp_path / "t.parquet"
-    parquet.write_table(pa.table({"a": [[1, 2], [3]]}), path)
-    with pytest.raises(TableFileError, match="'a' holds list"):
-        read(path)
+    parquet.write_table(pa.table({"a": [[1, 2], [3]], "b": [1, 2]}), path)
+    file = read(path)
+    file.check_columns(["b"])
+    with pytest.raises(TableFileError, match="'a' holds list.*leave it out: --drop"):
+        file.check_columns(["a", "b"])
 
 
 def test_missing_file_suggests_a_near_one(put):

@@ -426,3 +426,18 @@ def test_fewer_rows_than_classes_is_an_error_or_an_answer():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         assert quick().fit(X, y).n_features_selected_ >= 1
+
+
+@pytest.mark.parametrize("as_arrow", [False, True])
+def test_a_column_that_is_never_kept_may_hold_anything(as_arrow):
+    X, y = class_table()
+    frame = pd.DataFrame(X, columns=list("abcdefgh")).assign(what=[[1, 2]] * len(X))
+    table = pa.Table.from_pandas(frame) if as_arrow else frame
+    with pytest.raises(TypeError, match=r"column 'what' of X holds the list \[1, 2\]"):
+        quick().fit(table, y)
+    selector = quick(never_keep=["what"]).fit(table, y)
+    expected = quick().fit(frame.drop(columns="what"), y)
+    np.testing.assert_array_equal(selector.support_[:-1], expected.support_)
+    np.testing.assert_array_equal(
+        selector.predict(table), expected.predict(frame.drop(columns="what"))
+    )

@@ -255,6 +255,7 @@ class AutoNFS(
         wishes = wishes_from(params, table.names, table.n_features)
         bounds = bounds_from(params, table.n_features)
         wishes.check_bounds(bounds)
+        table.leave_out_(np.flatnonzero(wishes.is_dropped))
         weights, target = self._read_target(y, sample_weight, table.n_rows)
         prepared = prepare(
             table,

@@ -18,6 +18,8 @@ BoolArray = npt.NDArray[np.bool_]
 Kind = Literal["number", "boolean", "date", "category"]
 Level = str | bool | int | float
 
+# Cells looked at in one go for infinite and missing values.
+_BLOCK_CELLS = 1 << 20
 _ALLOWED = (
     "a cell of this argument must be a string, a number, a boolean, a date, a time, "
     "a duration or missing (None, NaN), and the cells of one column of one such kind"
@@ -310,3 +312,25 @@ def shortened(value: Any) -> str:
     """Return a value as a short text."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def missing_columns(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return which columns of floats have NaN; infinite values are an error."""
+    n_rows, n_columns = values.shape
+    has_missing = np.zeros(n_columns, dtype=np.bool_)
+    if values.dtype.kind == "c":
+        raise complex_error("the array")
+    if values.dtype.kind != "f":
+        return has_missing
+    step = max(_BLOCK_CELLS // n_columns, 1)
+    for start in range(0, n_rows, step):
+        block = values[start : start + step]
+        if np.isfinite(block).all():
+            continue
+        is_infinite = np.isinf(block)
+        if is_infinite.any():
+            row, column = np.argwhere(is_infinite)[0]
+            found = block[row, column]
+            raise infinity_error(f"column {column}", int(start + row), found)
+        has_missing |= np.isnan(block).any(axis=0)
+    return has_missing

@@ -7,7 +7,7 @@ the form to pass instead.
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import narwhals as nw
@@ -22,11 +22,10 @@ from featuresieve._column_kinds import (
     column_of_array,
     complex_error,
     infinity_error,
+    missing_columns,
 )
 from featuresieve._frame_columns import column_of_series
 
-# Cells looked at in one go for infinite and missing values.
-_BLOCK_CELLS = 1 << 20
 # What to pass instead of what is lazy, or can be read only once, by library and class.
 _INSTEAD = {
     ("dask", "DataFrame"): "X.compute()",
@@ -75,6 +74,7 @@ class Table(ABC):
         self.labels: list[Any] | None = list(names) if names and not is_named else None
         # Codes of categories cost more to find than to keep.
         self._categories: dict[int, Column] = {}
+        self._unused: frozenset[int] = frozenset()
 
     def label(self, j: int) -> str:
         """Return how errors name column j."""
@@ -86,10 +86,20 @@ class Table(ABC):
         """Return column j; infinite values and cells of no known kind are errors."""
         if j in self._categories:
             return self._categories[j]
-        column = self._read_column(int(j))
+        try:
+            column = self._read_column(int(j))
+        except (TypeError, ValueError):
+            if j not in self._unused:
+                raise
+            is_missing = np.ones(self.n_rows, dtype=np.bool_)
+            column = Column("number", np.full(self.n_rows, np.nan), is_missing)
         if column.kind == "category":
             self._categories[j] = column
         return column
+
+    def leave_out_(self, features: Iterable[int]) -> None:
+        """Let some columns hold anything; what cannot be read there is missing."""
+        self._unused = frozenset(map(int, features))
 
     def matrix(self) -> Any:
         """Return a numeric matrix as float32 or float64, a sparse one as CSR array."""
@@ -107,7 +117,7 @@ class _ArrayTable(Table):
         super().__init__(values.shape[0], values.shape[1], None)
         self._values = values
         self.is_numeric_matrix = values.dtype.kind in "biuf"
-        self._has_missing = _missing_columns(values)
+        self._has_missing = missing_columns(values)
 
     def _read_column(self, j: int) -> Column:
         """Read column j, without looking again for what is not there."""
@@ -367,28 +377,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
                 f"Found array with 0 {word}(s) (shape={shape}) while a minimum of 1 "
                 "is required."
             )
-
-
-def _missing_columns(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return which columns of floats have NaN; infinite values are an error."""
-    n_rows, n_columns = values.shape
-    has_missing = np.zeros(n_columns, dtype=np.bool_)
-    if values.dtype.kind == "c":
-        raise complex_error("the array")
-    if values.dtype.kind != "f":
-        return has_missing
-    step = max(_BLOCK_CELLS // n_columns, 1)
-    for start in range(0, n_rows, step):
-        block = values[start : start + step]
-        if np.isfinite(block).all():
-            continue
-        is_infinite = np.isinf(block)
-        if is_infinite.any():
-            row, column = np.argwhere(is_infinite)[0]
-            found = block[row, column]
-            raise infinity_error(f"column {column}", int(start + row), found)
-        has_missing |= np.isnan(block).any(axis=0)
-    return has_missing
 
 
 def _float_of(dtype: np.dtype[Any]) -> type[np.floating[Any]]:

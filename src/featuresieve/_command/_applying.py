@@ -62,6 +62,7 @@ def apply(options: ApplyOptions) -> list[str]:
         for name in kept:
             if name not in present:
                 find_column(options.file, name, file)  # which says what there is
+        file.check_columns(kept)
         lines = [f"{file.source.name}: {file.table.num_rows} rows"]
         if options.predict is not None:
             predictions = _predictions(selector, file, names, kept)

@@ -81,6 +81,7 @@ def prepare(file: TableFile, options: SelectOptions) -> Problem:
         raise TableFileError(
             f"there is no column left to predict {target_name!r} from."
         )
+    file.check_columns([*special, *names])
     is_known = _is_known(table.column(target_name))
     n_left_out = table.num_rows - (pc.sum(is_known).as_py() or 0)
     if n_left_out == table.num_rows:

@@ -1,6 +1,6 @@
 """Reading a table file of any kind."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +47,22 @@ class TableFile:
     table: pa.Table
     headings: tuple[str, ...]
     notes: tuple[str, ...]
+
+    def check_columns(self, names: Iterable[str]) -> None:
+        """Refuse columns that hold what is no single value.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Those that are used.
+        """
+        for name in names:
+            kind = self.table.schema.field(name).type
+            if _is_nested(kind):
+                raise TableFileError(
+                    f"{self.source.name}: {name!r} holds {kind}, and a cell must be a "
+                    "number, a text, a date or a truth value; leave it out: --drop."
+                )
 
 
 @contextmanager
@@ -145,11 +161,9 @@ def _read_typed(
     columns = {}
     types = _types_by_name(types, names)
     for name, column in zip(names, table.columns, strict=True):
-        if _is_nested(column.type):
-            raise TableFileError(
-                f"{source.name}: {name!r} holds {column.type}, and a cell must be a "
-                "number, a text, a date or a truth value."
-            )
+        if _is_nested(column.type):  # an error unless it is dropped
+            columns[name] = column
+            continue
         columns[name], said = _typed(
             name, column, meanings.get(name), types.get(name), missing
         )

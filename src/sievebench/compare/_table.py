@@ -78,6 +78,7 @@ def read_table(
             names = [name for name in file.table.column_names if name != target]
             dropped = find_columns("--drop", drop, names)
             counting = [n for n in _row_names(file) if n in names and n not in dropped]
+            file.check_columns(n for n in file.table.column_names if n not in dropped)
     except TableFileError as error:
         raise CompareError(str(error)) from error
     notes = [f"{note[:1].upper()}{note[1:]}" for note in file.notes]
