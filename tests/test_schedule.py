@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from featuresieve._course import Course
 from featuresieve._schedule import Schedule
 from featuresieve._settings import Settings
 
@@ -99,3 +100,30 @@ def test_settings_shorten_runs_on_wide_tables_on_the_cpu():
     assert wide.n_steps < narrow.n_steps
     longer = replace(settings, n_epochs=50).schedule(5000, 1_000_000, 4)
     assert longer.n_steps == 50 * longer.steps_per_epoch  # what is asked for is done
+
+
+def test_numbers_of_some_steps_are_those_of_all():
+    schedule = Schedule(1000, 7, 32, penalty_ramp=0.3)
+    for first, n_steps in ((0, 10), (500, 100), (990, 100)):
+        some = slice(first, first + n_steps)
+        np.testing.assert_array_equal(
+            schedule.temperatures(first, n_steps), schedule.temperatures()[some]
+        )
+        np.testing.assert_array_equal(
+            schedule.penalty_scales(first, n_steps), schedule.penalty_scales()[some]
+        )
+
+
+def test_course_has_the_numbers_of_the_schedule():
+    schedule = Schedule(200_000, 7, 32, temperature_decay=0.9999, penalty_ramp=0.5)
+    course = Course(schedule, [1.0])
+    temperatures, scales = schedule.temperatures(), schedule.penalty_scales()
+    for step in (0, 1, 65_535, 65_536, 150_000, 3, 199_999):
+        assert course.at(step) == (temperatures[step], scales[step])
+
+
+def test_course_of_more_steps_than_memory_holds_is_none_the_larger():
+    course = Course(Schedule(10**12, 10, 32, penalty_ramp=0.5), [0.5, 1.0])
+    assert course.at(0) == (2.0, 0.0)
+    assert course.at(10**12 - 1) == (0.0, 1.0)
+    assert course.records == {5 * 10**11, 10**12}

@@ -5,17 +5,30 @@ from collections.abc import Callable, Sequence
 
 from featuresieve._schedule import Schedule
 
+# Steps whose numbers are computed at once: a plan may have more than memory holds.
+_BLOCK = 1 << 16
+
 
 class Course:
     """The numbers of a schedule, step by step."""
 
     def __init__(self, schedule: Schedule, record_after: Sequence[float]) -> None:
         self.schedule = schedule
-        self.temperatures = schedule.temperatures().tolist()
-        self.scales = schedule.penalty_scales().tolist()
         self.records = {
             max(1, round(fraction * schedule.n_steps)) for fraction in record_after
         }
+        self._first = -1
+        self._temperatures: list[float] = []
+        self._scales: list[float] = []
+
+    def at(self, step: int) -> tuple[float, float]:
+        """Return the temperature, and the scale of the penalty, of a step."""
+        first = step - step % _BLOCK
+        if first != self._first:
+            self._first = first
+            self._temperatures = self.schedule.temperatures(first, _BLOCK).tolist()
+            self._scales = self.schedule.penalty_scales(first, _BLOCK).tolist()
+        return self._temperatures[step - first], self._scales[step - first]
 
 
 class Stopwatch:

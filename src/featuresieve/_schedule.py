@@ -34,17 +34,23 @@ class Schedule:
     temperature_decay: float = 0.997
     penalty_ramp: float = 0.0
 
-    def temperatures(self) -> FloatArray:
-        """Return the temperature of every step: ``start * decay^epoch``."""
-        epochs = np.arange(self.n_steps) // self.steps_per_epoch
+    def temperatures(self, first: int = 0, n_steps: int | None = None) -> FloatArray:
+        """Return the temperature of every step, or some: ``start * decay^epoch``."""
+        epochs = self._steps(first, n_steps) // self.steps_per_epoch
         return np.asarray(self.start_temperature * self.temperature_decay**epochs)
 
-    def penalty_scales(self) -> FloatArray:
-        """Return the factor in [0, 1] on the penalty at every step."""
-        n_ramp = self.penalty_ramp * self.n_steps
+    def penalty_scales(self, first: int = 0, n_steps: int | None = None) -> FloatArray:
+        """Return the factor in [0, 1] on the penalty at every step, or some."""
+        steps, n_ramp = self._steps(first, n_steps), self.penalty_ramp * self.n_steps
         if n_ramp < 1:
-            return np.ones(self.n_steps)
-        return np.minimum(np.arange(self.n_steps) / n_ramp, 1.0)
+            return np.ones(len(steps))
+        return np.minimum(steps / n_ramp, 1.0)
+
+    def _steps(self, first: int, n_steps: int | None) -> npt.NDArray[np.int64]:
+        """Return the numbers of some steps, by default of all."""
+        n_left = self.n_steps - first
+        last = first + (n_left if n_steps is None else min(n_steps, n_left))
+        return np.arange(first, last)
 
     def shortened(self, n_steps: int) -> "Schedule":
         """Return the same course squeezed into fewer steps.

@@ -222,19 +222,19 @@ class StackTrainer:
         course = Course(schedule.shortened(self.planned_steps), record_after)
         stopwatch = Stopwatch(deadline, self.step)
         while self.step < self.planned_steps and not self.is_stopped:
-            place = self.step
-            take_step(next(batches), course.temperatures[place], course.scales[place])
+            temperature, scale = course.at(self.step)
+            take_step(next(batches), temperature, scale)
             self.step += 1
             n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
             if n_steps is not None and n_steps < self.planned_steps:
                 course = Course(schedule.shortened(n_steps), record_after)
                 self.planned_steps = course.schedule.n_steps
             if self.step in course.records:
-                self._record(course.temperatures[place], on_record)
+                self._record(temperature, on_record)
             if monitor is not None and monitor.after_step(self):
                 self.is_stopped = True
                 if self.history.step[-1:] != [self.step]:
-                    self._record(course.temperatures[place], on_record)
+                    self._record(temperature, on_record)
         return replace(course.schedule, n_steps=self.step)
 
     def _step_function(self) -> Callable[[Tensor, float, float], None]:
