@@ -339,8 +339,14 @@ print("torch" in sys.modules)
     assert (done.stdout.strip(), done.stderr) == ("False", "")
 
 
-@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
-@pytest.mark.parametrize("container", ["table", "ArrowDtype"])
+# pandas 2 takes a zone off an ArrowDtype by going to UTC.
+ZONES = [None, "Europe/Berlin"] if pd.__version__ >= "3" else [None]
+
+
+@pytest.mark.parametrize(
+    ("container", "zone"),
+    [("table", None), ("table", "Europe/Berlin"), *(("ArrowDtype", z) for z in ZONES)],
+)
 def test_nanoseconds_of_arrow_are_read_as_those_of_pandas(container, zone):
     moments = pd.DatetimeIndex(["2024-01-01 10:00:00.123456789", "NaT", "2024-07-01"])
     frame = pd.DataFrame({"when": moments.as_unit("ns").tz_localize(zone)})
