@@ -200,6 +200,7 @@ class AutoNFS(
         started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
+        seed = draw_seed(self.random_state)  # refuse a wrong one before the work
         prepared, target, bounds = self._prepare(X, y, sample_weight)
         work = LongWork(
             self,
@@ -207,7 +208,7 @@ class AutoNFS(
             prepared.problem,
             device=settings.device,
             bounds=bounds,
-            seed=draw_seed(self.random_state),
+            seed=seed,
             started=started,
             data={"X": X, "y": y, "sample_weight": sample_weight},
         )

@@ -22,7 +22,7 @@ Digest = tuple[int, ...]
 _RESOLUTION = 1024.0
 _COLUMNS_AT_ONCE = 16
 # A row that occurs more often is no copy, but one of few possible ones.
-MOST_COPIES = 10
+_MOST_EQUAL_ROWS = 10
 _FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -96,7 +96,7 @@ def copied_rows(
     alike = np.flatnonzero(counts[place] > 1)  # or so it seems: hashes know no columns
     if len(alike) and not _has_few_values(encoded, own):
         first_of = _first_equal(encoded[own[alike]])
-        is_copy = np.bincount(first_of)[first_of] <= MOST_COPIES
+        is_copy = np.bincount(first_of)[first_of] <= _MOST_EQUAL_ROWS
         group[alike[is_copy]] = alike[first_of[is_copy]]
     groups = group[np.searchsorted(own, rows)]
     return groups if len(np.unique(groups)) < len(groups) else None

@@ -1,6 +1,7 @@
 """A selector or predictor as a model of ONNX."""
 
 import json
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,7 @@ def onnx_model(estimator: Any, *, predictor: bool, dtype: str) -> bytes:
     return build(estimator, _NUMBER_TYPES[dtype]).serialized()
 
 
-class _Model:
+class _Model(ABC):
     """What the two models share: inputs, outputs, metadata."""
 
     def __init__(self, estimator: Any, numbers: TensorType) -> None:
@@ -152,9 +153,9 @@ class _Model:
         checker.check_model(model, full_check=True)
         return bytes(model.SerializeToString(deterministic=True))
 
+    @abstractmethod
     def build(self) -> None:
         """Add inputs, nodes and outputs."""
-        raise NotImplementedError
 
 
 class _SelectorModel(_Model):

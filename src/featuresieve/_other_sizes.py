@@ -15,6 +15,7 @@ from featuresieve._findings import kept_findings
 from featuresieve._gates import BoolArray
 from featuresieve._memory import memory_advice
 from featuresieve._monitor import FitMonitor
+from featuresieve._settings import Settings
 from featuresieve._support_search import train_predictor
 from featuresieve._surroundings import own_surroundings
 from featuresieve._wishes import wishes_from
@@ -62,10 +63,11 @@ class OtherSizes:
         check_is_fitted(self)
         other = clone(self).set_params(n_features_to_select=n_features)
         params = other.get_params(deep=False)
-        settings_from(params)
+        settings = settings_from(params)
         support = support_of_size(self, params)
         path = _path_of_size(self, int(support.sum()))
-        return self._resized(other, support, path, 1.0, (X, y, sample_weight))
+        data = (X, y, sample_weight)
+        return self._resized(other, settings, support, path, 1.0, data)
 
     def with_tolerance(
         self: Any,
@@ -97,16 +99,18 @@ class OtherSizes:
         """
         check_is_fitted(self)
         other = clone(self).set_params(tolerance=tolerance, n_features_to_select=None)
-        settings_from(other.get_params(deep=False))
+        settings = settings_from(other.get_params(deep=False))
         judgement = judgement_of(self)
         chosen = judgement.choose(tolerance)
         support, share = judgement.sets[chosen], float(judgement.best_share[chosen])
         path = _path_with(self, chosen)
-        return self._resized(other, support, path, share, (X, y, sample_weight))
+        data = (X, y, sample_weight)
+        return self._resized(other, settings, support, path, share, data)
 
     def _resized(
         self: Any,
         other: Any,
+        settings: Settings,
         support: BoolArray,
         path: Any,
         share: float,
@@ -126,7 +130,7 @@ class OtherSizes:
                 "a file or a pickle, or the table was large. Pass X and y too, to "
                 "train the predictor on."
             )
-        max_time, settings = other.max_time, settings_from(other.get_params(deep=False))
+        max_time = other.max_time
         with own_surroundings(), memory_advice(settings.device):
             run = train_predictor(
                 prepared.problem,

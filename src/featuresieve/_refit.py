@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
+from featuresieve._gates import IndexArray
 from featuresieve._monitor import StageMonitor
 from featuresieve._problem import Problem
 from featuresieve._resumable import State, array_of, number_array, number_of
@@ -16,7 +17,6 @@ from featuresieve._stack_trainer import TaskStack, stack_outputs
 from featuresieve._stacks import PlainRun, tensors_of, train_plain
 
 FloatArray = npt.NDArray[np.float64]
-IndexArray = npt.NDArray[np.intp]
 _RECORDS = tuple(np.arange(1, 11) / 10)
 # A refit needs fewer steps than the search for gates.
 REFIT_SHARE = 0.5

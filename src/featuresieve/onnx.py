@@ -43,11 +43,6 @@ def register_converters() -> None:
     ------
     ImportError
         If skl2onnx is not installed.
-
-    Examples
-    --------
-    >>> from featuresieve.onnx import register_converters
-    >>> register_converters()  # doctest: +SKIP
     """
     try:
         skl2onnx = import_module("skl2onnx")
