@@ -71,7 +71,8 @@ class Progress:
             line += f", about {as_clock(left)} left"
         if self._is_terminal:
             line = line[: shutil.get_terminal_size().columns - 1]  # a wrapped one stays
-            self._put(f"\r{line.ljust(self._width)}")
+            self._put("\r")  # alone: in a text, the commands escape it
+            self._put(line.ljust(self._width))
             self._width = len(line)
         else:
             self._put(f"{line}\n")

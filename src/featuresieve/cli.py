@@ -17,8 +17,10 @@ from featuresieve._command_options import (
 )
 from featuresieve._command_parser import Parser, build_parser
 from featuresieve.process import (
+    CLEAR_LINE,
     INTERRUPTED,
     interrupts_delayed,
+    printable_output,
     run_as_process,
     was_interrupted,
 )
@@ -38,6 +40,7 @@ def console() -> int:
     return run_as_process(main)
 
 
+@printable_output()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -56,7 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.buffer.fileno())
         return 141
     except KeyboardInterrupt:
         return _failed("interrupted", INTERRUPTED, words)
@@ -88,9 +91,9 @@ def _failed(message: str, status: int, words: list[str]) -> int:
     """Say in one line why nothing came of it."""
     if "--verbose" in words and status == 1:
         traceback.print_exc()
-    start = "\r\033[K" if sys.stderr.isatty() else ""  # over a line of progress
+    start = CLEAR_LINE if sys.stderr.isatty() else ""  # over a line of progress
     kind = "" if status == INTERRUPTED else "error: "
-    print(f"{start}featuresieve: {kind}{message}", file=sys.stderr)
+    print(start, f"featuresieve: {kind}{message}", sep="", file=sys.stderr)
     return status
 
 
@@ -286,4 +289,4 @@ def _show_nothing(_: str) -> None:
 def _show_progress(text: str) -> None:
     """Write over the present line of a terminal."""
     if sys.stderr.isatty():
-        print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
+        print(CLEAR_LINE, text, sep="", end="", file=sys.stderr, flush=True)

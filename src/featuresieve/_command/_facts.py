@@ -7,6 +7,7 @@ import numpy as np
 from featuresieve._command._problem import Problem
 from featuresieve._command_options import SelectOptions
 from featuresieve._tablefile import TableFile
+from featuresieve.process import printable
 
 _MOST_CLASSES_NAMED = 6
 
@@ -31,7 +32,7 @@ def facts(file: TableFile, problem: Problem, options: SelectOptions) -> list[str
     other = "regression" if target.task == "classification" else "classification"
     is_open = options.task == "auto" and target.values.dtype != object
     override = f"; --task {other} overrides" if is_open else ""
-    name = Path(file.source.name).name
+    name = printable(Path(file.source.name).name)
     return [
         f"{name}: {file.table.num_rows} rows, {features.num_columns} columns to select "
         f"from, target {target.name!r}",
@@ -47,6 +48,6 @@ def _classes(problem: Problem) -> list[str]:
         return []
     labels, counts = np.unique(problem.target.values, return_counts=True)
     order = np.argsort(-counts, kind="stable")[:_MOST_CLASSES_NAMED]
-    shown = ", ".join(f"{labels[k]!s} {counts[k]}" for k in order)
+    shown = ", ".join(f"{printable(str(labels[k]))} {counts[k]}" for k in order)
     more = ", …" if len(labels) > len(order) else ""
     return [f"classes: {shown}{more}"]

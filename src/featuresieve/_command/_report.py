@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from featuresieve._command._scoring import LEAST_ROWS
 from featuresieve._command._selecting import Outcome
 from featuresieve._command_options import SelectOptions
 from featuresieve._tablefile import TableFile
+from featuresieve.process import printable
 
 # Raised when a field of the JSON is removed or changes its meaning.
 _SCHEMA_VERSION = 1
@@ -116,7 +118,7 @@ def _number(value: float) -> str:
 
 def _short(name: str) -> str:
     """Return a name on one line, and not too long."""
-    plain = "".join(letter if letter.isprintable() else " " for letter in name)
+    plain = printable(name)
     return plain if len(plain) <= _LONGEST_NAME else f"{plain[: _LONGEST_NAME - 1]}…"
 
 
@@ -158,7 +160,10 @@ def json_text(outcome: Outcome, file: TableFile, options: SelectOptions) -> str:
         "warnings": list(outcome.warnings),
         "selection": json.loads(outcome.selector.to_json()),
     }
-    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    # Those that JSON lets stand, and terminals obey.
+    text = re.sub(r"[\x7f-\x9f]", lambda found: f"\\u{ord(found[0]):04x}", text)
+    return f"{text}\n"
 
 
 def _finite(value: Any) -> Any:

@@ -2,9 +2,15 @@
 
 import argparse
 import sys
+import traceback
 from collections.abc import Sequence
 
-from featuresieve.process import INTERRUPTED, run_as_process, was_interrupted
+from featuresieve.process import (
+    INTERRUPTED,
+    printable_output,
+    run_as_process,
+    was_interrupted,
+)
 
 __all__ = ["console", "main"]
 
@@ -20,6 +26,7 @@ def console() -> int:
     return run_as_process(main)
 
 
+@printable_output()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -44,7 +51,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(error, OSError):
             print(f"sievebench: error: {error}", file=sys.stderr)
             return 2
-        raise
+        traceback.print_exc()
+        return 1
 
 
 def _interrupted() -> int:

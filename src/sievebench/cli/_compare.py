@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from featuresieve._command_parser import add_reading, add_types
-from featuresieve.process import INTERRUPTED, interrupts_delayed
+from featuresieve.process import CLEAR_LINE, INTERRUPTED, interrupts_delayed
 from sievebench.cli._outputs import OutputError, check_output
 from sievebench.labels import SELECTOR_LABELS
 from sievebench.spelling import hint
@@ -215,13 +215,13 @@ class _Progress:
         filled = round(share * _BAR_WIDTH)
         bar = "#" * filled + "." * (_BAR_WIDTH - filled)
         place = f"{self.n_done}/{self.n_selectors}"
-        line = f"\r[{bar}] {place} {seconds:4.0f} s  {label}\033[K"
-        print(line, end="", file=sys.stderr, flush=True)
+        line = f"[{bar}] {place} {seconds:4.0f} s  {label}"
+        print(CLEAR_LINE, line, sep="", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Clear the bar."""
         if not self.is_quiet and sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
 
 def _selectors(text: str) -> list[str]:

@@ -6,6 +6,8 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.process import CLEAR_LINE
+
 if TYPE_CHECKING:
     from sievebench.data import CatalogEntry
 
@@ -186,4 +188,4 @@ class _Bar(logging.Handler):
         """Replace the line on a terminal; nothing clears it."""
         if sys.stderr.isatty():
             line = f"{self.name}: {text}" if text else ""
-            print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
+            print(CLEAR_LINE, line, sep="", end="", file=sys.stderr, flush=True)

@@ -7,6 +7,8 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from featuresieve.process import CLEAR_LINE
+
 if TYPE_CHECKING:
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
@@ -75,8 +77,8 @@ class RunProgress:
             line += f" for {_clock(seconds)}"
         # Endings other than "done" stay on the screen.
         end = "" if is_terminal and not (has_ended and what != "done") else "\n"
-        start = "\r\033[K" if is_terminal else ""
-        print(f"{start}{line}", end=end, file=sys.stderr, flush=True)
+        start = CLEAR_LINE if is_terminal else ""
+        print(start, line, sep="", end=end, file=sys.stderr, flush=True)
 
     def _reason(self, spec: "RunSpec") -> str:
         """Return why a cell that ended is not done."""
@@ -99,7 +101,7 @@ class RunProgress:
     def close(self) -> None:
         """Clear the line."""
         if not self.is_quiet and sys.stderr.isatty():
-            print("\r\033[K", end="", file=sys.stderr, flush=True)
+            print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
 
 
 def _clock(seconds: float) -> str:
