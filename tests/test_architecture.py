@@ -19,6 +19,7 @@ SRC = Path(__file__).parents[1] / "src"
 LIBRARY_ORDER = [
     "_version",
     "_exceptions",
+    "_numbers",
     "_atomic_file",
     "_file_checks",
     "_container",

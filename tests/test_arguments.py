@@ -115,8 +115,8 @@ BAD_ENTRIES = [
     ("never_keep", [-99], "positions 0 to 7, got -99"),
     ("never_keep", range(8), "must leave at least one feature, got all"),
     ("feature_costs", [1.0, 2.0], "each of the 8 features, got 2"),
-    ("feature_costs", {0: -1.0}, "a finite number >= 0, got -1.0"),
-    ("class_weight", {0: -1.0}, "finite and >= 0, got 0: -1.0"),
+    ("feature_costs", {0: -1.0}, "a finite number >= 0 and <= 1e+12, got -1.0"),
+    ("class_weight", {0: -1.0}, "finite and >= 0, and at most 1e+200, got 0: -1.0"),
 ]
 
 

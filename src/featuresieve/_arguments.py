@@ -18,6 +18,7 @@ from featuresieve._columns import SCALINGS
 from featuresieve._device import resolve_device
 from featuresieve._gumbel_sigmoid import NOISE_KINDS
 from featuresieve._masking_network import MASK_INITS
+from featuresieve._numbers import LARGEST_INTEGER, as_float, shown
 from featuresieve._objective import PENALTY_KINDS, REDUCTIONS, SelectionPenalty
 from featuresieve._settings import DECISIONS, GATE_ROWS, Settings
 
@@ -52,10 +53,12 @@ def as_called(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
 
 def check_integer(name: str, value: Any, *, least: int) -> None:
-    """Refuse what is not an integer of at least `least`."""
+    """Refuse what is not an integer of at least `least`, or far too large."""
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
     if not is_integer or value < least:
         raise _error(value, f"{name} must be an int >= {least}", is_integer)
+    if value > LARGEST_INTEGER:
+        raise _error(value, f"{name} must be an int <= {LARGEST_INTEGER}", True)
 
 
 def check_real(
@@ -71,23 +74,19 @@ def check_real(
     bounds = f"{'>=' if is_least_allowed else '>'} {least:g}"
     if most < float("inf"):
         bounds += f" and <= {most:g}"
-    is_inside = (
-        is_real
-        and (value >= least if is_least_allowed else value > least)
-        and value <= most
-        and value < float("inf")
-    )
-    if not is_inside:
+    number = as_float(value) if is_real else float("nan")
+    is_above = number >= least if is_least_allowed else number > least
+    if not is_above or number > most or number == float("inf"):
         raise _error(value, f"{name} must be a finite number {bounds}", is_real)
 
 
 def check_count_or_share(name: str, value: Any) -> None:
     """Refuse what is neither an integer of at least 1 nor a fraction up to 1.0."""
     is_share = isinstance(value, Real) and not isinstance(value, Integral)
-    if is_share and 0 < value <= 1:
+    if is_share and 0 < as_float(value) <= 1:
         return
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_integer or value < 1:
+    if not is_integer or not 1 <= value <= LARGEST_INTEGER:
         raise _error(
             value,
             f"{name} must be an int >= 1, or a float > 0 and <= 1.0 for a share of "
@@ -142,7 +141,7 @@ def check_sizes(name: str, value: Any) -> None:
 def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
     """Return a ValueError for a wrong value, a TypeError for a wrong type."""
     kind = ValueError if is_right_type else TypeError
-    return kind(f"{statement}, got {value!r}.")
+    return kind(f"{statement}, got {shown(value)}.")
 
 
 def settings_from(params: Mapping[str, Any]) -> Settings:
@@ -169,11 +168,18 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         "start_temperature temperature_decay n_members n_epochs batch_size"
     )
     return Settings(
-        hidden_sizes=tuple(params["hidden_sizes"]),
-        penalty=SelectionPenalty(params["penalty"], params["target_count"]),
+        hidden_sizes=tuple(map(int, params["hidden_sizes"])),
+        penalty=SelectionPenalty(params["penalty"], float(params["target_count"])),
         device=resolve_device(params["device"]),
-        **{name: params[name] for name in same.split()},
+        **{name: _plain(params[name]) for name in same.split()},
     )
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of any type as the int or float that it stands for."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _check_task_network(value: Any) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from featuresieve._exceptions import FeatureSieveError
+from featuresieve._numbers import as_float, shown
 
 # Options that only a command line makes sense of.
 _NOT_IN_FILES = ("file", "config")
@@ -162,7 +163,7 @@ def read_config(path: str) -> dict[str, Any]:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"--config: {path}: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also a number of 4300 digits
         raise UsageError(f"--config: {path} is not TOML: {error}") from error
     known = [item.name for item in fields(SelectOptions)]
     options = {}
@@ -219,9 +220,13 @@ def _types(label: str, value: Any) -> dict[str, str]:
 def _numbers(label: str, value: Any) -> dict[str, float]:
     """Return numbers by name."""
     is_table = isinstance(value, dict) and all(
-        isinstance(number, int | float) and not isinstance(number, bool)
+        isinstance(number, int | float)
+        and not isinstance(number, bool)
+        and 0 <= as_float(number) < float("inf")
         for number in value.values()
     )
     if not is_table:
-        raise UsageError(f"{label} must be a table of numbers, got {value!r}.")
+        raise UsageError(
+            f"{label} must be a table of finite numbers >= 0, got {shown(value)}."
+        )
     return {name: float(number) for name, number in value.items()}

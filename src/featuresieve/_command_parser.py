@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from featuresieve import __version__
 from featuresieve._command_options import TYPES, UsageError
+from featuresieve._numbers import LARGEST_INTEGER
 
 _TOP_EXAMPLES = """\
 examples:
@@ -264,8 +265,8 @@ def _balance(text: str) -> str | float:
 def _count(text: str) -> int:
     """Return a count of at least one."""
     value = _number(text)
-    if not 1 <= value < float("inf") or value != int(value):
-        raise _refused("a whole number >= 1", text)
+    if not 1 <= value <= LARGEST_INTEGER or value != int(value):
+        raise _refused(f"a whole number >= 1 and <= {LARGEST_INTEGER}", text)
     return int(value)
 
 
@@ -315,8 +316,8 @@ def _encoding(text: str) -> str:
 def _lines(text: str) -> int:
     """Return a number of lines."""
     value = _number(text)
-    if not 0 <= value < float("inf") or value != int(value):
-        raise _refused("a whole number >= 0", text)
+    if not 0 <= value <= LARGEST_INTEGER or value != int(value):
+        raise _refused(f"a whole number >= 0 and <= {LARGEST_INTEGER}", text)
     return int(value)
 
 

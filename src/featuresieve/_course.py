@@ -7,6 +7,7 @@ from featuresieve._schedule import Schedule
 
 # Steps whose numbers are computed at once: a plan may have more than memory holds.
 _BLOCK = 1 << 16
+_MOST_STEPS = 1 << 62
 
 
 class Course:
@@ -60,4 +61,5 @@ class Stopwatch:
             self._started = now
             return None
         seconds_per_step = (now - self._started) / (self._last - self._first)
-        return step + int(max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9))
+        n_left = max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9)
+        return step + int(min(n_left, _MOST_STEPS))

@@ -19,7 +19,7 @@ def resolve_device(device: str | torch.device) -> torch.device:
         return torch.device("cpu")
     try:
         resolved = torch.device(device)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"device must be 'auto' or the name of a torch device, got {device!r}."
         ) from error

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve._gates import FloatArray, IndexArray
+from featuresieve._numbers import as_float, shown
 
 # Whole-number weights are taken as copies up to this many times the rows.
 _MOST_COPIES = 10
@@ -76,6 +78,10 @@ def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:
         sample_weight = sample_weight.detach().cpu().numpy()
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"sample_weight must be at most {_LARGEST:g}, got {shown(sample_weight)}."
+        ) from None
     except (TypeError, ValueError):
         raise TypeError(
             f"sample_weight must hold numbers, got {sample_weight!r}."
@@ -113,12 +119,13 @@ def _by_class(
         raise ValueError("class_weight must be None for regression.")
     if isinstance(class_weight, Mapping):
         for label, weight in class_weight.items():
-            if not np.isfinite(weight) or weight < 0:
+            is_number = isinstance(weight, Real)
+            if not is_number or not 0 <= as_float(weight) <= _LARGEST:
                 raise ValueError(
-                    "every entry of class_weight must be finite and >= 0, got "
-                    f"{label!r}: {weight!r}."
+                    "every entry of class_weight must be finite and >= 0, and at most "
+                    f"{_LARGEST:g}, got {label!r}: {shown(weight)}."
                 )
-        class_weight = dict(class_weight)
+        class_weight = {k: float(weight) for k, weight in class_weight.items()}
     elif y.ndim == 1:
         return _balanced(y, sample_weight)
     return np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)

@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from featuresieve._column_kinds import MISSING_NAMES
 from featuresieve._columns import Float32Array, FloatArray, mean_and_spread
+from featuresieve._numbers import as_float
 from featuresieve._problem import Task
 
 # A target whose largest hundredth holds more than this share of its variance is
@@ -251,6 +252,10 @@ def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     try:
         if y.dtype.kind not in "mM":
             return y.astype(np.float64)
+    except OverflowError:
+        raise ValueError(
+            "Input y contains infinity or a value too large for dtype('float64')."
+        ) from None
     except (TypeError, ValueError):
         pass
     values = y.reshape(-1) if y.dtype.kind in "mM" else y.reshape(-1).tolist()
@@ -276,7 +281,7 @@ def _is_number(value: Any) -> bool:
     if isinstance(value, _SPANS + _MOMENTS):
         return False
     try:
-        return value is None or bool(float(value) or True)
+        return value is None or bool(as_float(value) or True)
     except (TypeError, ValueError):
         return False
 

@@ -11,6 +11,10 @@ import numpy as np
 from featuresieve._candidates import Bounds, nearest_count
 from featuresieve._canonical import Digest, canonical_groups
 from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
+from featuresieve._numbers import as_float, shown
+
+# Squared gradients of much larger ones overflow in float32, which opens the gates.
+_LARGEST_COST = 1e12
 
 
 @dataclass(frozen=True)
@@ -189,9 +193,10 @@ def _costs(value: Any, find: "_Finder") -> FloatArray:
 def _cost(value: Any) -> float:
     """Return a cost, or say what is wrong with it."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if not is_number or not 0 <= float(value) < float("inf"):
+    if not is_number or not 0 <= as_float(value) <= _LARGEST_COST:
         raise ValueError(
-            f"every entry of feature_costs must be a finite number >= 0, got {value!r}."
+            "every entry of feature_costs must be a finite number >= 0 and <= "
+            f"{_LARGEST_COST:g}, got {shown(value)}."
         )
     return float(value)
 

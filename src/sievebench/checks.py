@@ -1,18 +1,22 @@
 """Checks of constructor arguments, with messages that say what is allowed."""
 
+import math
 from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
+_LARGEST_INTEGER = 2**31 - 1
+
 
 def check_integer(name: str, value: Any, *, low: int) -> int:
     """Return `value` as an int, or say that it must be an int >= low."""
     is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if is_integer and int(value) >= low:
+    if is_integer and low <= int(value) <= _LARGEST_INTEGER:
         return int(value)
-    raise ValueError(f"{name} must be an int >= {low}, got {value!r}.")
+    most = f" and <= {_LARGEST_INTEGER}" if is_integer and value > low else ""
+    raise ValueError(f"{name} must be an int >= {low}{most}, got {value!r}.")
 
 
 def check_number(
@@ -41,7 +45,7 @@ def check_number(
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if (
         is_number
-        and np.isfinite(float(value))
+        and _is_finite(value)
         and (above is None or value > above)
         and (low is None or value >= low)
         and (below is None or value < below)
@@ -53,6 +57,14 @@ def check_number(
         if bound is not None
     ]
     raise ValueError(f"{name} must be a number {' and '.join(bounds)}, got {value!r}.")
+
+
+def _is_finite(value: Any) -> bool:
+    """Tell whether a number is finite as a float."""
+    try:
+        return math.isfinite(value)
+    except OverflowError:
+        return False
 
 
 def check_strengths(

@@ -32,6 +32,7 @@ finished. The exit status is 0 if a selector finished, 1 if none did, 2 for argu
 or files that do not fit, 130 after Ctrl-C.
 """
 _BAR_WIDTH = 24
+_MOST_SECONDS = 1_000_000  # a process cannot be waited for much longer
 
 
 def add_compare_parser(commands: Any) -> None:
@@ -275,6 +276,8 @@ def _seconds(text: str) -> float | None:
         value = float(text)
     except ValueError:
         value = -1
-    if not 0 <= value < float("inf"):
-        raise argparse.ArgumentTypeError(f"must be a number of seconds: {text!r}")
+    if not 0 <= value <= _MOST_SECONDS:
+        raise argparse.ArgumentTypeError(
+            f"must be a number of seconds up to {_MOST_SECONDS:,}: {text!r}"
+        )
     return value or None

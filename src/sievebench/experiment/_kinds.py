@@ -8,6 +8,8 @@ from typing import Any
 from sievebench.experiment._experiment import PROFILES, REUSED
 from sievebench.run_spec import COUNTS_BY_NAME, PURPOSES, STREAMS
 
+_LARGEST_INTEGER = 2**31 - 1
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -27,7 +29,10 @@ class Kind:
 
 def _whole(least: int) -> Kind:
     """Return whole numbers."""
-    return Kind(f"an int >= {least}", lambda value: _is_int(value) and value >= least)
+    return Kind(
+        f"an int >= {least} and <= {_LARGEST_INTEGER}",
+        lambda value: _is_int(value) and value >= least,
+    )
 
 
 def _one_of(names: Iterable[str]) -> Kind:
@@ -40,8 +45,12 @@ def _one_of(names: Iterable[str]) -> Kind:
 
 
 def _is_int(value: Any) -> bool:
-    """Tell whether a value is a whole number; true and false are none."""
-    return isinstance(value, int) and not isinstance(value, bool)
+    """Tell whether a value is a whole number of 32 bits; true and false are none."""
+    return (
+        isinstance(value, int)
+        and not isinstance(value, bool)
+        and abs(value) <= _LARGEST_INTEGER
+    )
 
 
 def _is_number(value: Any) -> bool:
@@ -69,7 +78,7 @@ def _is_plain(value: Any) -> bool:
         return all(_is_plain(item) for item in value)
     if isinstance(value, dict):
         return all(_is_plain(item) for item in value.values())
-    return isinstance(value, str | bool | int | float)
+    return isinstance(value, str | bool) or _is_number(value)
 
 
 def _is_variation(value: Any) -> bool:

@@ -41,7 +41,7 @@ def read_experiment(path: Path) -> Experiment:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise ExperimentError(f"{path} cannot be read: {error.strerror}.") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:  # also a number of 4300 digits
         raise ExperimentError(f"{path} is no TOML: {error}.") from error
     try:
         return _experiment(path.stem, values)

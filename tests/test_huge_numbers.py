@@ -1,0 +1,156 @@
+"""Numbers that are infinite, none, or too large for a float are refused by name."""
+
+import inspect
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sievebench.cli
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve.cli import main
+from made_files import plain_text
+from made_tables import class_table, value_table
+from sievebench.checks import check_integer, check_number
+
+pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+
+HUGE = 10**400
+COUNTS = (
+    *("n_features_to_select", "min_features_to_select", "max_features", "n_members"),
+    *("n_epochs", "batch_size", "embedding_size", "max_categories"),
+)
+NUMBERS = (
+    *("balance", "tolerance", "target_count", "penalty_ramp", "start_temperature"),
+    *("temperature_decay", "mask_learning_rate", "task_learning_rate", "max_time"),
+)
+NO_NUMBERS = (float("inf"), float("nan"), np.float32("inf"), Decimal("inf"))
+HUGE_NUMBERS = (HUGE, -HUGE, 10**5000, Fraction(HUGE), np.longdouble("1e400"))
+
+
+def fit(**arguments):
+    settings = {"balance": "price", "n_epochs": 2, "random_state": 0}
+    return AutoNFSClassifier(**(settings | arguments)).fit(*class_table())
+
+
+@pytest.mark.parametrize("name", [*COUNTS, *NUMBERS])
+def test_number_out_of_range_is_refused_by_name(name):
+    for value in (*NO_NUMBERS, *HUGE_NUMBERS):
+        with pytest.raises(
+            (ValueError, TypeError), match=f"^{name}.* must be "
+        ) as told:
+            fit(**{name: value})
+        assert len(str(told.value)) < 300
+
+
+@pytest.mark.parametrize("value", [HUGE, 2**63, Fraction(HUGE)])
+@pytest.mark.parametrize("name", ["hidden_sizes", "feature_costs", "class_weight"])
+def test_entry_out_of_range_is_refused_by_name(name, value):
+    entries = {0: value, 1: 1} if name == "class_weight" else [value] * 8
+    if name == "class_weight" and value == 2**63:
+        return  # a weight may be large
+    with pytest.raises((ValueError, TypeError), match=f"every entry of {name} must be"):
+        fit(**{name: entries})
+
+
+@pytest.mark.parametrize("name", ["feature_costs", "class_weight"])
+def test_entry_may_be_a_fraction(name):
+    plain = fit(**{name: {0: 0.5, 1: 1.0}})
+    other = fit(**{name: {0: Fraction(1, 2), 1: np.float32(1)}})
+    assert np.array_equal(plain.logits_, other.logits_)
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_number_may_be_a_fraction(name):
+    assert fit(**{name: Fraction(1, 100)}).n_features_selected_ >= 1
+
+
+def test_time_may_be_endless():
+    assert fit(max_time=1e308, n_epochs=40).n_features_selected_ >= 1
+
+
+def test_device_that_is_a_number_is_refused_by_name():
+    with pytest.raises(ValueError, match=r"^device must be 'auto'"):
+        fit(device=HUGE)
+
+
+@pytest.mark.parametrize("value", [HUGE, Fraction(HUGE)])
+def test_weight_of_a_row_may_not_be_huge(value):
+    X, y = class_table()
+    for weights in (value, [value] * len(y)):
+        with pytest.raises(ValueError, match=r"^sample_weight must be at most 1e.200"):
+            AutoNFSClassifier().fit(X, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("value", [HUGE, -HUGE, Fraction(HUGE), Decimal("1e400")])
+def test_target_may_not_be_huge(value):
+    X, y = value_table()
+    y = [value, *y[1:]]
+    with pytest.raises(ValueError, match="Input y contains infinity or a value too"):
+        AutoNFSRegressor().fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *("balance", "max-features", "n-features", "test", "seed", "max-time"),
+        *("epochs", "skip"),
+    ],
+)
+@pytest.mark.parametrize("value", ["inf", "nan", "1e400", "1" + "0" * 400])
+def test_option_out_of_range_is_refused(option, value, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("plain.csv").write_text(plain_text())
+    words = ["select", "plain.csv", "--target", "label"]
+    assert main([*words, f"--{option}", value]) == 2
+    assert f"--{option}: must be " in capsys.readouterr().err
+    text = f"{option} = {value}" if value != "1e400" else f"{option} = '{value}'"
+    Path("c.toml").write_text(text)
+    assert main([*words, "--config", "c.toml"]) == 2
+    assert f"--{option}: must be " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "1" + "0" * 400, "-1"])
+@pytest.mark.parametrize("key", ["cost", "class-weight"])
+def test_entry_of_a_configuration_is_refused(key, value, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("c.toml").write_text(f"target = 'y'\n{key} = {{ a = {value} }}")
+    assert main(["select", "plain.csv", "--config", "c.toml"]) == 2
+    assert f"{key} must be a table of finite numbers >= 0" in capsys.readouterr().err
+
+
+def test_number_of_thousands_of_digits_in_a_configuration(tmp_path, capsys):
+    path = tmp_path / "c.toml"
+    path.write_text(f"seed = 1{'0' * 5000}")
+    assert main(["select", "plain.csv", "--config", str(path)]) == 2
+    assert "c.toml is not TOML" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", ["inf", "nan", "1e308", "1" + "0" * 400])
+@pytest.mark.parametrize("option", ["--time-limit", "--folds", "--seed", "--keep"])
+def test_option_of_compare_is_refused(option, value, tmp_path, capsys):
+    path = tmp_path / "plain.csv"
+    path.write_text(plain_text())
+    words = ["compare", str(path), "--target", "label", option, value]
+    try:
+        status = sievebench.cli.main(words)
+    except SystemExit as done:
+        status = done.code
+    assert status == 2
+    assert "error: " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("value", [HUGE, Fraction(HUGE), np.longdouble("1e400")])
+def test_laboratory_refuses_huge_arguments(value):
+    for check, bound in ((check_integer, {"low": 1}), (check_number, {"above": 0.0})):
+        with pytest.raises(ValueError, match=r"^alpha must be an? (int|number) >"):
+            check("alpha", value, **bound)
+
+
+def test_every_number_of_the_constructor_is_tested():
+    parameters = inspect.signature(AutoNFSClassifier).parameters.values()
+    kinds = {p.name: str(p.annotation) for p in parameters}
+    numbers = {name for name, kind in kinds.items() if "int" in kind or "float" in kind}
+    assert numbers - {*COUNTS, *NUMBERS} == {"hidden_sizes", "verbose"}
