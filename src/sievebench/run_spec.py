@@ -41,6 +41,12 @@ _SEPARATORS = frozenset("/\\")
 _MOST_BYTES = 200
 
 
+def is_file_name(name: Any) -> bool:
+    """Tell whether a name can be part of the name of a file."""
+    is_text = isinstance(name, str) and name != "" and name.isprintable()
+    return is_text and not set(name) & _SEPARATORS
+
+
 @dataclass(frozen=True)
 class RunSpec:
     """One cell: a table, a scenario, a selector and a predictor, for some seeds.
@@ -146,8 +152,7 @@ class RunSpec:
         """Raise ValueError if a name cannot be part of the name of a file."""
         names = {name: getattr(self, name) for name in _READABLE}
         for field_name, name in names.items():
-            is_text = isinstance(name, str) and name != "" and name.isprintable()
-            if not is_text or set(name) & _SEPARATORS:
+            if not is_file_name(name):
                 raise ValueError(
                     f"{field_name} must be a name that can be part of a file's, "
                     f"without / and \\, got {name!r}."

@@ -61,7 +61,7 @@ def rows_of(tables, name):
 def test_markdown_escapes_bars_and_marks_the_best():
     lines = markdown(SMALL).splitlines()
     assert lines[0] == "## A small one"
-    assert lines[2] == "| selector |            score_% |"
+    assert lines[2] == r"| selector |           score\_% |"
     assert lines[3] == "| :------- | -----------------: |"
     assert lines[4] == r"| a\|b     | **-0.333 ± 0.001** |"
     assert lines[5] == "| AutoNFS  |            missing |"
@@ -71,7 +71,7 @@ def test_markdown_escapes_bars_and_marks_the_best():
 def test_latex_escapes_and_marks_the_best():
     text = latex(SMALL)
     assert r"selector & score\_\% \\" in text
-    assert r"a|b & \textbf{$-$0.333 $\pm$ 0.001} \\" in text
+    assert r"a\textbar{}b & \textbf{$-$0.333 $\pm$ 0.001} \\" in text
     assert text.startswith("% A small one\n% One note.\n\\begin{tabular}{lr}\n")
     assert text.endswith("\\bottomrule\n\\end{tabular}\n")
 

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from sievebench.labels import SCENARIO_LABELS, SELECTOR_LABELS
-from sievebench.run_spec import PURPOSES
+from sievebench.run_spec import PURPOSES, is_file_name
 
 Kind = Literal["text", "number", "flag"]
 
@@ -122,6 +122,7 @@ def check_runs(table: pd.DataFrame) -> pd.DataFrame:
     checked = pd.DataFrame(
         {column.name: _cells(table, column) for column in COLUMNS}, index=table.index
     ).reset_index(drop=True)
+    _check_names(checked)
     _check_selectors(checked, table)
     _check_finished(checked, table)
     _check_counts(checked)
@@ -186,6 +187,17 @@ def _flags(cells: Any, name: str) -> Any:
         wrong = cells[flags.isna()].iloc[0]
         raise RunTableError(f"column {name!r} must be true or false, got {wrong!r}.")
     return flags.astype(bool)
+
+
+def _check_names(runs: pd.DataFrame) -> None:
+    """Refuse what cannot be part of the name of a file of a report."""
+    for name in ("dataset", "selector", "downstream"):
+        wrong = sorted(text for text in set(runs[name]) if not is_file_name(text))
+        if wrong:
+            raise RunTableError(
+                f"column {name!r} must hold names that can be part of a file's, "
+                f"without / and \\, got {_names(wrong)}."
+            )
 
 
 def _check_selectors(runs: pd.DataFrame, table: pd.DataFrame) -> None:

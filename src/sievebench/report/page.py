@@ -137,7 +137,9 @@ def _figure(drawing: Drawing, svg: str) -> str:
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{name}"', 1)
     caption = f"<figcaption>{escape(drawing.caption)}</figcaption>"
     title = f"<h3>{escape(drawing.title)}</h3>"
-    return f'<figure id="figure-{drawing.name}">{title}\n{svg}{caption}</figure>'
+    return (
+        f'<figure id="figure-{escape(drawing.name)}">{title}\n{svg}{caption}</figure>'
+    )
 
 
 def _table(table: Table) -> str:
@@ -151,7 +153,7 @@ def _table(table: Table) -> str:
     lines = [_row(table, i) for i in range(len(table.rows))]
     notes = "".join(f"<li>{escape(note)}</li>" for note in table.notes)
     return (
-        f'<h3 id="table-{table.name}">{escape(table.title)}</h3>\n'
+        f'<h3 id="table-{escape(table.name)}">{escape(table.title)}</h3>\n'
         f'<div class="wide"><table>'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody>"
         "</table></div>" + (f'\n<ul class="notes">{notes}</ul>' if notes else "")

@@ -11,15 +11,24 @@ import pandas as pd
 MISSING = "missing"
 _LATEX = {
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    **{sign: f"{{{sign}}}" for sign in "[]*"},  # options, after the end of a row
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "`": r"\textasciigrave{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
     "±": r"$\pm$",
     "λ": r"$\lambda$",
     "χ²": r"$\chi^2$",
     "×": r"$\times$",
     "–": "--",
 }
+# Signs that Markdown takes for its own wherever they stand, or where they stand so.
+_MARKDOWN = re.compile(
+    r"[\\`*|\[\]~]|(?<![^\W_])_|_(?![^\W_])|<(?=[\w/!?])|&(?=#?\w+;)"
+)
 
 
 @dataclass(frozen=True)
@@ -76,9 +85,14 @@ def markdown(table: Table) -> str:
     -------
     str
     """
-    header = [_markdown_cell(cell) for cell in table.header]
+    header = [markdown_text(cell) for cell in table.header]
     rows = [
-        [_markdown_cell(cell, (i, j) in table.bold) for j, cell in enumerate(row)]
+        [
+            f"**{markdown_text(cell)}**"
+            if (i, j) in table.bold
+            else markdown_text(cell)
+            for j, cell in enumerate(row)
+        ]
         for i, row in enumerate(table.rows)
     ]
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
@@ -90,8 +104,8 @@ def markdown(table: Table) -> str:
     ]
     lines = [_markdown_line(header, widths, is_text), f"| {' | '.join(rule)} |"]
     lines += [_markdown_line(row, widths, is_text) for row in rows]
-    notes = [f"- {note}" for note in table.notes]
-    parts = [f"## {table.title}", "\n".join(lines), "\n".join(notes)]
+    notes = [f"- {markdown_text(note)}" for note in table.notes]
+    parts = [f"## {markdown_text(table.title)}", "\n".join(lines), "\n".join(notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -109,7 +123,7 @@ def latex(table: Table) -> str:
     """
     n_numbers = len(table.header) - table.n_text_columns
     lines = [
-        *(f"% {note}" for note in table.notes),
+        *(f"% {_one_line(note)}" for note in table.notes),
         r"\begin{tabular}{" + "l" * table.n_text_columns + "r" * n_numbers + "}",
         r"\toprule",
         " & ".join(map(_latex_text, table.header)) + r" \\",
@@ -124,7 +138,7 @@ def latex(table: Table) -> str:
         ]
         lines.append(" & ".join(cells) + r" \\")
     lines += [r"\bottomrule", r"\end{tabular}"]
-    return f"% {table.title}\n" + "\n".join(lines) + "\n"
+    return f"% {_one_line(table.title)}\n" + "\n".join(lines) + "\n"
 
 
 def csv(table: Table) -> str:
@@ -141,6 +155,21 @@ def csv(table: Table) -> str:
     """
     text: str = table.data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     return text
+
+
+def markdown_text(text: str) -> str:
+    """Return text with every sign that means something to Markdown escaped.
+
+    Parameters
+    ----------
+    text : str
+        Anything; it becomes one line.
+
+    Returns
+    -------
+    str
+    """
+    return _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
 
 
 def number(value: Any, n_decimals: int) -> str:
@@ -221,10 +250,9 @@ def best_rows(values: Iterable[float], n_decimals: int) -> list[int]:
     return [i for i, value in enumerate(printed) if known and value == max(known)]
 
 
-def _markdown_cell(text: str, is_bold: bool = False) -> str:
-    """Return text that does not end its cell."""
-    text = text.replace("|", r"\|")
-    return f"**{text}**" if is_bold else text
+def _one_line(text: str) -> str:
+    """Return text without ends of lines and other control characters."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _markdown_line(
@@ -241,5 +269,5 @@ def _markdown_line(
 def _latex_text(text: str) -> str:
     """Return text with every sign that means something to LaTeX escaped."""
     pattern = "|".join(map(re.escape, _LATEX))
-    escaped = re.sub(pattern, lambda match: _LATEX[match.group()], text)
+    escaped = re.sub(pattern, lambda match: _LATEX[match.group()], _one_line(text))
     return re.sub(r"(?<![\w.])([-+])(?=[\d.])", r"$\1$", escaped)

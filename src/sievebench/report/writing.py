@@ -23,7 +23,7 @@ from sievebench.report.study_tables import (
     power_tables,
     scaling_tables,
 )
-from sievebench.report.tables import Table, csv, latex, markdown
+from sievebench.report.tables import Table, csv, latex, markdown, markdown_text
 
 if TYPE_CHECKING:  # needs matplotlib
     from sievebench.report.figures import Drawing
@@ -153,7 +153,7 @@ def write_report(
         images[drawing.name] = svg_text(drawing)
         files[f"figures/{drawing.name}.svg"] = images[drawing.name]
         files[f"figures/{drawing.name}.png"] = png_bytes(drawing)
-    parts = ["# Results\n", *(f"{fact}\n" for fact in facts(material))]
+    parts = ["# Results\n", *(f"{markdown_text(fact)}\n" for fact in facts(material))]
     files = {
         "index.html": html_page(material, sections, drawings, images),
         "report.md": "\n".join([*parts, *(markdown(table) for table in tables)]),
