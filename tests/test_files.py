@@ -3,8 +3,10 @@
 import json
 import os
 import stat
+import struct
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -227,3 +229,34 @@ def test_another_process_predicts_the_same(tmp_path):
     estimator = quick(AutoNFSRegressor, n_epochs=2).fit(*value_table())
     X, _ = value_table(seed=1)
     assert_same(answer_of_another_process(estimator, X, tmp_path), estimator.predict(X))
+
+
+@pytest.mark.parametrize(
+    "start",
+    [b"", struct.pack("<Q", 2**25), b"PK\x03\x04", struct.pack("<Q", 100) + b"{"],
+    ids=["zeros", "long header", "archive", "short header"],
+)
+def test_large_file_is_refused_by_its_start(start, tmp_path):
+    path = tmp_path / "selector"
+    with path.open("wb") as file:
+        file.write(start)
+        file.truncate(3 * 2**30)  # takes no room on the disk
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError):
+            featuresieve.load(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2**28
+
+
+def test_large_file_whose_header_does_not_fit_is_not_read(tmp_path):
+    path = tmp_path / "selector"
+    quick(n_epochs=1).fit(*class_table()).save(path)
+    with path.open("r+b") as file:
+        file.truncate(3 * 2**30)
+    with pytest.raises(
+        FileFormatError, match=r"arrays need .* 3,2\d\d,\d\d\d,\d\d\d are"
+    ):
+        featuresieve.load(path)

@@ -11,7 +11,7 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,67 +80,84 @@ def unpack(
     header : dict
     arrays : dict of str to array
     """
-    data = _read(path)
-    n_header = _header_length(data)
-    _check_seal(data, n_header)
-    outer = parse_json(data[_LENGTH_BYTES : _LENGTH_BYTES + n_header])
-    fields = Fields(outer, "the outer header")
-    metadata = fields.fields("__metadata__")
-    text = metadata.text(_KEY)
-    metadata.finish()
-    _check_arrays(fields.left(), len(data) - _LENGTH_BYTES - n_header)
-    # Lone surrogates are not text, and `pack` escapes all but ASCII.
-    header = parse_json(text.encode("ascii", errors="replace"))
-    require(isinstance(header, dict), "its header is not an object.")
-    header.pop("sha256", None)
+    mode = Path(path).stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(f"path must name a file, got the folder {path}.")
+    require(stat.S_ISREG(mode), "it is not a regular file.")
+    with Path(path).open("rb") as file:
+        return unpack_stream(file)
+
+
+def unpack_stream(
+    file: IO[bytes],
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Read what `pack` made; the arrays only after the header is found to fit them."""
+    size = file.seek(0, os.SEEK_END)
+    require(
+        size <= MAX_FILE_BYTES,
+        f"it has {size:,} bytes, and at most {MAX_FILE_BYTES:,} are allowed.",
+    )
+    file.seek(0)
+    head = file.read(_LENGTH_BYTES)
+    head += file.read(_header_length(head, size))
+    seal = _find_seal(head)
+    header = _header(head, size)
+    file.seek(0)
+    data = file.read(size)
+    require(data.startswith(head) and len(data) == size, "it changes while it is read.")
+    _check_seal(data, seal)
     return header, _load(data)
 
 
-def _read(path: str | os.PathLike[str]) -> bytes:
-    """Return the bytes of a regular file that is not too large."""
-    found = Path(path).stat()
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(f"path must name a file, got the folder {path}.")
-    require(stat.S_ISREG(found.st_mode), "it is not a regular file.")
-    require(
-        found.st_size <= MAX_FILE_BYTES,
-        f"it has {found.st_size:,} bytes, and at most {MAX_FILE_BYTES:,} are allowed.",
-    )
-    with Path(path).open("rb") as file:
-        return file.read(found.st_size)
-
-
-def _header_length(data: bytes) -> int:
+def _header_length(start: bytes, size: int) -> int:
     """Return the length of the outer header."""
-    require(len(data) > _LENGTH_BYTES, f"it has {len(data)} bytes: it is truncated.")
-    n_header = int.from_bytes(data[:_LENGTH_BYTES], "little")
+    require(size > _LENGTH_BYTES, f"it has {size} bytes: it is truncated.")
+    n_header = int.from_bytes(start, "little")
     require(
         n_header <= MAX_HEADER_BYTES,
         f"it says that its header has {n_header:,} bytes, and at most "
         f"{MAX_HEADER_BYTES:,} are allowed: it was not written by `save`.",
     )
     require(
-        n_header <= len(data) - _LENGTH_BYTES,
-        f"its header should have {n_header:,} bytes, and {len(data) - 8:,} are there: "
+        n_header <= size - _LENGTH_BYTES,
+        f"its header should have {n_header:,} bytes, and {size - 8:,} are there: "
         "it is truncated, or was not written by `save`.",
     )
     return n_header
 
 
-def _check_seal(data: bytes, n_header: int) -> None:
-    """Compare the checksum."""
-    header = data[_LENGTH_BYTES : _LENGTH_BYTES + n_header]
-    seals = list(_SEAL.finditer(header))
+def _find_seal(head: bytes) -> re.Match[bytes]:
+    """Find the checksum."""
+    seals = list(_SEAL.finditer(head, _LENGTH_BYTES))
     require(len(seals) == 1, "it has no checksum: it was not written by `save`.")
-    start, end = (_LENGTH_BYTES + place for place in seals[0].span(1))
+    return seals[0]
+
+
+def _check_seal(data: bytes, seal: re.Match[bytes]) -> None:
+    """Compare the checksum."""
+    start, end = seal.span(1)
     digest = hashlib.sha256(data[:start])
     digest.update(_OPEN)
     digest.update(memoryview(data)[end:])
     require(
-        digest.hexdigest().encode() == seals[0][1],
+        digest.hexdigest().encode() == seal[1],
         "its checksum does not match: it is truncated, or was changed or damaged "
         "after it was written.",
     )
+
+
+def _header(head: bytes, size: int) -> dict[str, Any]:
+    """Return the inner header; the outer one must describe the rest of the file."""
+    fields = Fields(parse_json(head[_LENGTH_BYTES:]), "the outer header")
+    metadata = fields.fields("__metadata__")
+    text = metadata.text(_KEY)
+    metadata.finish()
+    _check_arrays(fields.left(), size - len(head))
+    # Lone surrogates are not text, and `pack` escapes all but ASCII.
+    header = parse_json(text.encode("ascii", errors="replace"))
+    require(isinstance(header, dict), "its header is not an object.")
+    header.pop("sha256", None)
+    return dict(header)
 
 
 def _check_arrays(entries: dict[str, Any], n_bytes: int) -> None:
@@ -164,7 +181,11 @@ def _check_arrays(entries: dict[str, Any], n_bytes: int) -> None:
             f"{label} of shape {shape} does not have {n_own:,} bytes.",
         )
         total += n_own
-    require(total == n_bytes, f"its arrays need {total:,} bytes, not {n_bytes:,}.")
+    require(
+        total == n_bytes,
+        f"its arrays need {total:,} bytes, and {n_bytes:,} are there: it is truncated, "
+        "or was changed or damaged after it was written.",
+    )
 
 
 def _load(data: bytes) -> dict[str, npt.NDArray[Any]]:
