@@ -1,6 +1,7 @@
 """Labels, names and arguments survive in a file, or are refused by name."""
 
 import copy
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -156,3 +157,40 @@ def test_output_of_transform_survives(tmp_path):
 def test_checkpoint_stays_on_its_machine(fitted, tmp_path):
     estimator = copy.deepcopy(fitted).set_params(checkpoint=tmp_path / "checkpoint")
     assert saved_and_loaded(estimator, tmp_path).checkpoint is None
+
+
+# --- what a file cannot hold is refused before anything is written
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"groups": {("x", 1): [0]}},
+        {"groups": {frozenset([1]): [0]}},
+        {"class_weight": {0: 1, 1: 1, (1, 2): 3}},
+        {"feature_costs": {0: Fraction(1, 2)}},
+        {"feature_costs": np.ones(8, dtype=np.longdouble)},
+    ],
+    ids=str,
+)
+def test_argument_that_could_not_be_loaded_is_not_saved(fitted, arguments, tmp_path):
+    estimator = copy.copy(fitted).set_params(**arguments)
+    with pytest.raises(TypeError, match="Use pickle or joblib"):
+        estimator.save(tmp_path / "selector")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+def test_more_layers_than_a_file_may_have_are_not_saved(tmp_path):
+    estimator = quick(n_epochs=1, hidden_sizes=[1] * 1001).fit(*class_table())
+    with pytest.raises(TypeError, match="its networks have 1003 sizes"):
+        estimator.save(tmp_path / "selector")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", [np.longdouble(0.5), np.float16(0.5)])
+def test_float_of_any_width_survives(fitted, value, tmp_path):
+    estimator = copy.copy(fitted).set_params(tolerance=value, feature_costs={0: value})
+    again = saved_and_loaded(estimator, tmp_path)
+    assert again.tolerance == 0.5
+    assert again.feature_costs == {0: 0.5}

@@ -5,6 +5,7 @@ The file is described in docs/files.md.
 
 import os
 from dataclasses import dataclass
+from io import BytesIO
 from itertools import pairwise
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from featuresieve._atomic_file import write_atomically
-from featuresieve._container import pack, unpack
+from featuresieve._container import pack, unpack, unpack_stream
 from featuresieve._encoding import TableEncoder
 from featuresieve._exceptions import FileFormatError
 from featuresieve._file_checks import Arrays, Fields, require
@@ -88,7 +89,15 @@ def write_estimator(
     }
     arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     arrays |= target_arrays | predictor_arrays | findings_arrays
-    write_atomically(path, pack(header, arrays))
+    data = pack(header, arrays)
+    try:
+        _saved(*unpack_stream(BytesIO(data)))
+    except FileFormatError as error:
+        raise TypeError(
+            f"the estimator cannot be saved, as the file could not be loaded: {error} "
+            "Use pickle or joblib, or set_params with another value before you save."
+        ) from error
+    write_atomically(path, data)
 
 
 def _parameters(params: dict[str, Any]) -> dict[str, Any]:
@@ -111,14 +120,16 @@ def read_estimator(path: str | os.PathLike[str]) -> SavedEstimator:
         If the file is not one, or not whole; the message says what is wrong.
     """
     try:
-        header, arrays = unpack(path)
-        return _saved(Fields(header, "its header"), Arrays(arrays))
+        return _saved(*unpack(path))
     except FileFormatError as error:
         raise FileFormatError(f"{os.fspath(path)} cannot be loaded: {error}") from None
 
 
-def _saved(header: Fields, arrays: Arrays) -> SavedEstimator:
+def _saved(
+    fields: dict[str, Any], named_arrays: dict[str, npt.NDArray[Any]]
+) -> SavedEstimator:
     """Return what the header and the arrays say."""
+    header, arrays = Fields(fields, "its header"), Arrays(named_arrays)
     schema_version, version = _check_schema(header)
     class_name = header.text("class", CLASS_NAMES)
     parameters = {

@@ -69,6 +69,8 @@ def to_json_value(value: Any, name: str, depth: int = 0) -> Any:
 
 def _plain(value: Any) -> Any:
     """Return scalars of numpy as those of Python, and paths as text."""
+    if isinstance(value, np.floating):
+        return float(value)  # item() of a longdouble is one too
     if isinstance(value, np.generic):
         return value.item()
     return os.fspath(value) if isinstance(value, os.PathLike) else value

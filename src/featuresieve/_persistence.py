@@ -46,7 +46,8 @@ class Persistence:
         Raises
         ------
         TypeError
-            If a file cannot hold an argument or the class labels, and always with a
+            If no file that can be loaded holds an argument or the class labels; the
+            file is not touched then. And always with a
             `task_network` of your own: such an estimator needs pickle or joblib.
 
         Warns
