@@ -4,6 +4,7 @@ import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import torch
 from hypothesis import given, settings
@@ -150,3 +151,16 @@ def test_plain_arrays_are_those_of_scikit_learn():
     tensor = torch.ones(2, 1, requires_grad=True)
     np.testing.assert_array_equal(plain_array(tensor), [[1.0], [1.0]])
     assert sparse.issparse(plain_array(sparse.csr_array(np.eye(2))))
+
+
+@pytest.mark.parametrize("n_rows", [0, 3])
+def test_columns_of_a_record_batch_are_a_record_batch(n_rows):
+    batch = pa.RecordBatch.from_pydict(
+        {"a": np.ones(n_rows), "b": ["x"] * n_rows, "c": np.ones(n_rows, np.float16)}
+    ).replace_schema_metadata({"made": "here"})
+    taken = take_columns(batch, np.array([1, 2]))
+    assert taken.equals(batch.select([1, 2]))
+    assert taken.schema.metadata == batch.schema.metadata
+    wide = put_columns(taken, np.array([False, True, True]), ["a", "b", "c"])
+    assert isinstance(wide, pa.RecordBatch)
+    assert wide.schema.names == ["a", "b", "c"]

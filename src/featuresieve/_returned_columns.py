@@ -40,7 +40,7 @@ def take_columns(X: Any, features: IndexArray) -> Any:
         values = X if isinstance(X, np.ndarray) else as_array(X)
         return values[:, positions]
     taken = frame[:, positions]  # by position: names need not be strings
-    return taken if isinstance(X, nw.DataFrame) else taken.to_native()
+    return taken if isinstance(X, nw.DataFrame) else _native(taken, X)
 
 
 def put_columns(
@@ -128,6 +128,15 @@ def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
     return pl.DataFrame(values, schema=[str(name) for name in names], orient="row")
 
 
+def _native(frame: nw.DataFrame[Any], X: Any) -> Any:
+    """Return a frame of narwhals as the type of X: a batch of pyarrow stays one."""
+    native = frame.to_native()
+    if type(X).__name__ != "RecordBatch":
+        return native
+    columns = [column.combine_chunks() for column in native.columns]
+    return type(X).from_arrays(columns, schema=native.schema)
+
+
 def _check_shape(shape: tuple[int, ...], support: BoolArray) -> None:
     """Refuse a table of another width than `transform` gives."""
     n_kept = int(support.sum())
@@ -167,7 +176,7 @@ def _put_frame(
         )
     if names is None or all(isinstance(name, str) for name in names):
         wide = _put_named(frame, support, names, kinds)
-        return wide if isinstance(X, nw.DataFrame) else wide.to_native()
+        return wide if isinstance(X, nw.DataFrame) else _native(wide, X)
     # Names that are no strings: of pandas, and only pandas can put them back.
     native = frame.to_native().copy(deep=False)
     columns = native.columns
