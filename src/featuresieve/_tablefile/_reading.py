@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 from pyarrow import feather, ipc, parquet
 
 from featuresieve._command_options import ColumnType
+from featuresieve._tablefile._arrow_types import as_usual, is_single_value
 from featuresieve._tablefile._asked_types import has_meaning, read_as
 from featuresieve._tablefile._dialect import Dialect, find_dialect, unique_names
 from featuresieve._tablefile._errors import TableFileError
@@ -58,7 +59,7 @@ class TableFile:
         """
         for name in names:
             kind = self.table.schema.field(name).type
-            if _is_nested(kind):
+            if not is_single_value(kind):
                 raise TableFileError(
                     f"{self.source.name}: {name!r} holds {kind}, and a cell must be a "
                     "number, a text, a date or a truth value; leave it out: --drop."
@@ -160,8 +161,9 @@ def _read_typed(
     names, notes = unique_names(headings)
     columns = {}
     types = _types_by_name(types, names)
-    for name, column in zip(names, table.columns, strict=True):
-        if _is_nested(column.type):  # an error unless it is dropped
+    for name, found in zip(names, table.columns, strict=True):
+        column = as_usual(found)
+        if not is_single_value(column.type):  # an error unless it is dropped
             columns[name] = column
             continue
         columns[name], said = _typed(
@@ -218,16 +220,6 @@ def read_arrow(source: Source) -> pa.Table:
         if source.first_bytes(4) == b"\xff\xff\xff\xff":
             return ipc.open_stream(file).read_all()
         return feather.read_table(file, memory_map=False)
-
-
-def _is_nested(kind: pa.DataType) -> bool:
-    """Tell whether cells hold more than one value, or bytes."""
-    is_binary = (
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_fixed_size_binary(kind)
-    )
-    return bool(pa.types.is_nested(kind) or is_binary)
 
 
 def _check_size(source: Source, table: pa.Table) -> None:

@@ -14,6 +14,7 @@ from typing import IO, Any, Literal, Self, cast
 import pyarrow as pa
 from pyarrow import csv, feather, parquet
 
+from featuresieve._tablefile._arrow_types import as_usual
 from featuresieve._tablefile._errors import TableFileError
 from featuresieve._tablefile._reading import TableFile, read_arrow
 from featuresieve._tablefile._source import Compression, packed
@@ -240,7 +241,7 @@ def _plain(table: pa.Table) -> pa.Table:
         column.cast(column.type.value_type)
         if pa.types.is_dictionary(column.type)
         else column
-        for column in table.columns
+        for column in map(as_usual, table.columns)
     ]
     return pa.table(columns, names=table.column_names)
 
