@@ -267,3 +267,24 @@ def test_imbalanced_classes_with_class_weight_are_all_predicted():
     assert balanced.support_[1]
     recalls = [(s.predict(X)[y == "rare"] == "rare").mean() for s in (plain, balanced)]
     assert recalls[1] > max(0.7, recalls[0])
+
+
+@pytest.mark.parametrize("size", [1e308, -1e308, np.finfo(np.float64).max])
+def test_values_without_room_for_predictions_are_refused(size):
+    X, y = value_table()
+    values = y / np.abs(y).max() * size
+    with pytest.raises(ValueError, match=r"y must hold numbers between -1e\+300 and"):
+        AutoNFSRegressor().fit(X, values)
+
+
+@pytest.mark.parametrize("shape", ["even", "heavy"])
+def test_predictions_of_huge_values_are_finite(shape):
+    X, y = value_table()
+    values = y / np.abs(y).max() * 1e300
+    if shape == "heavy":
+        values[3:] /= 1e50
+    selector = quick(AutoNFSRegressor, balance=0.1).fit(X, values)
+    far = np.concatenate([X, 1e30 * X, -1e30 * X])
+    assert np.isfinite(selector.predict(far)).all()
+    code = selector._target_code
+    assert np.isfinite(code.decode(np.array([[1e30], [-1e30]]))).all()

@@ -20,6 +20,7 @@ from featuresieve._problem import Task
 # A target whose largest hundredth holds more than this share of its variance is
 # compressed, so that a handful of rows does not decide which columns are kept.
 _HEAVY_SHARE = 0.5
+_LARGEST = 1e300
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _MOMENTS = (datetime.date, np.datetime64)
 _SPANS = (datetime.timedelta, np.timedelta64)
@@ -101,11 +102,14 @@ class ValueCode:
 
     def decode(self, outputs: FloatArray) -> FloatArray:
         """Return predictions in the units of y from mean outputs, (rows, outputs)."""
-        values = outputs * self.spreads + self.means
-        for k in np.flatnonzero(self.widths):
-            # Beyond 30 spreads of a compressed target nothing was ever seen.
-            values[:, k] = np.sinh(np.clip(values[:, k], -300, 300))
-            values[:, k] = values[:, k] * self.widths[k] + self.centres[k]
+        with np.errstate(over="ignore"):
+            values = outputs * self.spreads + self.means
+            for k in np.flatnonzero(self.widths):
+                # Beyond 30 spreads of a compressed target nothing was ever seen.
+                values[:, k] = np.sinh(np.clip(values[:, k], -300, 300))
+                values[:, k] = values[:, k] * self.widths[k] + self.centres[k]
+        largest = np.finfo(np.float64).max
+        values = np.clip(values, -largest, largest)
         return np.asarray(values[:, 0] if self.is_flat else values)
 
 
@@ -162,9 +166,9 @@ def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
     """Encode one or more real values a row."""
     y = as_target_array(y)
     _check_length(y, n_rows)
-    values = check_array(
-        _plain_values(y), ensure_2d=False, dtype=np.float64, input_name="y"
-    )
+    values = _plain_values(y)
+    _refuse_huge(values)
+    values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
     if values.ndim > 2 or values.shape[1:] == (0,):
         raise ValueError(
             f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
@@ -274,6 +278,21 @@ def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     raise ValueError(
         f"y must hold numbers, got the {type(value).__name__} {shown}: {advice}"
     )
+
+
+def _refuse_huge(values: npt.NDArray[Any]) -> None:
+    """Refuse finite values whose sums and differences may be infinite."""
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore"):
+        sizes = np.abs(values.astype(np.float64))
+    is_huge = (sizes > _LARGEST) & np.isfinite(sizes)
+    if is_huge.any():
+        raise ValueError(
+            f"y must hold numbers between -{_LARGEST:g} and {_LARGEST:g}, so that "
+            f"predictions are finite, got {values[is_huge][0]:g}: divide y by a power "
+            "of ten."
+        )
 
 
 def _is_number(value: Any) -> bool:
