@@ -232,3 +232,27 @@ def test_checkpoint_through_a_link_leaves_the_link(tmp_path):
     classifier(link).fit(*class_table())
     assert link.is_symlink()
     assert not real.exists()
+
+
+def test_checkpoint_through_a_link_goes_on_from_a_file_elsewhere(tmp_path):
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    link = tmp_path / "link"
+    link.symlink_to(folder / "real")
+    X, y = class_table()
+    expected = answers(classifier(None).fit(X, y), X)
+    assert fit_until(classifier(link), X, y, n_writes=5)
+    assert_same_answers(answers(classifier(link).fit(X, y), X), expected)
+    assert sorted(tmp_path.iterdir()) == [folder, link]
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "target", [".", "no/such/folder/a", "link", os.devnull], ids=str
+)
+def test_checkpoint_that_leads_to_no_file_is_refused_at_once(target, tmp_path):
+    link = tmp_path / "link"
+    link.symlink_to(target)
+    with pytest.raises(ValueError, match="checkpoint must be the path of a file in a"):
+        classifier(link).fit(*class_table())
+    assert link.is_symlink()

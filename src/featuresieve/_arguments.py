@@ -123,11 +123,19 @@ def check_checkpoint(value: Any) -> None:
         raise TypeError(
             f"checkpoint must be the path of a file, or None, got {value!r}."
         )
-    if not path or Path(path).is_dir() or not Path(path).parent.is_dir():
+    if not path or "\0" in path or not _is_place_for_a_file(path):
         raise ValueError(
             "checkpoint must be the path of a file in a folder that exists, got "
             f"{value!r}."
         )
+
+
+def _is_place_for_a_file(path: str) -> bool:
+    """Tell whether a path leads, also through links, to a file or a place for one."""
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():  # links in a circle
+        return False
+    return real.is_file() or (not real.exists() and real.parent.is_dir())
 
 
 def check_sizes(name: str, value: Any) -> None:
