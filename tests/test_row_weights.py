@@ -151,3 +151,9 @@ def test_weights_do_not_turn_identifiers_into_categories():
         selector = AutoNFSClassifier(n_epochs=20, random_state=0, **arguments)
         selector.fit(frame, y, sample_weight=weights)
         assert list(selector.get_feature_names_out()) == ["x"]
+
+
+def test_class_weight_that_is_a_series_is_refused_by_name():
+    weights = pd.Series({0: 1.0, 1: 2.0})
+    with pytest.raises(ValueError, match="class_weight must be a dict, 'balanced' or"):
+        row_weights(None, weights, np.array([0, 1]), 2)

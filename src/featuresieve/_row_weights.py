@@ -110,8 +110,8 @@ def _by_class(
     class_weight: Any, y: npt.NDArray[Any] | None, sample_weight: FloatArray | None
 ) -> FloatArray:
     """Return the weight that each row has by its class."""
-    is_known = isinstance(class_weight, Mapping) or class_weight == "balanced"
-    if not is_known:
+    is_balanced = isinstance(class_weight, str) and class_weight == "balanced"
+    if not is_balanced and not isinstance(class_weight, Mapping):
         raise ValueError(
             f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}."
         )
