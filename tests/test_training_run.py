@@ -81,6 +81,23 @@ def test_a_deadline_shortens_a_run_and_keeps_its_last_temperature():
     assert trainer.history.temperature[-1] == pytest.approx(1.0, rel=0.03)
 
 
+@pytest.mark.parametrize("n_quick", [0, 30])  # before and after the speed is known
+def test_a_deadline_ends_a_run_whose_steps_are_slow(n_quick):
+    X, y = make_rows(10, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y)
+    take_step = trainer.train_step
+
+    def slow_step(*arguments):
+        time.sleep(0.3 if trainer.step >= n_quick else 0.0)
+        take_step(*arguments)
+
+    trainer.train_step = slow_step
+    schedule = Schedule(10_000, 1, 10)
+    done = trainer.run(schedule, deadline=time.monotonic() + 0.2)
+    assert 1 <= done.n_steps <= n_quick + 3
+    assert trainer.history.step[-1] == trainer.planned_steps == done.n_steps
+
+
 def test_a_deadline_in_the_past_ends_a_run_after_the_steps_that_measure_its_speed():
     X, y = make_rows(10, 2, is_classification=False)
     trainer = build_plain_trainer(X, y)

@@ -33,7 +33,10 @@ class Course:
 
 
 class Stopwatch:
-    """Tell, once, how many steps fit before a deadline.
+    """Tell how many steps fit before a deadline.
+
+    Once the speed is known, and again if the run goes on for more than a moment after
+    the deadline, or after its own start if that is later.
 
     Parameters
     ----------
@@ -44,21 +47,27 @@ class Stopwatch:
     """
 
     first, last = 8, 24  # steps between which the speed is measured
+    moment = 0.4  # seconds
 
     def __init__(self, deadline: float | None, first_step: int = 0) -> None:
         is_told = first_step >= self.last  # by the run that took those steps
         self._deadline = None if is_told else deadline
         self._first, self._last = first_step + self.first, first_step + self.last
+        self._latest = max(deadline or 0.0, time.monotonic()) + self.moment
         self._started = 0.0
 
     def affordable_steps(self, step: int, wait: Callable[[], None]) -> int | None:
         """Return the number of steps to take in all, when it can be told."""
-        if self._deadline is None or step not in (self._first, self._last):
+        if self._deadline is None:
             return None
-        wait()
+        if step <= self._last:
+            wait()
         now = time.monotonic()
+        if step != self._last and now >= self._latest:
+            return step
         if step == self._first:
             self._started = now
+        if step != self._last:
             return None
         seconds_per_step = (now - self._started) / (self._last - self._first)
         n_left = max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9)
