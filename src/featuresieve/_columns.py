@@ -123,7 +123,8 @@ def _normal_scores(
     starts = np.flatnonzero(is_first)
     values = ordered[starts]
     if weights is None:
-        counts: FloatArray = np.diff(starts, append=len(ordered)).astype(np.float64)
+        stops = np.append(starts[1:], len(ordered))
+        counts: FloatArray = (stops - starts).astype(np.float64)
         total = float(len(ordered))
     else:
         counts = np.add.reduceat(weights, starts)

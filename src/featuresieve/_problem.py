@@ -68,7 +68,7 @@ class Problem:
         """Return the number of rows that are no copies of others."""
         if self.row_groups is None:
             return self.n_rows
-        return len(np.unique(self.row_groups))
+        return int(np.count_nonzero(np.bincount(self.row_groups)))
 
     def groups_of(self, rows: IndexArray) -> IndexArray | None:
         """Return the groups of some rows, numbered from zero; None if all are alone."""

@@ -88,7 +88,7 @@ def train_gates(
         `time.monotonic` value.
     monitor : StageMonitor or None
     """
-    used = np.unique(np.concatenate([rows for pair in row_roles for rows in pair]))
+    used = _used_rows(problem, [rows for pair in row_roles for rows in pair])
     n_members, n_gates = len(balances), len(problem.gates)
     generator = torch.Generator().manual_seed(seed)
     task = _task_stack(problem, n_members, settings, generator)
@@ -258,7 +258,7 @@ def _plain_data(
 ) -> TrainingData:
     """Put the rows on the device, with the rows each member may see."""
     distinct = {id(rows): rows for rows in fit_rows}
-    used = np.unique(np.concatenate(list(distinct.values())))
+    used = _used_rows(problem, fit_rows)
     features, targets = tensors_of(problem, settings, used)
     if len(distinct) == 1 and problem.row_weights is None:
         return TrainingData(features, targets)
@@ -272,6 +272,14 @@ def _plain_data(
             np.array([place[id(rows)] for rows in fit_rows]), settings
         ),
     )
+
+
+def _used_rows(problem: Problem, groups: Sequence[RowArray]) -> RowArray:
+    """Return the rows that are in any of some groups, ascending."""
+    is_used = np.zeros(problem.n_rows, dtype=bool)
+    for rows in {id(rows): rows for rows in groups}.values():
+        is_used[rows] = True
+    return np.flatnonzero(is_used)
 
 
 def _weights(problem: Problem, groups: Sequence[RowArray]) -> Float32Array:
