@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from featuresieve import _balance_path
 from featuresieve._balance_path import _PATH_SHARE, BalanceSearch, fit_at_balance
 from featuresieve._candidates import Bounds, Rule, Votes, candidate_rules
 from featuresieve._choice import Judgement
 from featuresieve._gates import Gates
 from featuresieve._history import History
+from featuresieve._monitor import FitMonitor
 from featuresieve._prices import (
     PRICE_FACTORS,
     SINGLE_PRICE_FACTOR,
@@ -424,3 +426,41 @@ def test_search_says_when_a_deadline_cut_its_refits_short():
     )
     search._deadline = lambda share: None if share == _PATH_SHARE else time.monotonic()
     assert search.run().is_cut_short
+
+
+@pytest.mark.parametrize(
+    ("n_columns", "max_time", "is_resumable", "n_members"),
+    [
+        (5000, 1e-6, False, 2),
+        (5000, 1e6, False, 4 * 5 * 2),
+        (5000, 1e-6, True, 4 * 5 * 2),
+        (50, 1e-6, False, 4 * 5 * 2),
+    ],
+)
+def test_search_of_a_wide_table_is_small_if_its_time_is_over(
+    n_columns, max_time, is_resumable, n_members
+):
+    search = BalanceSearch(
+        make_problem(20, n_columns),
+        QUICK,
+        Bounds(),
+        tolerance=0.01,
+        seed=0,
+        max_time=max_time,
+        monitor=FitMonitor(checkpoint=object() if is_resumable else None),
+    )
+    n_splits, n_balances = len(search.splits), len(search.balances)
+    assert n_balances * n_splits * search.members_per_split == n_members
+
+
+def test_search_that_was_cut_short_leaves_large_candidates_out(monkeypatch):
+    asked = []
+    monkeypatch.setattr(
+        *(_balance_path, "small_enough"), lambda rules, *_: asked.append(1) or rules[:1]
+    )
+    problem = make_problem(200, 6)
+    for max_time in (1e-6, 1e6):
+        BalanceSearch(
+            *(problem, QUICK, Bounds()), tolerance=0.01, seed=0, max_time=max_time
+        ).run()
+    assert len(asked) == 1

@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from featuresieve._candidates import Bounds, Rule, Votes, candidate_rules
+from featuresieve import _candidates
+from featuresieve._candidates import (
+    Bounds,
+    Rule,
+    Votes,
+    candidate_rules,
+    small_enough,
+)
 from featuresieve._gates import Gates
 
 
@@ -170,3 +177,26 @@ def test_sizes_of_ranked_candidates_grow_by_about_a_third():
     # Small sizes go one by one; a count rounds by a half at most.
     assert (ratios[sizes[:-1] >= 10] <= 1.3 + 0.05).all()
     assert len(sizes) < 30
+
+
+def test_votes_are_ranked_once(monkeypatch):
+    votes = votes_of([[[1, 0, 1], [1, 0, 0]]])
+    ranked = votes.ranked().tolist()
+    monkeypatch.setattr(Votes, "_openings", None)  # not called again
+    rules = [Rule("top", 0, size) for size in (1, 2)]
+    gates = [rule.gates(votes, Gates.plain(3)).tolist() for rule in rules]
+    assert gates == [sorted(ranked[:1]), sorted(ranked[:2])]
+
+
+@pytest.mark.parametrize(
+    # The n-th smallest needs n networks, times two, on as many columns as it keeps.
+    ("most", "expected"),
+    [(10**6, [1, 4, 2]), (24, [1, 4, 2]), (23, [1, 2]), (8, [1, 2]), (0, [1])],
+)
+def test_rules_that_are_small_enough_are_those_of_small_sets(
+    monkeypatch, most, expected
+):
+    monkeypatch.setattr(_candidates, "_MOST_SMALL", most)
+    rules = [Rule("top", 0, size) for size in (1, 4, 2)]
+    kept = small_enough(rules, VOTES, Gates.plain(4), n_networks=2)
+    assert [rule.size for rule in kept] == expected

@@ -20,6 +20,7 @@ from featuresieve._candidates import (
     fill,
     nearest_count,
     prefix_sizes,
+    small_enough,
     votes_of,
 )
 from featuresieve._choice import Judgement
@@ -41,6 +42,8 @@ from featuresieve._stacks import GateRun, train_gates
 _TEST_FRACTION = 0.2
 # Shares of max_time after which the path, and the refits, must be done.
 _PATH_SHARE, _REFIT_SHARE = 0.6, 0.85
+# Columns whose networks take seconds to set up, and the balance that is then left.
+_WIDE, _MIDDLE = 4096, 2
 # Confidence with which the best candidate must beat a constant for the answer not to be
 # doubtful, and standard errors below which there is no point in giving it.
 _CONFIDENCE, _HOPE = 0.95, 1.0
@@ -195,12 +198,14 @@ class BalanceSearch:
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
         self._started = time.monotonic() if started is None else started
         self.balances = path_balances(problem, settings)
-        self.splits = held_out_splits(
-            problem, n_held_out_splits(problem.n_groups), _TEST_FRACTION, seed
-        )
+        n_splits = n_held_out_splits(problem.n_groups)
+        if self._must_be_small():
+            self.balances, n_splits = self.balances[_MIDDLE : _MIDDLE + 1], 1
+        self.splits = held_out_splits(problem, n_splits, _TEST_FRACTION, seed)
         # Three parts or more are members enough with half as many each.
         share = 1 if len(self.splits) <= 2 else 2
         self.members_per_split = max(2, -(-settings.n_members // share))
+        self._n_repeats = 2 if len(self.splits) == 1 else 1
 
     def run(self) -> SearchResult:
         """Train the path, refit its candidates and choose."""
@@ -221,12 +226,25 @@ class BalanceSearch:
             self.bounds,
             is_returned_as_judged=len(self.splits) == 1,
         )
+        if path_run.is_cut_short:
+            n_networks = len(self.splits) * self._n_repeats
+            rules = small_enough(rules, votes, self.problem.gates, n_networks)
         losses = self._refit(votes, rules)
         return self._result(path_run, votes, rules, losses)
 
     def _deadline(self, share: float) -> float | None:
         """Return the moment at which a share of the time is spent."""
         return None if self.max_time is None else self._started + share * self.max_time
+
+    def _must_be_small(self) -> bool:
+        """Tell whether there is no time even to set up the networks of a wide table.
+
+        Not where a later fit may resume this one: it must find the same networks.
+        """
+        deadline = self._deadline(_PATH_SHARE)
+        if deadline is None or self._monitor.is_resumable:
+            return False
+        return time.monotonic() >= deadline and self.problem.n_columns > _WIDE
 
     def _train_path(self) -> GateRun:
         """Train all members: balances, times splits, times members of a split."""
@@ -262,7 +280,7 @@ class BalanceSearch:
             self.settings,
             [[self._gates(rule, own) for rule in rules] for own in by_split],
             self.splits,
-            n_repeats=2 if n_splits == 1 else 1,
+            n_repeats=self._n_repeats,
             seed=self.seed + 1,
             deadline=self._deadline(_REFIT_SHARE),
             monitor=self._monitor.stage("refit"),

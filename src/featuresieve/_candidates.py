@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ _SIZE_RATIO = 1.3
 # How far beyond the members' own count a single held-out part may be trusted, and how
 # far it is asked at all: what lies between must be shown to be better.
 _TRUST, _REACH = 1.6, 2.5
+# Networks times columns of refits that take a moment.
+_MOST_SMALL = 2**18
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,11 @@ class Votes:
         A gate that survives at many balances and for many members comes first; a tie
         goes to the larger mean opening, then to the larger mean logit.
         """
+        return self._ranked
+
+    @cached_property  # every rule asks for it, and wide tables take long to rank
+    def _ranked(self) -> IndexArray:
+        """Rank the gates."""
         logits = self.logits.astype(np.float64)
         keys: list[npt.NDArray[Any]]
         keys = [-logits.mean(axis=(0, 1)), -self._openings()]
@@ -233,6 +241,32 @@ def _sums(sizes: Sequence[int] | IndexArray) -> int:
 def _is_within(count: int, bounds: Bounds) -> bool:
     """Tell whether a count of features is allowed."""
     return bounds.least <= count <= bounds.most
+
+
+def small_enough(
+    rules: list[Rule], votes: Votes, gates: Gates, n_networks: int
+) -> list[Rule]:
+    """Return the rules of small sets, at least one, that can be refitted in a moment.
+
+    Gates that were hardly trained keep half of a wide table, and a network for each
+    candidate on so many columns would take longer to set up than time was given.
+
+    Parameters
+    ----------
+    rules : list of Rule
+    votes : Votes
+    gates : Gates
+    n_networks : int
+        That each rule needs.
+    """
+    sizes = [len(rule.gates(votes, gates)) for rule in rules]
+    by_size = sorted(range(len(rules)), key=sizes.__getitem__)
+    kept = [
+        place
+        for n, place in enumerate(by_size, start=1)
+        if n == 1 or n * n_networks * sizes[place] <= _MOST_SMALL
+    ]
+    return [rules[place] for place in sorted(kept)]
 
 
 def _growing(least: int, largest: int) -> list[int]:

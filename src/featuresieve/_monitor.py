@@ -127,6 +127,11 @@ class FitMonitor:
         self._observers, self._checkpoint = observers, checkpoint
         self._n_stages = 0
 
+    @property
+    def is_resumable(self) -> bool:
+        """Tell whether a later fit may go on where this one ends."""
+        return self._checkpoint is not None
+
     def stage(self, name: str) -> StageMonitor | None:
         """Return what follows the next stage, or None if nobody wants to know."""
         if not self._observers and self._checkpoint is None:
