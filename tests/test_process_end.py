@@ -1,5 +1,6 @@
 """How the two commands end as processes."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -53,3 +54,67 @@ def test_error_that_is_not_expected_is_shown_as_python_shows_it(module):
     assert done.returncode == 1
     assert done.stdout == "called back\ntaken apart\n"
     assert done.stderr.splitlines()[-1] == "ZeroDivisionError: by what?"
+
+
+STREAMS = """
+import sys
+from {module} import cli
+
+def main():
+    print("said")
+    print("told", file=sys.stderr)
+    return 3 if sys.stdin.read() else 0
+
+cli.main = main
+sys.exit(cli.console())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a POSIX shell")
+@pytest.mark.parametrize("module", ["featuresieve", "sievebench"])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_stream_is_one_that_leads_nowhere(module, closed):
+    words = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-c"]
+    done = subprocess.run(
+        [*words, STREAMS.format(module=module)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = "" if ">&-" in closed.split() else "said\n"
+    told = "" if "2>&-" in closed else "told\n"
+    assert (done.returncode, done.stdout, done.stderr) == (0, said, told)
+
+
+TERMINATED = """
+import signal
+import sys
+from pathlib import Path
+from {module} import cli
+from featuresieve.process import INTERRUPTED
+
+def main():
+    try:
+        Path(sys.argv[1]).touch()
+        signal.raise_signal(signal.SIGTERM)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        Path(sys.argv[1]).unlink()
+
+{before}
+cli.main = main
+sys.exit(cli.console())
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs the signals of POSIX")
+@pytest.mark.parametrize("module", ["featuresieve", "sievebench"])
+@pytest.mark.parametrize("before", ["", "signal.signal(signal.SIGINT, signal.SIG_IGN)"])
+def test_termination_clears_away_and_ends_the_process(tmp_path, module, before):
+    script = TERMINATED.format(module=module, before=before)
+    words = [sys.executable, "-c", script, str(tmp_path / "draft")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGTERM, "")
+    assert not list(tmp_path.iterdir())

@@ -7,6 +7,7 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
+from types import FrameType
 from typing import Any
 
 from featuresieve._interrupts import interrupts_delayed
@@ -26,12 +27,15 @@ CLEAR_LINE = "\r\033[K"
 # What the commands themselves send to a terminal, each in a write of its own.
 _CONTROLS = ("\r", CLEAR_LINE)
 
+_end_signal = signal.SIGINT  # by which an interrupted process ends
+
 
 def run_as_process(main: Callable[[], int]) -> int:
     """Run a command as a process, which ends with it.
 
     After Ctrl-C the process ends by that signal (130 for a shell), as a loop in a
-    shell needs it to stop too.
+    shell needs it to stop too. SIGTERM is heard as Ctrl-C is, so that no draft of a
+    file is left. A standard stream that is closed is as one that leads nowhere.
 
     Parameters
     ----------
@@ -43,10 +47,42 @@ def run_as_process(main: Callable[[], int]) -> int:
     int
         The exit status.
     """
+    _open_streams()
+    _hear_termination()
     statuses: list[int] = []
     atexit.register(_end, statuses)  # the first to be registered is called last
     statuses.append(main())
     return statuses[0]
+
+
+def _open_streams() -> None:
+    """Open what the caller closed: a file opened later would take its number."""
+    for number, (name, mode) in enumerate(
+        (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
+    ):
+        if getattr(sys, name) is None:
+            nowhere = os.open(os.devnull, os.O_RDWR)
+            if nowhere != number:
+                os.dup2(nowhere, number)
+                os.close(nowhere)
+            os.set_inheritable(number, True)
+            setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115
+
+
+def _hear_termination() -> None:
+    """Let SIGTERM do what Ctrl-C does, unless the caller had it ignored."""
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _terminate)
+
+
+def _terminate(number: int, frame: FrameType | None) -> None:
+    """Handle the signal; the process will end by it."""
+    global _end_signal
+    _end_signal = signal.SIGTERM
+    interrupt = signal.getsignal(signal.SIGINT)
+    if not callable(interrupt):  # it is ignored, as shells have it in the background
+        raise KeyboardInterrupt
+    interrupt(number, frame)
 
 
 def was_interrupted(error: BaseException | None) -> bool:
@@ -135,6 +171,6 @@ def _end(statuses: list[int]) -> None:
         with suppress(OSError, ValueError):  # nobody reads it; it is closed
             stream.flush()
     if statuses[0] == INTERRUPTED:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        signal.raise_signal(signal.SIGINT)
+        signal.signal(_end_signal, signal.SIG_DFL)
+        signal.raise_signal(_end_signal)
     os._exit(statuses[0])
