@@ -206,6 +206,22 @@ def test_a_masked_array_is_missing_where_it_is_masked():
     assert values_of(read_table(masked).column(0)) == [1, None, 3]
 
 
+MASKED = {
+    "text": (["a", "?"], ["a", None]),
+    "dates": (
+        np.array(["2021-03-04", "NaT"], "M8[ns]"),
+        [dt.datetime(2021, 3, 4), None],
+    ),
+    "durations": (np.array([2, 3], "m8[h]"), [7200.0, None]),
+}
+
+
+@pytest.mark.parametrize(("values", "expected"), MASKED.values(), ids=MASKED)
+def test_masked_text_and_dates_are_missing_too(values, expected):
+    masked = np.ma.array(values, mask=[False, True]).reshape(2, 1)
+    assert values_of(read_table(masked).column(0)) == expected
+
+
 def test_large_integers_become_the_nearest_float64():
     table = read_table(np.array([[BIG], [1]]))
     assert table.matrix().tolist() == [[float(BIG)], [1.0]]

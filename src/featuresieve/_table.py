@@ -342,7 +342,12 @@ def _unmasked(values: Any) -> npt.NDArray[Any]:
     """Return a masked array with missing values where it is masked."""
     if values.dtype.kind in "biuf":
         return np.asarray(values.astype(np.float64).filled(np.nan))
-    return np.asarray(values.astype(object).filled(None))
+    if values.dtype.kind in "mM":
+        return np.asarray(values.filled(np.array("NaT", dtype=values.dtype)))
+    # filled(None) would fill in numpy's own "?".
+    objects: npt.NDArray[Any] = values.data.astype(object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
 
 
 def _as_csr(X: Any) -> Any:
