@@ -74,9 +74,10 @@ def test_bad_weights_are_refused_by_name(weights):
         row_weights(weights, None, None, 4)
 
 
-def test_weights_that_are_no_numbers_are_refused():
-    with pytest.raises(TypeError, match="sample_weight must hold numbers"):
-        row_weights(["heavy"] * 4, None, None, 4)
+@pytest.mark.parametrize("weights", [["heavy"] * 4, np.ones(4) + 1j])
+def test_weights_that_are_no_numbers_are_refused(weights):
+    with pytest.raises(TypeError, match="sample_weight must hold real numbers"):
+        row_weights(weights, None, None, 4)
 
 
 def test_class_weight_is_refused_for_regression():

@@ -77,6 +77,8 @@ def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if hasattr(sample_weight, "detach"):
         sample_weight = sample_weight.detach().cpu().numpy()
     try:
+        if np.iscomplexobj(sample_weight):
+            raise TypeError  # numpy would leave the imaginary part out
         weights = np.asarray(sample_weight, dtype=np.float64)
     except OverflowError:
         raise ValueError(
@@ -84,7 +86,7 @@ def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:
         ) from None
     except (TypeError, ValueError):
         raise TypeError(
-            f"sample_weight must hold numbers, got {sample_weight!r}."
+            f"sample_weight must hold real numbers, got {sample_weight!r}."
         ) from None
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
