@@ -97,6 +97,14 @@ def test_text_values_are_referred_to_the_classifier(y):
         value_target(y, 3, None)
 
 
+@pytest.mark.parametrize(
+    "target", [class_target, lambda y, n: value_target(y, n, None)]
+)
+def test_ragged_targets_are_refused_by_name(target):
+    with pytest.raises(ValueError, match="the rows of y must have equal lengths"):
+        target([[1], 2, 3], 3)
+
+
 def test_text_that_spells_numbers_is_read():
     found = value_target(np.array(["1", "2.5", "4"], dtype=object), 3, None)
     np.testing.assert_allclose(found.code.decode(found.values), [1, 2.5, 4], rtol=1e-6)

@@ -124,7 +124,12 @@ def as_target_array(y: Any) -> npt.NDArray[Any]:
         if isinstance(native, nw.Series) and native.null_count() > 0:
             raise ValueError("Input y contains NaN or missing values.")
         y = native.to_numpy()
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(
+            f"the rows of y must have equal lengths and hold single values: {error}"
+        ) from None
     if values.dtype.kind == "U" and isinstance(y, list | tuple):
         # numpy turns the number of [1, "a"] into text.
         is_text = all(isinstance(value, str) for value in y)
