@@ -4,8 +4,11 @@ import datetime
 import json
 import pickle
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 import featuresieve
@@ -120,3 +123,49 @@ def test_dates_as_names_are_moments_after_loading(tmp_path):
     selector.save(tmp_path / "selector")
     names = featuresieve.load(tmp_path / "selector").feature_table()["name"]
     assert {type(name) for name in names} <= {datetime.datetime, pd.Timestamp}
+
+
+def kept_and_put_back(X, **arguments):
+    """Return a selector of the first column, and all columns it puts back."""
+    wishes = {"always_keep": [0], "n_features_to_select": 1}
+    selector = AutoNFSClassifier(0.01, n_epochs=3, **wishes, **arguments)
+    selector.fit(X, np.arange(12) % 2)
+    return selector, selector.inverse_transform(selector.transform(X))
+
+
+MISSING = [pd.Index([np.nan, 1.0]), pd.MultiIndex.from_tuples([(1, np.nan), (1, 2.0)])]
+
+
+@pytest.mark.parametrize("labels", MISSING, ids=["alone", "in a tuple"])
+def test_nan_is_a_name_like_others(labels):
+    frame = pd.DataFrame(np.random.default_rng(0).random((12, 2)), columns=labels)
+    _, wide = kept_and_put_back(frame)
+    pd.testing.assert_index_equal(wide.columns, labels)
+
+
+def test_categories_stay_the_names_of_columns():
+    labels = pd.CategoricalIndex(["a", "b"])
+    frame = pd.DataFrame(np.random.default_rng(0).random((12, 2)), columns=labels)
+    _, wide = kept_and_put_back(frame)
+    pd.testing.assert_index_equal(wide.columns, labels)
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table, pd.DataFrame])
+def test_names_in_a_frame_of_narwhals_are_known(make):
+    columns = {"a": np.arange(12.0), "b": np.ones(12)}
+    selector, wide = kept_and_put_back(nw.from_native(make(columns)))
+    assert selector.feature_names_in_.tolist() == wide.columns == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", ["", "*", "^.*$", "a\0", "{0}"])
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table, pd.DataFrame])
+def test_names_that_mean_something_to_a_library_come_back(make, name):
+    frame = make({name: np.arange(12.0), "b": np.ones(12)})
+    selector, wide = kept_and_put_back(frame)
+    kept = nw.from_native(selector.transform(frame))
+    assert kept.columns == list(selector.get_feature_names_out()) == [name]
+    assert nw.from_native(wide).columns == [name, "b"]
+    assert set(selector.feature_table()["name"]) == {name, "b"}
+    for library in ("pandas", "polars"):
+        found = selector.set_output(transform=library).transform(frame)
+        assert list(found.columns) == [name]

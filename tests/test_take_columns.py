@@ -1,5 +1,9 @@
 """Selected columns come back as the type that came in."""
 
+import datetime as dt
+from decimal import Decimal
+from fractions import Fraction
+
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -11,7 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from featuresieve._returned_columns import plain_array, put_columns, take_columns
+from featuresieve._returned_columns import (
+    as_library,
+    plain_array,
+    put_columns,
+    take_columns,
+)
 from featuresieve._table import read_table
 from many_tables import ARRAYS, FORMATS, MATRIX, frames
 
@@ -137,6 +146,21 @@ def test_put_columns_refuse_another_width(X):
         put_columns(X, SUPPORT, None)
 
 
+@pytest.mark.parametrize(
+    "X",
+    [
+        torch.tensor(MATRIX, dtype=torch.uint16),
+        torch.tensor(MATRIX, dtype=torch.bfloat16),
+        np.array(MATRIX, dtype=np.longdouble),
+    ],
+    ids=["uint16", "bfloat16", "longdouble"],
+)
+def test_put_columns_keep_rare_dtypes(X):
+    wide = put_columns(X, SUPPORT, None)
+    assert wide.dtype == X.dtype
+    assert wide[:, np.flatnonzero(SUPPORT).tolist()].tolist() == MATRIX
+
+
 # The array that scikit-learn makes of a table.
 
 
@@ -164,3 +188,27 @@ def test_columns_of_a_record_batch_are_a_record_batch(n_rows):
     wide = put_columns(taken, np.array([False, True, True]), ["a", "b", "c"])
     assert isinstance(wide, pa.RecordBatch)
     assert wide.schema.names == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("make", [pl.DataFrame, pa.table, nw.from_native, pd.DataFrame])
+def test_plain_arrays_of_columns_without_a_common_dtype_hold_objects(make):
+    days = [dt.date(2021, 3, 4), None]
+    columns = {"when": pl.Series(days), "n": pl.Series([1, 2], dtype=pl.Int128)}
+    if make in (pa.table, pd.DataFrame):
+        columns = {"when": pd.Series(days, dtype="datetime64[us]"), "n": [1, 2]}
+    frame = make(pl.DataFrame(columns) if make is nw.from_native else columns)
+    found = plain_array(frame)
+    assert (found.shape, found.dtype) == ((2, 2), object)
+    assert found[:, 1].tolist() == [1, 2]
+
+
+# A frame of another library, which `set_output` asks for.
+
+
+def test_values_that_a_library_has_no_columns_for_are_refused():
+    fractions = pd.DataFrame({"a": pd.Series([Fraction(1, 3)], dtype=object)})
+    long = pa.table({"a": pa.array([Decimal(1)], pa.decimal256(50, 2))})  # a panic
+    days = np.array([[1]], dtype="m8[D]")
+    for X in (fractions, long, days):
+        with pytest.raises(ValueError, match="do not fit into a frame of polars"):
+            as_library("polars", X, np.array(["a"]))

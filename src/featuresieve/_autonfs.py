@@ -20,7 +20,7 @@ from featuresieve._findings import feature_table, findings
 from featuresieve._kept_columns import KeptColumns
 from featuresieve._long_work import LongWork
 from featuresieve._memory import memory_advice
-from featuresieve._named_columns import with_known_names
+from featuresieve._named_columns import are_same_labels, with_known_names
 from featuresieve._other_sizes import OtherSizes
 from featuresieve._persistence import Persistence
 from featuresieve._predictor import Predictor
@@ -314,7 +314,7 @@ class AutoNFS(
         check_is_fitted(self)
         table = read_table(X)
         validate_data(self, with_known_names(X), reset=False, skip_check_array=True)
-        if None not in (self._labels, table.labels) and self._labels != table.labels:
+        if not are_same_labels(self._labels, table.labels):
             raise ValueError(
                 "The feature names should match those that were passed during fit: "
                 f"{shortened(self._labels)}, got {shortened(table.labels)}."

@@ -96,8 +96,10 @@ def feature_table(estimator: Any) -> Any:
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         names = np.array([f"x{j}" for j in range(n_features)])
-    labels = estimator._labels
-    names = np.asarray(names, dtype=str) if labels is None else array_of_labels(labels)
+    if estimator._labels is not None:
+        names = array_of_labels(estimator._labels)
+    elif not any(name.endswith("\0") for name in names):
+        names = np.asarray(names, dtype=str)  # which would cut a zero off the end
     order = estimator.order_
     columns = {
         "name": names[order],

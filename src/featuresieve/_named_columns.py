@@ -1,9 +1,12 @@
 """The names of columns, in a form that each scikit-learn understands."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import sklearn
+
+from featuresieve._table import as_frame
 
 # From 1.9 on, scikit-learn reads data frames as we do, with narwhals.
 _READS_EVERY_FRAME = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
@@ -27,11 +30,23 @@ class _Header:
 def with_known_names(X: Any) -> Any:
     """Return X, or its header where scikit-learn would not see the names.
 
-    Before 1.9 it asks all but pandas by the protocol of interchange, which polars has
-    given up in version 2.
+    It does not look into frames of narwhals, nor into those of libraries that only
+    speak a protocol. Before 1.9 it asks all but pandas by the protocol of interchange,
+    which polars has given up in version 2.
     """
+    if isinstance(X, nw.DataFrame) or not nw.dependencies.is_into_dataframe(X):
+        frame = as_frame(X)
+        if frame is None:
+            return X
+        X = frame.to_native()
     if _READS_EVERY_FRAME or hasattr(X, "__dataframe__"):
         return X
-    if not nw.dependencies.is_into_dataframe(X):
-        return X
     return _Header(nw.from_native(X, eager_only=True))
+
+
+def are_same_labels(first: Sequence[Any] | None, second: Sequence[Any] | None) -> bool:
+    """Tell whether labels are equal, NaN too; those of one table may be unknown."""
+    if first is None or second is None:
+        return True
+    pairs = zip(first, second, strict=True)
+    return all(repr(one) == repr(other) or one == other for one, other in pairs)

@@ -1,6 +1,6 @@
 """Some columns of a table as the type that came in, and back to all of them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +11,10 @@ from sklearn.utils import check_array
 
 from featuresieve._column_kinds import BoolArray
 from featuresieve._columns import IndexArray
+from featuresieve._named_columns import are_same_labels
 from featuresieve._table import as_array, as_frame, is_labelled_array, is_tensor
+
+_PANIC = "PanicException"  # of polars; no Exception
 
 
 def take_columns(X: Any, features: IndexArray) -> Any:
@@ -40,7 +43,23 @@ def take_columns(X: Any, features: IndexArray) -> Any:
         values = X if isinstance(X, np.ndarray) else as_array(X)
         return values[:, positions]
     taken = frame[:, positions]  # by position: names need not be strings
+    names = [frame.columns[j] for j in positions]
+    if frame.implementation.is_polars() and taken.columns != names:
+        taken = _renamed(taken, names)  # polars gives an empty name another
     return taken if isinstance(X, nw.DataFrame) else _native(taken, X)
+
+
+def _renamed(frame: nw.DataFrame[Any], names: Sequence[Any]) -> nw.DataFrame[Any]:
+    """Return a frame with other names, whatever they are; the values are shared."""
+    native = frame.to_native()
+    if frame.implementation.is_pyarrow():
+        native = native.rename_columns(names)
+    else:
+        is_polars = frame.implementation.is_polars()
+        native = native.clone() if is_polars else native.copy(deep=False)
+        native.columns = names
+    renamed: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
+    return renamed
 
 
 def put_columns(
@@ -75,13 +94,15 @@ def put_columns(
     if is_tensor(X):
         _check_shape(X.shape, support)
         tensor = X.new_zeros((len(X), len(support)))
-        tensor[:, np.flatnonzero(support).tolist()] = X
+        for k, j in enumerate(np.flatnonzero(support).tolist()):
+            tensor[:, j] = X[:, k]  # one by one: torch has no more for uint16
         return tensor
     frame = as_frame(X)
     if frame is not None:
         _check_shape(frame.shape, support)
         return _put_frame(X, frame, support, names, kinds)
-    values = as_array(X)
+    # A plain array stays what it is, also one of longdouble.
+    values = X if type(X) is np.ndarray else as_array(X)
     _check_shape(values.shape, support)
     array = np.zeros((len(values), len(support)), dtype=values.dtype)
     array[:, support] = values
@@ -92,7 +113,21 @@ def plain_array(X: Any) -> Any:
     """Return a table as the array scikit-learn makes of it; a sparse one stays."""
     if is_tensor(X):
         return as_array(X)
+    frame = as_frame(X)
+    if frame is not None and not _is_numeric(frame):
+        if frame.implementation.is_pandas_like():
+            return np.asarray(frame.to_native())
+        return np.array([column.to_list() for column in frame.iter_columns()], object).T
     return check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
+
+
+def _is_numeric(frame: nw.DataFrame[Any]) -> bool:
+    """Tell whether numpy has the dtypes of all columns, numbers and truth values."""
+    return all(
+        (dtype.is_numeric() and dtype not in (nw.Decimal, nw.Int128, nw.UInt128))
+        or dtype == nw.Boolean
+        for dtype in frame.schema.values()
+    )
 
 
 def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
@@ -117,7 +152,7 @@ def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
         made = nw.from_native(frame, eager_only=True)
         if made.implementation.name.lower() == library:
             return frame
-        return made.to_pandas() if library == "pandas" else made.to_polars()
+        return _converted(library, made, names)
     values = as_array(X)
     if library == "pandas":
         import pandas as pd
@@ -125,7 +160,31 @@ def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
         return pd.DataFrame(values, columns=list(names), copy=False)
     import polars as pl
 
-    return pl.DataFrame(values, schema=[str(name) for name in names], orient="row")
+    texts = [str(name) for name in names]
+    return _made(library, lambda: pl.DataFrame(values, schema=texts, orient="row"))
+
+
+def _converted(library: str, frame: nw.DataFrame[Any], names: npt.NDArray[Any]) -> Any:
+    """Return a frame of another library with the same names."""
+    # Not every name survives: polars panics at a zero, and renames an empty one.
+    frame = _renamed(frame, [f"x{k}" for k in range(len(names))])
+    convert = frame.to_pandas if library == "pandas" else frame.to_polars
+    made = _made(library, convert)
+    made.columns = list(map(str, names)) if library == "polars" else list(names)
+    return made
+
+
+def _made(library: str, make: Callable[[], Any]) -> Any:
+    """Return the frame of a library, or say that it has no columns for the values."""
+    try:
+        return make()
+    except BaseException as error:  # each library has its own, polars panics
+        if not isinstance(error, Exception) and type(error).__name__ != _PANIC:
+            raise
+        raise ValueError(
+            f"the kept columns do not fit into a frame of {library}: {error} "
+            "set_output(transform='default') gives an array."
+        ) from error
 
 
 def _native(frame: nw.DataFrame[Any], X: Any) -> Any:
@@ -169,41 +228,32 @@ def _put_frame(
     """Return a data frame with columns of zeros or missing values in between."""
     kept = np.flatnonzero(support).tolist()
     own = None if names is None else [names[j] for j in kept]
-    if own is not None and list(frame.columns) != own:
+    if own is not None and not are_same_labels(own, frame.columns):
         raise ValueError(
             "the columns of X must be those that transform returns, "
             f"{', '.join(map(str, own))}, got {', '.join(map(str, frame.columns))}."
         )
-    if names is None or all(isinstance(name, str) for name in names):
-        wide = _put_named(frame, support, names, kinds)
-        return wide if isinstance(X, nw.DataFrame) else _native(wide, X)
-    # Names that are no strings: of pandas, and only pandas can put them back.
-    native = frame.to_native().copy(deep=False)
-    columns = native.columns
-    native.columns = [f"x{j}" for j in kept]
-    named = nw.from_native(native, eager_only=True)
-    wide = _put_named(named, support, None, kinds).to_native()
-    is_levels = columns.nlevels > 1
-    wide.columns = type(columns).from_tuples(names) if is_levels else list(names)
-    wide.columns.names = columns.names
-    return wide
-
-
-def _put_named(
-    frame: nw.DataFrame[Any],
-    support: BoolArray,
-    names: Sequence[str] | None,
-    kinds: Sequence[str],
-) -> nw.DataFrame[Any]:
-    """Return a data frame whose names are strings with the other columns too."""
-    everything = [f"x{j}" for j in range(len(support))] if names is None else names
-    if names is None:
-        own = [everything[j] for j in np.flatnonzero(support).tolist()]
-        frame = frame.rename(dict(zip(frame.columns, own, strict=True)))
+    # Names may be no strings, or patterns to polars: they are put back at the end.
+    plain = [f"x{j}" for j in range(len(support))]
     every_kind = kinds or ["number"] * len(support)
     dropped = np.flatnonzero(~support).tolist()
-    fills = [_fill(every_kind[j]).alias(everything[j]) for j in dropped]
-    return frame.with_columns(*fills).select(list(everything))
+    fills = [_fill(every_kind[j]).alias(plain[j]) for j in dropped]
+    wide = _renamed(frame, [plain[j] for j in kept]).with_columns(*fills).select(plain)
+    if names is not None:
+        wide = _renamed(wide, _names_like(frame, names))
+    return wide if isinstance(X, nw.DataFrame) else _native(wide, X)
+
+
+def _names_like(frame: nw.DataFrame[Any], names: Sequence[Any]) -> Any:
+    """Return names as the columns of a frame have them, in pandas with their levels."""
+    if not frame.implementation.is_pandas_like():
+        return list(names)
+    columns = frame.to_native().columns
+    if columns.nlevels > 1:
+        return type(columns).from_tuples(names, names=columns.names)
+    plain = type(columns[:0].astype(object))  # pandas.Index
+    whole = plain(names, dtype=object, name=columns.name, tupleize_cols=False)
+    return whole.astype(columns.dtype)
 
 
 def _fill(kind: str) -> nw.Expr:
