@@ -74,20 +74,7 @@ def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:
     """Return the weights as an array, or say what is wrong with them."""
     if sample_weight is None:
         return None
-    if hasattr(sample_weight, "detach"):
-        sample_weight = sample_weight.detach().cpu().numpy()
-    try:
-        if np.iscomplexobj(sample_weight):
-            raise TypeError  # numpy would leave the imaginary part out
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except OverflowError:
-        raise ValueError(
-            f"sample_weight must be at most {_LARGEST:g}, got {shown(sample_weight)}."
-        ) from None
-    except (TypeError, ValueError):
-        raise TypeError(
-            f"sample_weight must hold real numbers, got {sample_weight!r}."
-        ) from None
+    weights = _real_numbers(sample_weight)
     if weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.shape != (n_rows,):
@@ -106,6 +93,24 @@ def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:
     if not weights.any():
         raise ValueError("sample_weight must not be zero for every row.")
     return weights
+
+
+def _real_numbers(sample_weight: Any) -> FloatArray:
+    """Return what the user passed as an array of real numbers."""
+    if hasattr(sample_weight, "detach"):
+        sample_weight = sample_weight.detach().cpu().numpy()
+    try:
+        if np.iscomplexobj(sample_weight):
+            raise TypeError  # numpy would leave the imaginary part out
+        return np.asarray(sample_weight, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"sample_weight must be at most {_LARGEST:g}, got {shown(sample_weight)}."
+        ) from None
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"sample_weight must hold real numbers, got {sample_weight!r}."
+        ) from None
 
 
 def _by_class(
