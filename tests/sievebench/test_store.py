@@ -94,6 +94,31 @@ NO_RECORDS = [
     json.dumps({**json.loads(DONE.to_json()), "runs": [3]}),
     json.dumps({**json.loads(DONE.to_json()), "facts": 3}),
     json.dumps({**json.loads(DONE.to_json()), "spec": []}),
+    "[" * 100_000,
+]
+
+
+def changed(*place, value):
+    """Return a record as text with another value in one place."""
+    values = json.loads(DONE.to_json())
+    inner = values
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    return json.dumps(values)
+
+
+NO_RECORDS += [
+    *(changed("status", value=value) for value in ([], "over")),
+    *(changed("seconds", value=value) for value in ("1", None, True, [])),
+    *(changed("facts", "n_rows", value=value) for value in ("3", 1.5, None)),
+    *(changed("facts", "metric", value=value) for value in (3, None)),
+    *(changed("runs", 0, "score", value=value) for value in ("high", [0.5], True)),
+    *(changed("runs", 0, "kept", value=value) for value in ("123", [0.5], [[1]])),
+    *(changed("spec", "seeds", value=value) for value in ([0, "1"], "01", 3)),
+    *(changed("spec", "n_trials", value=value) for value in ("0", None)),
+    *(changed("spec", "selector_settings", value=value) for value in ([], None)),
+    *(changed(name, value=[1]) for name in ("environment", "tuning", "reason")),
 ]
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from sievebench.environment import describe_environment
 from sievebench.run_spec import RunSpec
+from sievebench.store._kinds import check_kinds
 
 Status = Literal["done", "failed", "timeout", "skipped"]
 STATUSES: tuple[Status, ...] = ("done", "failed", "timeout", "skipped")
@@ -186,14 +187,19 @@ class RunRecord:
         ValueError
             If the text is not a record of this version.
         """
-        values = json.loads(text)
+        try:
+            values = json.loads(text)
+        except RecursionError as error:
+            raise ValueError("it is nested too deeply.") from error
         if not isinstance(values, dict) or values.get("version") != VERSION:
             raise ValueError(f"not a record of version {VERSION}.")
         del values["version"], values["key"]
         values["spec"] = RunSpec.from_dict(values["spec"])
         values["facts"] = values["facts"] and DatasetFacts(**values["facts"])
         values["runs"] = tuple(RunResult.from_dict(run) for run in values["runs"])
-        return cls(**values)
+        record = cls(**values)
+        check_kinds(record)
+        return record
 
 
 def _on_one_line(found: re.Match[str]) -> str:
