@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import re
 from dataclasses import replace
 
@@ -176,3 +177,14 @@ def test_table_is_what_the_analysis_expects():
     last = table.iloc[3]
     assert (last["status"], last["reason"]) == ("failed", "E: no")
     assert math.isnan(last["score"])
+
+
+def test_old_parts_of_records_are_removed_and_new_ones_stay(tmp_path):
+    store = Store(tmp_path)
+    path = store.write(DONE)
+    old, new = (path.with_name(f"{path.name}.part-{pid}") for pid in (1, 2))
+    for part in (old, new):
+        part.write_text("{")
+    os.utime(old, (0, 0))
+    store.make()
+    assert sorted(path.parent.iterdir()) == [path, new]

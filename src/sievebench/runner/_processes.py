@@ -21,6 +21,7 @@ from sievebench.store import RunRecord, Status, Store
 Progress = Callable[[RunSpec, str, float], None]
 
 _TICK_SECONDS = 1.0
+_FAREWELL_SECONDS = 5.0
 
 
 @dataclass
@@ -78,7 +79,7 @@ class ProcessRunner:
             for worker in self._workers:
                 worker.process.kill()
             for worker in self._workers:
-                _kill(worker)
+                self._clear_away(worker)
 
     def _add_worker(self) -> None:
         """Start a process that Ctrl-C does not reach: this one decides."""
@@ -125,8 +126,9 @@ class ProcessRunner:
         if not todo:
             with suppress(OSError):
                 worker.pipe.send(None)
-            worker.process.join()
-            worker.pipe.close()
+            worker.process.join(_FAREWELL_SECONDS)
+            # One that waits for a thread that a selector left would never end.
+            self._clear_away(worker)
             self._workers.remove(worker)
             return
         worker.spec, worker.started = todo.pop(), time.monotonic()
@@ -149,13 +151,13 @@ class ProcessRunner:
             seconds = time.monotonic() - worker.started
             if worker.spec is None or seconds < self._limit or worker.pipe.poll():
                 continue
-            _kill(worker)
+            self._clear_away(worker)
             self._give_up(worker, "timeout", f"took more than {self._limit:g} s")
             self._replace(worker, todo)
 
     def _replace(self, worker: _Worker, todo: list[RunSpec]) -> None:
         """Clear away a worker that ended or was late, and start another if needed."""
-        _kill(worker)
+        self._clear_away(worker)
         self._workers.remove(worker)
         if worker.spec is not None:
             reason = f"its process ended with code {worker.process.exitcode}"
@@ -167,6 +169,12 @@ class ProcessRunner:
             )
         if len(todo) > 0:
             self._add_worker()
+
+    def _clear_away(self, worker: _Worker) -> None:
+        """End a process at once, and remove the record it may have half written."""
+        _kill(worker)
+        if worker.spec is not None and worker.process.pid is not None:
+            self._store.forget_part(worker.spec, worker.process.pid)
 
     def _give_up(self, worker: _Worker, status: Status, reason: str) -> None:
         """Write the record that the worker cannot write, unless it just did."""

@@ -1,12 +1,16 @@
 """A folder of records: written whole or not at all, read back in any order."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryFile
 
 from sievebench.run_spec import RunSpec
 from sievebench.store._record import RunRecord
+
+# A record is written in much less time.
+_OLD_SECONDS = 3600.0
 
 
 class Store:
@@ -36,7 +40,7 @@ class Store:
         """
         path = self.path_of(record.spec)
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f"{path.name}.part-{os.getpid()}")
+        part = self._part_of(record.spec, os.getpid())
         with part.open("w", encoding="utf-8") as stream:
             stream.write(record.to_json())
             stream.flush()
@@ -44,17 +48,33 @@ class Store:
         part.replace(path)
         return path
 
+    def _part_of(self, spec: RunSpec, pid: int) -> Path:
+        """Return the other name, of the process that writes."""
+        path = self.path_of(spec)
+        return path.with_name(f"{path.name}.part-{pid}")
+
+    def forget_part(self, spec: RunSpec, pid: int) -> None:
+        """Remove what a process that was killed had written of a record."""
+        self._part_of(spec, pid).unlink(missing_ok=True)
+
     def read(self, spec: RunSpec) -> RunRecord | None:
         """Return the record of a cell, None if there is none."""
         path = self.path_of(spec)
         return _read(path) if path.is_file() else None
 
     def make(self) -> None:
-        """Make the folder of the records, or raise OSError if none can be written."""
+        """Make the folder of the records, or raise OSError if none can be written.
+
+        What processes that were killed long ago had half written is removed.
+        """
         folder = self.folder / "records"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             TemporaryFile(dir=folder).close()
+            for part in folder.glob("*.json.part-*"):
+                # By age, not by process: another machine may share the folder.
+                if time.time() - part.stat().st_mtime > _OLD_SECONDS:
+                    part.unlink(missing_ok=True)
         except OSError as error:
             raise type(error)(
                 f"no record can be written into {folder}: {error.strerror}."
