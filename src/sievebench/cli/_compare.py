@@ -1,6 +1,7 @@
 """``sievebench compare``: selectors on a table of one's own."""
 
 import argparse
+import os
 import sys
 import time
 from itertools import chain
@@ -157,6 +158,8 @@ def _compare(options: argparse.Namespace) -> int:
     progress = _Progress(len(names), plan.n_folds, options.quiet)
     comparison = run_comparison(table, plan, progress)
     progress.close()
+    if comparison.is_interrupted and not any(r.folds for r in comparison.results):
+        raise KeyboardInterrupt  # files of an earlier comparison stay as they are
     _show(comparison, options)
     if comparison.is_interrupted:
         return INTERRUPTED
@@ -165,14 +168,16 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Refuse, before any work is done, a file that cannot or should not be written."""
-    taken = {Path(options.table).resolve(): "the table itself"}
+    # Not Path.resolve: it raises RuntimeError for links that lead to themselves.
+    taken = {os.path.realpath(options.table): "the table itself"}
     for option, path in (("--csv", options.csv), ("--html", options.html)):
         if path is None:
             continue
         check_output(option, path)
-        if path.resolve() in taken:
-            raise OutputError(f"{option}: {str(path)!r} is {taken[path.resolve()]}.")
-        taken[path.resolve()] = f"the file of {option}"
+        real = os.path.realpath(path)
+        if real in taken:
+            raise OutputError(f"{option}: {str(path)!r} is {taken[real]}.")
+        taken[real] = f"the file of {option}"
 
 
 def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
