@@ -359,3 +359,27 @@ def test_interrupt_ends_with_one_line_and_no_files(wait):
     assert error.splitlines()[-1] == "featuresieve: interrupted"
     assert "Traceback" not in error
     assert files() == ["large.csv", "plain.csv"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["select", "a\0b.csv", "--target", "y"],
+        ["select", "a.csv", "--target", "y", "--save", "a\0b"],
+        ["apply", "a\0b", "a.csv", "--out", "c.csv"],
+    ],
+)
+def test_word_with_a_nul_is_refused_in_one_line(capsys, words):
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert r"must not hold a NUL character, got 'a\x00b" in line
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")
+@pytest.mark.parametrize("option", ["--out", "--json", "--save", "--plot"])
+def test_link_that_leads_to_itself_is_refused_before_any_work(tmp_path, capsys, option):
+    loops = [tmp_path / "one.csv", tmp_path / "two.csv"]
+    loops[0].symlink_to(loops[1])
+    loops[1].symlink_to(loops[0])
+    assert main(["select", "none.csv", "--target", "y", option, str(loops[0])]) == 2
+    assert "one.csv is a link that leads to itself" in capsys.readouterr().err

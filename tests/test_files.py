@@ -260,3 +260,12 @@ def test_large_file_whose_header_does_not_fit_is_not_read(tmp_path):
         FileFormatError, match=r"arrays need .* 3,2\d\d,\d\d\d,\d\d\d are"
     ):
         featuresieve.load(path)
+
+
+def test_path_with_a_nul_is_refused_by_name():
+    selector = quick(AutoNFSClassifier).fit(*class_table())
+    for use in (selector.save, featuresieve.load, selector.to_json):
+        with pytest.raises(ValueError, match=r"path must not hold a NUL .*'a\\x00b'"):
+            use("a\0b")
+    with pytest.raises(ValueError, match="checkpoint must not hold a NUL"):
+        quick(AutoNFSClassifier, checkpoint="a\0b").fit(*class_table())

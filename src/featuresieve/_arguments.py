@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from torch import nn
 
+from featuresieve._atomic_file import check_no_nul
 from featuresieve._candidates import Bounds
 from featuresieve._columns import SCALINGS
 from featuresieve._device import resolve_device
@@ -123,7 +124,8 @@ def check_checkpoint(value: Any) -> None:
         raise TypeError(
             f"checkpoint must be the path of a file, or None, got {value!r}."
         )
-    if not path or "\0" in path or not _is_place_for_a_file(path):
+    check_no_nul("checkpoint", path)
+    if not path or not _is_place_for_a_file(path):
         raise ValueError(
             "checkpoint must be the path of a file in a folder that exists, got "
             f"{value!r}."

@@ -22,6 +22,7 @@ def write_atomically(
     draft_suffix : str, default=".part"
         How the name of the new file ends before it takes its own.
     """
+    check_no_nul("path", path)
     # A link is written through, not replaced.
     target = Path(os.path.realpath(path))
     if target.is_dir():
@@ -41,6 +42,19 @@ def write_atomically(
         with contextlib.suppress(FileNotFoundError):
             Path(name).unlink()
         raise
+
+
+def check_no_nul(name: str, path: str | os.PathLike[str]) -> None:
+    """Refuse a path that the system cannot be asked for, and say which argument it is.
+
+    Parameters
+    ----------
+    name : str
+        Of the argument.
+    path : str or path-like
+    """
+    if "\0" in os.fsdecode(path):
+        raise ValueError(f"{name} must not hold a NUL character, got {str(path)!r}.")
 
 
 def draft_prefix(target: Path) -> str:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from featuresieve._atomic_file import check_no_nul
 from featuresieve._file_checks import MAX_JSON_VALUES, Fields, parse_json, require
 
 MAX_FILE_BYTES = 4 * 2**30
@@ -80,6 +81,7 @@ def unpack(
     header : dict
     arrays : dict of str to array
     """
+    check_no_nul("path", path)
     mode = Path(path).stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(f"path must name a file, got the folder {path}.")

@@ -19,6 +19,8 @@ from featuresieve._command_parser import Parser, build_parser
 from featuresieve.process import (
     CLEAR_LINE,
     INTERRUPTED,
+    NulError,
+    check_words,
     interrupts_delayed,
     printable_output,
     run_as_process,
@@ -76,6 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     """Run the command that the words name."""
     parser = build_parser()
+    _check_words(words)
     try:
         given = parser.parse_args(words)
     except SystemExit as done:  # --help and --version
@@ -85,6 +88,14 @@ def _run(words: list[str]) -> int:
     if given.command == "apply":
         return _apply(given)
     return _select(_select_options(given, parser))
+
+
+def _check_words(words: list[str]) -> None:
+    """Refuse words that no path can be."""
+    try:
+        check_words(words)
+    except NulError as error:
+        raise UsageError(str(error)) from None
 
 
 def _failed(message: str, status: int, words: list[str]) -> int:
@@ -141,6 +152,7 @@ def _from_config(path: str, parser: Parser) -> dict[str, Any]:
         if isinstance(value, str)
     ]
     try:
+        _check_words(words)
         checked = vars(parser.parse_args(["select", "-", *words]))
     except UsageError as error:
         raise UsageError(f"--config: {path}: {error}") from error

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
 from types import FrameType
 from typing import Any
@@ -15,6 +15,8 @@ from featuresieve._interrupts import interrupts_delayed
 __all__ = [
     "CLEAR_LINE",
     "INTERRUPTED",
+    "NulError",
+    "check_words",
     "interrupts_delayed",
     "printable",
     "printable_output",
@@ -83,6 +85,26 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     if not callable(interrupt):  # it is ignored, as shells have it in the background
         raise KeyboardInterrupt
     interrupt(number, frame)
+
+
+class NulError(ValueError):
+    """A word of a command line that no path can be."""
+
+
+def check_words(words: Iterable[str]) -> None:
+    """Refuse words with a NUL, which end as errors without the name of the file.
+
+    Parameters
+    ----------
+    words : iterable of str
+
+    Raises
+    ------
+    NulError
+    """
+    for word in words:
+        if "\0" in word:
+            raise NulError(f"an argument must not hold a NUL character, got {word!r}.")
 
 
 def was_interrupted(error: BaseException | None) -> bool:

@@ -43,3 +43,23 @@ def test_link_that_leads_to_itself_is_one_line(file, tmp_path, capsys, words):
     assert main(["compare", *words, "--target", "target"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "loop.csv" in line
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["compare", "a\0b.csv", "--target", "y"],
+        ["compare", "a.csv", "--target", "y", "--html", "a\0b.html"],
+        ["run", "a\0b.toml"],
+        ["run", "a.toml", "--out", "a\0b"],
+        ["collect", "a\0b", "--out", "c.csv"],
+        ["collect", "a", "--out", "a\0b.csv"],
+        ["report", "a\0b", "--list"],
+        ["data", "list", "a\0b"],
+    ],
+)
+def test_word_with_a_nul_is_refused_in_one_line(capsys, words):
+    assert main(words) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("sievebench: error: an argument must not hold a NUL")
+    assert r"'a\x00b" in line

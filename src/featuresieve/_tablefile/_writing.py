@@ -74,7 +74,7 @@ class Drafts:
         Path
             With the same ending.
         """
-        path = Path(name).expanduser().resolve()
+        path = Path(os.path.realpath(Path(name).expanduser()))
         if path.exists() and not path.is_file():
             return path
         number = len(self._renamings)
@@ -139,6 +139,8 @@ def check_output(option: str, name: str, endings: Sequence[str] = ()) -> None:
     if name == "-":
         return
     path = Path(name).expanduser()
+    if Path(os.path.realpath(path)).is_symlink():
+        raise TableFileError(f"{option}: {name} is a link that leads to itself.")
     if path.is_dir():
         raise TableFileError(f"{option}: {name} is a folder.")
     if not path.parent.is_dir():

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 
 from featuresieve.process import (
     INTERRUPTED,
+    NulError,
+    check_words,
     printable_output,
     run_as_process,
     was_interrupted,
@@ -41,14 +43,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     try:
-        options = _parser().parse_args(arguments)
+        words = sys.argv[1:] if arguments is None else list(arguments)
+        check_words(words)
+        options = _parser().parse_args(words)
         return int(options.run(options))
     except KeyboardInterrupt:  # before anything was finished
         return _interrupted()
     except Exception as error:
         if was_interrupted(error):
             return _interrupted()
-        if isinstance(error, OSError):
+        if isinstance(error, OSError | NulError):
             print(f"sievebench: error: {error}", file=sys.stderr)
             return 2
         traceback.print_exc()
