@@ -45,7 +45,7 @@ def test_fuzz_truncated_files_are_refused(path, file):
 def test_fuzz_lengthened_files_are_refused(file):
     data = CLASSIFIER.read_bytes()
     for more in (b"\0", b" ", b"\0" * 8, data):
-        assert_refused(file, data + more, "arrays need")
+        assert_refused(file, data + more, "not that of its arrays")
 
 
 def test_fuzz_flipped_bytes_are_refused(file):

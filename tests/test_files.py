@@ -256,9 +256,7 @@ def test_large_file_whose_header_does_not_fit_is_not_read(tmp_path):
     quick(n_epochs=1).fit(*class_table()).save(path)
     with path.open("r+b") as file:
         file.truncate(3 * 2**30)
-    with pytest.raises(
-        FileFormatError, match=r"arrays need .* 3,2\d\d,\d\d\d,\d\d\d are"
-    ):
+    with pytest.raises(FileFormatError, match="its size is not that of its arrays"):
         featuresieve.load(path)
 
 

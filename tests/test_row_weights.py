@@ -158,3 +158,12 @@ def test_class_weight_that_is_a_series_is_refused_by_name():
     weights = pd.Series({0: 1.0, 1: 2.0})
     with pytest.raises(ValueError, match="class_weight must be a dict, 'balanced' or"):
         row_weights(None, weights, np.array([0, 1]), 2)
+
+
+@pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+@pytest.mark.parametrize("balance", ["auto", "price", 0.1])
+def test_one_row_of_weight_one_is_enough_for_values(balance):
+    X, y = value_table()
+    weights = np.eye(len(y))[3]
+    selector = AutoNFSRegressor(balance, n_epochs=2, random_state=0)
+    assert np.isfinite(selector.fit(X, y, sample_weight=weights).predict(X)).all()

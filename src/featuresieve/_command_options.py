@@ -227,6 +227,6 @@ def _numbers(label: str, value: Any) -> dict[str, float]:
     )
     if not is_table:
         raise UsageError(
-            f"{label} must be a table of finite numbers >= 0, got {shown(value)}."
+            f"{label} must be a table of numbers, finite and >= 0, got {shown(value)}."
         )
     return {name: float(number) for name, number in value.items()}

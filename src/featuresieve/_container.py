@@ -185,8 +185,8 @@ def _check_arrays(entries: dict[str, Any], n_bytes: int) -> None:
         total += n_own
     require(
         total == n_bytes,
-        f"its arrays need {total:,} bytes, and {n_bytes:,} are there: it is truncated, "
-        "or was changed or damaged after it was written.",
+        "its size is not that of its arrays: it is truncated, or was changed or "
+        "damaged after it was written.",
     )
 
 

@@ -20,7 +20,7 @@ def as_usual(column: Any) -> Any:
         if str(kind).startswith("run_end_encoded"):
             return as_usual(pc.run_end_decode(column))
         usual = _usual_type(kind)
-        return column if usual is kind else column.cast(usual)
+        return column if usual == kind else column.cast(usual)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return column
 
@@ -31,7 +31,7 @@ def _usual_type(kind: Any) -> Any:
         return _usual_type(kind.storage_type)
     if pa.types.is_dictionary(kind):
         usual = _usual_type(kind.value_type)
-        return kind if usual is kind.value_type else usual
+        return kind if usual == kind.value_type else usual
     return _USUAL.get(str(kind), kind)
 
 
