@@ -114,3 +114,12 @@ def test_columns_alike_but_for_their_rows_are_told_apart_by_the_target():
     expected = np.concatenate(order_of(X, y=y))
     swapped = np.concatenate(order_of(X[:, [1, 0]], y=y))
     np.testing.assert_array_equal(np.array([1, 0])[swapped], expected)
+
+
+def test_a_cell_alone_in_its_sparse_column_is_told_from_no_cell():
+    X = sparse.csr_array(np.array([[1, 0], [0, 0]], dtype=np.float32))
+    rows, y = np.arange(2), np.zeros(2)
+    hashes = canonical.row_hashes(X, rows, y)
+    digests = canonical.feature_digests(X, rows, hashes, np.arange(2))
+    assert hashes[0] != hashes[1]
+    assert digests[0] != digests[1]

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
@@ -167,3 +168,15 @@ def test_one_row_of_weight_one_is_enough_for_values(balance):
     weights = np.eye(len(y))[3]
     selector = AutoNFSRegressor(balance, n_epochs=2, random_state=0)
     assert np.isfinite(selector.fit(X, y, sample_weight=weights).predict(X)).all()
+
+
+@pytest.mark.parametrize("far", [1e10, 1e30, 1e300])
+def test_the_target_of_a_row_that_does_not_count_may_be_far_out(far):
+    X, y = value_table()
+    weights = np.ones(len(y))
+    weights[0] = 0
+    selector = AutoNFSRegressor(0.01, n_epochs=2, random_state=0)
+    expected = clone(selector).fit(X, y, sample_weight=weights).logits_
+    y[0] = far
+    found = selector.fit(X, y, sample_weight=weights).logits_
+    np.testing.assert_array_equal(found, expected)

@@ -20,12 +20,14 @@ Digest = tuple[int, ...]
 # Values that agree to three decimals count as equal, so that the last digits of a
 # mean or spread, which depend on the order of summation, do not matter.
 _RESOLUTION = 1024.0
+_LARGEST = np.float32(2.0**52)
 _COLUMNS_AT_ONCE = 16
 # Up to this many rows, a call for each column takes longer than its work.
 _FEW_ROWS = 4096
 _CELLS_AT_ONCE = 1 << 16
 # A row that occurs more often is no copy, but one of few possible ones.
 _MOST_EQUAL_ROWS = 10
+_OFFSET = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
@@ -49,7 +51,9 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
         cells, of_row = _hash(_whole(encoded.data)), _rows_of_cells(encoded)
         by_column = np.zeros(encoded.shape[1], dtype=np.uint64)
         np.add.at(by_column, encoded.indices, cells * counts[of_row])
-        np.add.at(hashes, of_row, _hash(cells ^ by_column[encoded.indices]))
+        # A cell that is alone in its column is the sum of it: the offset tells it from
+        # no cell.
+        np.add.at(hashes, of_row, _hash((cells ^ by_column[encoded.indices]) + _OFFSET))
         return hashes
     if encoded.shape[0] <= _FEW_ROWS:
         for block in _blocks(encoded):
@@ -277,7 +281,8 @@ def _rows_of_cells(encoded: Any) -> IndexArray:
 
 def _whole(values: npt.NDArray[np.float32]) -> HashArray:
     """Return values as whole numbers of a fixed resolution."""
-    whole = np.rint(values * np.float32(_RESOLUTION))
+    # Targets of rows that do not count may be too large for an integer.
+    whole = np.rint(values.clip(-_LARGEST, _LARGEST) * np.float32(_RESOLUTION))
     return np.asarray(whole.astype(np.int64).view(np.uint64))
 
 

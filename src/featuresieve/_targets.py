@@ -21,6 +21,7 @@ from featuresieve._problem import Task
 # compressed, so that a handful of rows does not decide which columns are kept.
 _HEAVY_SHARE = 0.5
 _LARGEST = 1e300
+_FARTHEST = 1e30  # spreads from the mean, within float32
 _NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
 _MOMENTS = (datetime.date, np.datetime64)
 _SPANS = (datetime.timedelta, np.timedelta64)
@@ -97,8 +98,9 @@ class ValueCode:
             values[:, k] = np.arcsinh(
                 values[:, k] / self.widths[k] - self.centres[k] / self.widths[k]
             )
-        scaled = values / self.spreads - self.means / self.spreads
-        return np.asarray(scaled.astype(np.float32))
+        with np.errstate(over="ignore"):  # rows that do not count may be far out
+            scaled = values / self.spreads - self.means / self.spreads
+        return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32))
 
     def decode(self, outputs: FloatArray) -> FloatArray:
         """Return predictions in the units of y from mean outputs, (rows, outputs)."""
