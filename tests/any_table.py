@@ -15,7 +15,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from any_arrays import arrays, object_tables, sparse_matrices, tensors
-from any_columns import NAN, NOT_YET, REFUSED, TAKEN, TEXTS, cells, holes_of
+from any_columns import NAN, REFUSED, TAKEN, TEXTS, cells, holes_of
 from any_target import class_targets, value_targets, weights_of
 
 CONTAINERS = (
@@ -140,7 +140,7 @@ def frames(draw, container, n_rows, n_columns, rng):
     else:
         if n_columns > 1 and draw(st.integers(0, 9)) == 9:
             labels[0], faults = labels[1], ["labels twice"]
-        is_batch = "record batch" not in NOT_YET and draw(st.booleans())
+        is_batch = draw(st.booleans())
         form = pa.RecordBatch if is_batch else pa.Table
         X = form.from_arrays(columns, names=labels)
     if library != "pyarrow" and draw(st.integers(0, 9)) == 9:

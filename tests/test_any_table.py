@@ -219,7 +219,8 @@ def assert_same_table(found, expected, check_column_type="equiv"):
 def values_in(X):
     if isinstance(X, torch.Tensor) and X.layout != torch.strided:
         X = X.to_dense()
-    return repr([list(row) for row in (X.tolist() if hasattr(X, "tolist") else X)])
+    rows = X.tolist() if hasattr(X, "tolist") else X
+    return repr([list(row) if isinstance(row, tuple) else row for row in rows])
 
 
 def assert_columns_come_back(selector, case):

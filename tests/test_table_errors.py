@@ -199,3 +199,9 @@ def test_other_forms_are_known_by_the_names_of_their_classes():
 def test_only_a_numeric_array_has_a_matrix():
     with pytest.raises(TypeError, match="numeric array"):
         read_table(pd.DataFrame({"a": [1]})).matrix()
+
+
+def test_names_that_repeat_in_a_record_batch_are_named():
+    batch = pa.RecordBatch.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    with pytest.raises(ValueError, match="names of X must differ, got a more than"):
+        read_table(batch)

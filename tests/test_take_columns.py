@@ -212,3 +212,11 @@ def test_values_that_a_library_has_no_columns_for_are_refused():
     for X in (fractions, long, days):
         with pytest.raises(ValueError, match="do not fit into a frame of polars"):
             as_library("polars", X, np.array(["a"]))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_a_record_batch_becomes_the_frame_that_is_asked_for(library):
+    batch = pa.RecordBatch.from_pydict({"a": [1.0, 2.0], "b": ["x", "y"]})
+    frame = as_library(library, batch, np.array(["a", "b"]))
+    assert type(frame).__module__.split(".")[0] == library
+    assert list(frame["b"]) == ["x", "y"]

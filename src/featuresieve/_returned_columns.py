@@ -148,11 +148,9 @@ def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
         )
     frame = as_frame(X)
     if frame is not None:
-        frame = frame.to_native() if isinstance(X, nw.DataFrame) else X
-        made = nw.from_native(frame, eager_only=True)
-        if made.implementation.name.lower() == library:
-            return frame
-        return _converted(library, made, names)
+        if frame.implementation.name.lower() == library:
+            return frame.to_native()
+        return _converted(library, frame, names)
     values = as_array(X)
     if library == "pandas":
         import pandas as pd

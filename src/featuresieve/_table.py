@@ -200,15 +200,7 @@ def read_table(X: Any) -> Table:
 
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return X as a data frame of narwhals, or None if it is no data frame."""
-    try:
-        frame = nw.from_native(X, pass_through=True)
-    except DuplicateError:
-        names = getattr(X, "column_names", None) or list(X.columns)
-        repeated = sorted(str(name) for name, n in Counter(names).items() if n > 1)
-        raise ValueError(
-            f"the column names of X must differ, got {', '.join(repeated)} more than "
-            "once."
-        ) from None
+    frame = _from_native(X)
     if isinstance(frame, nw.DataFrame):
         return frame
     if isinstance(frame, nw.LazyFrame):
@@ -218,6 +210,19 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
         return _through_arrow(X)
     return None
+
+
+def _from_native(X: Any) -> Any:
+    """Return a frame of narwhals, or X itself; names that repeat are an error."""
+    try:
+        return nw.from_native(X, pass_through=True)
+    except DuplicateError:
+        names = getattr(X, "column_names", None) or list(X.columns)
+        repeated = sorted(str(name) for name, n in Counter(names).items() if n > 1)
+        raise ValueError(
+            f"the column names of X must differ, got {', '.join(repeated)} more than "
+            "once."
+        ) from None
 
 
 def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
@@ -231,7 +236,7 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
         raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
     is_stream = hasattr(X, "__arrow_c_stream__")
     read = pa.table(X) if is_stream else interchange.from_dataframe(X)
-    frame: nw.DataFrame[Any] = nw.from_native(read, eager_only=True)
+    frame: nw.DataFrame[Any] = _from_native(read)
     return frame
 
 
