@@ -103,6 +103,14 @@ class SquaredErrorLoss:
         return losses, residuals.mul_(2.0 / residuals.shape[-1])
 
 
+# The loss of each kind of task.
+LOSSES: dict[str, TaskLoss] = {
+    "classes": CrossEntropyLoss(),
+    "labels": LabelLoss(),
+    "values": SquaredErrorLoss(),
+}
+
+
 def normalized_weights(row_weights: Tensor, reduction: Reduction) -> Tensor:
     """Return weights whose weighted sum of row losses is the reduced loss.
 

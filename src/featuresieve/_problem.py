@@ -1,4 +1,4 @@
-"""A selection problem, encoded: the matrix, the target, and the loss to minimise."""
+"""A selection problem, encoded: the matrix, the target, the gates, the weights."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -8,12 +8,6 @@ import numpy.typing as npt
 
 from featuresieve._columns import Float32Array
 from featuresieve._gates import FloatArray, Gates, IndexArray
-from featuresieve._objective import (
-    CrossEntropyLoss,
-    LabelLoss,
-    SquaredErrorLoss,
-    TaskLoss,
-)
 
 Task = Literal["classes", "labels", "values"]
 
@@ -50,13 +44,6 @@ class Problem:
         if len(self.gates) == 0:
             plain = Gates.plain(int(self.features.shape[1]))
             object.__setattr__(self, "gates", plain)
-
-    @property
-    def loss(self) -> TaskLoss:
-        """Return the task loss."""
-        if self.task == "classes":
-            return CrossEntropyLoss()
-        return LabelLoss() if self.task == "labels" else SquaredErrorLoss()
 
     @property
     def n_rows(self) -> int:

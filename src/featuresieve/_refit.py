@@ -9,6 +9,7 @@ from torch import Tensor
 
 from featuresieve._gates import IndexArray
 from featuresieve._monitor import StageMonitor
+from featuresieve._objective import LOSSES
 from featuresieve._problem import Problem
 from featuresieve._resumable import State, array_of, number_array, number_of
 from featuresieve._row_roles import HeldOutSplit
@@ -173,7 +174,7 @@ class _Watch:
         n_candidates: int,
         n_repeats: int,
     ) -> None:
-        self._loss = problem.loss
+        self._loss = LOSSES[problem.task]
         self._shape = (len(splits), n_candidates, n_repeats)
         self._parts = [tensors_of(problem, settings, s.test_rows) for s in splits]
         held_out = np.concatenate([s.test_rows for s in splits])

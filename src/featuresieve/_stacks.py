@@ -14,6 +14,7 @@ from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._module_network import ModuleStack
 from featuresieve._monitor import StageMonitor
+from featuresieve._objective import LOSSES
 from featuresieve._problem import Problem
 from featuresieve._row_roles import RowArray, weight_sets
 from featuresieve._schedule import Schedule
@@ -212,7 +213,7 @@ def _task_stack(
 def _step_settings(problem: Problem, settings: Settings) -> StepSettings:
     """Return what the training step reads."""
     return StepSettings(
-        loss=problem.loss,
+        loss=LOSSES[problem.task],
         penalty=settings.penalty,
         noise=settings.noise,
         reduction=settings.reduction,
