@@ -36,6 +36,7 @@ LIBRARY_ORDER = [
     "_schedule",
     "_course",
     "_gumbel_sigmoid",
+    "_gate_tensors",
     "_gates",
     "_objective",
     "_masking_network",

@@ -5,7 +5,8 @@ import pytest
 import torch
 from scipy import sparse
 
-from featuresieve._gates import Gates, GateTensors
+from featuresieve._gate_tensors import GateTensors
+from featuresieve._gates import Gates
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._objective import LabelLoss, SelectionPenalty
 from featuresieve._sparse_rows import SparseRows
@@ -23,7 +24,14 @@ GATES = Gates(
 
 
 def tensors():
-    return GateTensors(GATES, dtype=torch.float64, device=CPU)
+    return GateTensors(
+        GATES.gate_of_column,
+        GATES.n_features_in_all,
+        GATES.costs,
+        GATES.is_forced,
+        dtype=torch.float64,
+        device=CPU,
+    )
 
 
 def test_plain_gates_are_one_column_each():

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from featuresieve._columns import Float32Array
-from featuresieve._gates import GateTensors
+from featuresieve._gate_tensors import GateTensors
 from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._module_network import ModuleStack
@@ -237,8 +237,15 @@ def _gate_data(
     features, targets = tensors_of(problem, settings, used)
     gates = None
     if not problem.gates.is_plain:
-        device = settings.device
-        gates = GateTensors(problem.gates, dtype=torch.float32, device=device)
+        own = problem.gates
+        gates = GateTensors(
+            own.gate_of_column,
+            own.n_features_in_all,
+            own.costs,
+            own.is_forced,
+            dtype=torch.float32,
+            device=settings.device,
+        )
     if is_shared and len(distinct) == 1 and problem.row_weights is None:
         return TrainingData(features, targets, gates=gates)
     gate_weights = None

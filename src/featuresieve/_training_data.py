@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from torch import Tensor
 
-from featuresieve._gates import GateTensors
+from featuresieve._gate_tensors import GateTensors
 from featuresieve._gumbel_sigmoid import NoiseKind
 from featuresieve._objective import (
     Reduction,
