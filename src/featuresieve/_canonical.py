@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 
 from featuresieve._gates import BoolArray, FloatArray, IndexArray
-from featuresieve._sparse_rows import is_sparse
 
 HashArray = npt.NDArray[np.uint64]
 Digest = tuple[int, ...]
@@ -47,7 +47,7 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
     """
     hashes = _target_hashes(targets)
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
-    if is_sparse(encoded):
+    if issparse(encoded):
         cells, of_row = _hash(_whole(encoded.data)), _rows_of_cells(encoded)
         by_column = np.zeros(encoded.shape[1], dtype=np.uint64)
         np.add.at(by_column, encoded.indices, cells * counts[of_row])
@@ -134,7 +134,7 @@ def _not_alone(hashes: HashArray) -> IndexArray:
 
 def _first_equal(table: Any) -> IndexArray:
     """Return for every row the first row with the same values in every column."""
-    if is_sparse(table):
+    if issparse(table):
         bounds = zip(table.indptr, table.indptr[1:], strict=False)
         keys = [
             table.indices[a:b].tobytes() + table.data[a:b].tobytes() for a, b in bounds
@@ -150,7 +150,7 @@ def _has_few_values(encoded: Any, rows: IndexArray) -> bool:
     possible = 1
     for j in range(encoded.shape[1]):
         column = encoded[:, [j]]
-        values = column.toarray()[rows, 0] if is_sparse(encoded) else column[rows, 0]
+        values = column.toarray()[rows, 0] if issparse(encoded) else column[rows, 0]
         possible *= len(np.unique(_whole(values)))
         if possible >= len(rows):
             return False
@@ -181,7 +181,7 @@ def feature_digests(
     """
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
     weights = hashes * counts
-    if is_sparse(encoded):
+    if issparse(encoded):
         sums = np.zeros(encoded.shape[1], dtype=np.uint64)
         terms = _whole(encoded.data) * weights[_rows_of_cells(encoded)]
         np.add.at(sums, encoded.indices, terms)

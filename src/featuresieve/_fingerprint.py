@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import torch
+from scipy.sparse import issparse
 
 from featuresieve._problem import Problem
-from featuresieve._sparse_rows import is_sparse
 from featuresieve._version import __version__
 
 # Arguments that the problem holds already, that may differ, or that are compared
@@ -61,7 +61,7 @@ def problem_digest(problem: Problem) -> str:
     digest = hashlib.blake2b(digest_size=16)
     features, gates = problem.features, problem.gates
     parts = [features]
-    if is_sparse(features):
+    if issparse(features):
         parts = [features.data, features.indices, features.indptr]
     parts += [problem.targets, problem.row_weights]
     parts += [gates.gate_of_column, gates.n_features, gates.costs, gates.is_forced]

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.sparse import issparse
 
 from featuresieve._columns import FloatArray
 from featuresieve._module_network import ModuleFactory, ModuleStack
-from featuresieve._sparse_rows import is_sparse
 from featuresieve._stack_trainer import TaskStack
 from featuresieve._surroundings import own_surroundings
 from featuresieve._task_network import StackedMLP
@@ -83,7 +83,7 @@ class Predictor:
         task_network: ModuleFactory,
     ) -> FloatArray:
         """Rebuild the user's module on the CPU and run it."""
-        if is_sparse(features):
+        if issparse(features):
             features = features.toarray()
         rows = torch.from_numpy(features)
         with own_surroundings(), torch.no_grad():

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
+from scipy.sparse import issparse
 
 from featuresieve._canonical import (
     canonical_rows,
@@ -18,7 +18,6 @@ from featuresieve._encoding import TableEncoder
 from featuresieve._gates import BoolArray, IndexArray
 from featuresieve._problem import Problem
 from featuresieve._row_weights import RowWeights
-from featuresieve._sparse_rows import is_sparse
 from featuresieve._table import Table
 from featuresieve._targets import Target
 from featuresieve._wishes import Wishes
@@ -116,23 +115,17 @@ def prepare(
 
 def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
     """Return some rows and columns, a row in one piece, as batches are read."""
-    if is_sparse(encoded):
+    if issparse(encoded):
         return encoded[rows][:, columns]
-    taken = _empty(len(rows), len(columns))
-    wanted, by_column = torch.from_numpy(rows), torch.from_numpy(encoded.T)
+    taken = np.empty((len(rows), len(columns)), dtype=np.float32)
     # A row of a block fills one line of the processor's cache. Memory of a first use
     # is expensive: the two blocks are used again and again.
-    block = _empty(encoded.shape[0], _BLOCK_COLUMNS)
-    picked = _empty(len(rows), _BLOCK_COLUMNS)
+    block = np.empty((encoded.shape[0], _BLOCK_COLUMNS), dtype=np.float32)
+    picked = np.empty((len(rows), _BLOCK_COLUMNS), dtype=np.float32)
     for start in range(0, len(columns), _BLOCK_COLUMNS):
         some = columns[start : start + _BLOCK_COLUMNS]
         for place, column in enumerate(some):
-            block[:, place] = by_column[column]
-        torch.index_select(block, 0, wanted, out=picked)
+            block[:, place] = encoded[:, column]
+        np.take(block, rows, axis=0, out=picked, mode="clip")
         taken[:, start : start + len(some)] = picked[:, : len(some)]
-    return taken.numpy()
-
-
-def _empty(n_rows: int, n_columns: int) -> torch.Tensor:
-    """Return memory, whatever the caller's default dtype and device are."""
-    return torch.empty((n_rows, n_columns), dtype=torch.float32, device="cpu")
+    return taken

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy import sparse
 from torch import Tensor
 
 
@@ -61,8 +60,3 @@ class SparseRows:
     def transposed_product(self, slope: Tensor) -> Tensor:
         """Return rows transposed times slope, (columns, width)."""
         return torch.from_numpy(np.asarray(self.table.T @ slope.numpy()))
-
-
-def is_sparse(table: Any) -> bool:
-    """Tell whether a table is one of scipy's sparse kinds."""
-    return bool(sparse.issparse(table))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import torch
+from scipy.sparse import issparse
 from torch import Tensor
 
 from featuresieve._columns import Float32Array
@@ -19,7 +20,7 @@ from featuresieve._problem import Problem
 from featuresieve._row_roles import RowArray, weight_sets
 from featuresieve._schedule import Schedule
 from featuresieve._settings import Settings
-from featuresieve._sparse_rows import SparseRows, is_sparse
+from featuresieve._sparse_rows import SparseRows
 from featuresieve._stack_trainer import StackTrainer, TaskStack
 from featuresieve._task_network import StackedMLP
 from featuresieve._training_data import StepSettings, TrainingData
@@ -305,7 +306,7 @@ def tensors_of(
     features, targets = problem.features, problem.targets
     if len(rows) < problem.n_rows:
         features, targets = features[rows], targets[rows]
-    if is_sparse(features):
+    if issparse(features):
         return SparseRows(features, settings.device), _to_device(targets, settings)
     return _to_device(features, settings), _to_device(targets, settings)
 
