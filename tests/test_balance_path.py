@@ -11,7 +11,7 @@ from scipy import stats
 
 from featuresieve import _balance_path
 from featuresieve._balance_path import _PATH_SHARE, BalanceSearch, fit_at_balance
-from featuresieve._candidates import Bounds, Rule, Votes, candidate_rules
+from featuresieve._candidates import Rule, Votes, candidate_rules
 from featuresieve._choice import Judgement
 from featuresieve._gates import Gates
 from featuresieve._history import History
@@ -27,6 +27,7 @@ from featuresieve._problem import Problem
 from featuresieve._refit import HeldOutLosses
 from featuresieve._row_roles import n_held_out_splits
 from featuresieve._settings import Settings
+from featuresieve._wishes import Bounds
 
 
 def make_problem(n_rows, n_columns=10, *, is_classification=False):

@@ -5,13 +5,13 @@ import pytest
 
 from featuresieve import _candidates
 from featuresieve._candidates import (
-    Bounds,
     Rule,
     Votes,
     candidate_rules,
     small_enough,
 )
 from featuresieve._gates import Gates
+from featuresieve._wishes import Bounds
 
 
 def votes_of(kept, logits=None):

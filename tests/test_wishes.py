@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve._candidates import Bounds, fill, nearest_count
+from featuresieve._candidates import fill
 from featuresieve._gates import Gates
-from featuresieve._wishes import wishes_from
+from featuresieve._wishes import Bounds, nearest_count, wishes_from
 from made_tables import class_table, value_table
 
 NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"]  # c and f matter

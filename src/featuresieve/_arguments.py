@@ -14,7 +14,6 @@ from sklearn.utils import check_random_state
 from torch import nn
 
 from featuresieve._atomic_file import check_no_nul
-from featuresieve._candidates import Bounds
 from featuresieve._columns import SCALINGS
 from featuresieve._device import resolve_device
 from featuresieve._gumbel_sigmoid import NOISE_KINDS
@@ -22,6 +21,7 @@ from featuresieve._masking_network import MASK_INITS
 from featuresieve._numbers import LARGEST_INTEGER, as_float, shown
 from featuresieve._objective import PENALTY_KINDS, REDUCTIONS, SelectionPenalty
 from featuresieve._settings import DECISIONS, GATE_ROWS, Settings
+from featuresieve._wishes import Bounds
 
 Arguments = ParamSpec("Arguments")
 

@@ -13,7 +13,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from featuresieve._arguments import as_called, bounds_from, draw_seed, settings_from
 from featuresieve._balance_path import SearchResult
 from featuresieve._callbacks import CallbackSupportMixin, with_callbacks
-from featuresieve._candidates import Bounds
 from featuresieve._column_kinds import shortened
 from featuresieve._doubts import warn_of_doubts
 from featuresieve._findings import feature_table, findings
@@ -37,7 +36,7 @@ from featuresieve._targets import (
     class_target,
     value_target,
 )
-from featuresieve._wishes import wishes_from
+from featuresieve._wishes import Bounds, wishes_from
 
 # Encoded tables up to this size stay with a fitted estimator, for `with_size`.
 _MOST_BYTES_KEPT = 2**28

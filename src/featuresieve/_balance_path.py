@@ -12,13 +12,11 @@ import numpy as np
 from scipy.stats import t as t_distribution
 
 from featuresieve._candidates import (
-    Bounds,
     Rule,
     Votes,
     candidate_rules,
     fewest_rule,
     fill,
-    nearest_count,
     prefix_sizes,
     small_enough,
     votes_of,
@@ -38,6 +36,7 @@ from featuresieve._row_roles import (
 )
 from featuresieve._settings import Settings
 from featuresieve._stacks import GateRun, train_gates
+from featuresieve._wishes import Bounds, nearest_count
 
 _TEST_FRACTION = 0.2
 # Shares of max_time after which the path, and the refits, must be done.

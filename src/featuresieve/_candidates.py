@@ -1,6 +1,5 @@
 """Candidate sets: rules that turn the votes of a gated stack into gates to open."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +12,7 @@ from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
 from featuresieve._gumbel_sigmoid import threshold_mask, vote_mask
 from featuresieve._settings import Settings
 from featuresieve._stacks import GateRun
+from featuresieve._wishes import Bounds, nearest_count
 
 # Sizes of ranked candidates grow by this factor.
 _SIZE_RATIO = 1.3
@@ -21,15 +21,6 @@ _SIZE_RATIO = 1.3
 _TRUST, _REACH = 1.6, 2.5
 # Networks times columns of refits that take a moment.
 _MOST_SMALL = 2**18
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """How many features may be kept, and how many exactly if that is given."""
-
-    least: int = 1
-    most: int = 2**31
-    exactly: int | None = None
 
 
 @dataclass(frozen=True)
@@ -193,25 +184,6 @@ def prefix_sizes(ranked: IndexArray, gates: Gates, bounds: Bounds) -> list[int]:
     return [int(s) for s in sizes[is_allowed & (sizes >= gates.is_forced.sum())]]
 
 
-def nearest_count(gates: Gates, bounds: Bounds) -> int:
-    """Return the smallest count of features within bounds that whole gates allow.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
-    forced = gates.count(np.flatnonzero(gates.is_forced))
-    reachable = _sums(gates.n_features[~gates.is_forced]) << forced
-    most = min(bounds.most, gates.n_features_in_all)
-    for count in range(max(bounds.least, forced, 1), most + 1):
-        if reachable >> count & 1:
-            return count
-    raise ValueError(
-        f"no set of whole groups has between {bounds.least} and {bounds.most} features."
-    )
-
-
 def fill(ranked: IndexArray, gates: Gates, count: int) -> IndexArray:
     """Return the best ranked gates that open exactly `count` features, ascending.
 
@@ -228,14 +200,6 @@ def fill(ranked: IndexArray, gates: Gates, count: int) -> IndexArray:
             left -= size
     assert left == 0
     return np.sort(np.array(chosen, dtype=np.intp))
-
-
-def _sums(sizes: Sequence[int] | IndexArray) -> int:
-    """Return the sums of all subsets of `sizes`, as the bits of an integer."""
-    sums = 1
-    for size in sizes:
-        sums |= sums << int(size)
-    return sums
 
 
 def _is_within(count: int, bounds: Bounds) -> bool:

@@ -8,12 +8,12 @@ from typing import Any
 import torch
 
 from featuresieve._callbacks import CallbackObserver
-from featuresieve._candidates import Bounds
 from featuresieve._checkpoint import Checkpoint
 from featuresieve._fingerprint import fingerprint
 from featuresieve._monitor import FitMonitor, Observer
 from featuresieve._problem import Problem
 from featuresieve._progress import Progress
+from featuresieve._wishes import Bounds
 
 
 class LongWork:

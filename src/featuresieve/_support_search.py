@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from featuresieve._balance_path import BalanceSearch, SearchResult, fit_at_balance
-from featuresieve._candidates import Bounds
 from featuresieve._gates import IndexArray
 from featuresieve._long_work import LongWork
 from featuresieve._monitor import FitMonitor
@@ -14,6 +13,7 @@ from featuresieve._problem import Problem
 from featuresieve._refit import REFIT_SHARE
 from featuresieve._settings import Settings
 from featuresieve._stacks import PlainRun, train_plain
+from featuresieve._wishes import Bounds
 
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2

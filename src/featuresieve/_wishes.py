@@ -8,13 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from featuresieve._candidates import Bounds, nearest_count
 from featuresieve._canonical import Digest, canonical_groups
 from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
 from featuresieve._numbers import as_float, shown
 
 # Squared gradients of much larger ones overflow in float32, which opens the gates.
 _LARGEST_COST = 1e12
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How many features may be kept, and how many exactly if that is given."""
+
+    least: int = 1
+    most: int = 2**31
+    exactly: int | None = None
 
 
 @dataclass(frozen=True)
@@ -263,3 +271,30 @@ class _Finder:
         for feature in listed:
             mask[self.position(argument, feature)] = True
         return mask
+
+
+def nearest_count(gates: Gates, bounds: Bounds) -> int:
+    """Return the smallest count of features within bounds that whole gates allow.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    forced = gates.count(np.flatnonzero(gates.is_forced))
+    reachable = _sums(gates.n_features[~gates.is_forced]) << forced
+    most = min(bounds.most, gates.n_features_in_all)
+    for count in range(max(bounds.least, forced, 1), most + 1):
+        if reachable >> count & 1:
+            return count
+    raise ValueError(
+        f"no set of whole groups has between {bounds.least} and {bounds.most} features."
+    )
+
+
+def _sums(sizes: Sequence[int] | IndexArray) -> int:
+    """Return the sums of all subsets of `sizes`, as the bits of an integer."""
+    sums = 1
+    for size in sizes:
+        sums |= sums << int(size)
+    return sums
