@@ -22,9 +22,9 @@ from featuresieve._candidates import (
     votes_of,
 )
 from featuresieve._choice import Judgement
+from featuresieve._fit_run import Stages, Unwatched
 from featuresieve._gates import BoolArray, FloatArray, Gates, IndexArray
 from featuresieve._history import History
-from featuresieve._monitor import FitMonitor
 from featuresieve._prices import path_balances
 from featuresieve._problem import Problem
 from featuresieve._refit import HeldOutLosses, refit_candidates
@@ -115,7 +115,7 @@ def fit_at_balance(
     *,
     seed: int,
     deadline: float | None = None,
-    monitor: FitMonitor | None = None,
+    monitor: Stages | None = None,
 ) -> SearchResult:
     """Train members at one balance on all rows and let them vote."""
     balances = np.full(settings.n_members, balance)
@@ -128,7 +128,7 @@ def fit_at_balance(
         roles,
         seed=seed,
         deadline=deadline,
-        monitor=(monitor or FitMonitor()).stage("gates"),
+        monitor=(monitor or Unwatched()).stage("gates"),
     )
     votes = votes_of(run, settings, 1, seed, problem.gates, bounds)
     majority = np.flatnonzero(votes.frequency()[0] >= 0.5)
@@ -177,7 +177,7 @@ class BalanceSearch:
         `time.monotonic` value at which the fit began, by default now.
     max_time : float or None
         Seconds the whole fit may take.
-    monitor : FitMonitor or None
+    monitor : Stages or None
     """
 
     def __init__(
@@ -190,10 +190,10 @@ class BalanceSearch:
         seed: int,
         started: float | None = None,
         max_time: float | None = None,
-        monitor: FitMonitor | None = None,
+        monitor: Stages | None = None,
     ) -> None:
         self.problem, self.settings, self.bounds = problem, settings, bounds
-        self._monitor = monitor or FitMonitor()
+        self._monitor = monitor or Unwatched()
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
         self._started = time.monotonic() if started is None else started
         self.balances = path_balances(problem, settings)

@@ -7,7 +7,7 @@ from typing import Protocol
 from featuresieve._checkpoint import Checkpoint
 from featuresieve._exceptions import TrainingDivergedError
 from featuresieve._interrupts import HeldInterrupts
-from featuresieve._resumable import Resumable
+from featuresieve._resumable import FollowedTrainer, Resumable
 
 
 class Observer(Protocol):
@@ -26,16 +26,6 @@ class Observer(Protocol):
 
     def end_stage(self, is_done: bool) -> None:
         """Hear that the stage is over, or that an error ended it."""
-
-
-class FollowedTrainer(Resumable, Protocol):
-    """What a stage trains."""
-
-    step: int
-    planned_steps: int
-
-    def synchronize(self) -> None:
-        """Wait for the device."""
 
 
 class StageMonitor:

@@ -12,9 +12,9 @@ from featuresieve._arguments import bounds_from, draw_seed, settings_from
 from featuresieve._candidates import fill
 from featuresieve._choice import Judgement
 from featuresieve._findings import kept_findings
+from featuresieve._fit_run import Unwatched
 from featuresieve._gates import BoolArray
 from featuresieve._memory import memory_advice
-from featuresieve._monitor import FitMonitor
 from featuresieve._settings import Settings
 from featuresieve._support_search import train_predictor
 from featuresieve._surroundings import own_surroundings
@@ -140,7 +140,7 @@ class OtherSizes:
                 is_auto=other.balance == "auto",
                 seed=seed,
                 deadline=None if max_time is None else time.monotonic() + max_time,
-                monitor=FitMonitor(),
+                monitor=Unwatched(),
             )
         for name in _SHARED:
             if hasattr(self, name):

@@ -8,10 +8,9 @@ import numpy.typing as npt
 from torch import Tensor
 
 from featuresieve._gates import IndexArray
-from featuresieve._monitor import StageMonitor
 from featuresieve._objective import LOSSES
 from featuresieve._problem import Problem
-from featuresieve._resumable import State, array_of, number_array, number_of
+from featuresieve._resumable import Monitor, State, array_of, number_array, number_of
 from featuresieve._row_roles import HeldOutSplit
 from featuresieve._settings import Settings
 from featuresieve._stack_trainer import TaskStack, stack_outputs
@@ -117,7 +116,7 @@ def refit_candidates(
     n_repeats: int,
     seed: int,
     deadline: float | None = None,
-    monitor: StageMonitor | None = None,
+    monitor: Monitor | None = None,
 ) -> HeldOutLosses:
     """Train every candidate of every split; return losses on the held-out rows.
 
@@ -131,7 +130,7 @@ def refit_candidates(
         Networks per candidate and split; their losses are averaged.
     seed : int
     deadline : float or None
-    monitor : StageMonitor or None
+    monitor : Monitor or None
     """
     used = np.unique(np.concatenate([c for group in sets for c in group]))
     place = np.zeros(len(problem.gates), dtype=np.intp)

@@ -1,6 +1,7 @@
 """What a checkpoint holds of the things that take part in training: plain arrays."""
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -22,6 +23,29 @@ class Resumable(Protocol):
 
     def load_state_(self, state: State) -> None:
         """Become what `state` was taken from; a ValueError if that does not fit."""
+
+
+class FollowedTrainer(Resumable, Protocol):
+    """What a monitor sees of a trainer."""
+
+    step: int
+    planned_steps: int
+
+    def synchronize(self) -> None:
+        """Wait for the device."""
+
+
+class Monitor(Protocol):
+    """What follows the training of one stack: progress, callbacks, a checkpoint."""
+
+    def add(self, name: str, part: Resumable) -> None:
+        """Keep something in the checkpoint beside the trainer."""
+
+    def following(self, trainer: FollowedTrainer) -> AbstractContextManager[None]:
+        """Resume the trainer, follow it, and keep what it found."""
+
+    def after_step(self, trainer: FollowedTrainer) -> bool:
+        """Hear of a step; return whether to stop."""
 
 
 def with_prefix(prefix: str, state: State) -> State:

@@ -17,10 +17,10 @@ from featuresieve._gumbel_sigmoid import relaxed_mask, relaxed_mask_slope
 from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._module_network import ModuleStack
-from featuresieve._monitor import StageMonitor
 from featuresieve._noise import BlockNoise
 from featuresieve._resumable import (
     RUNNING,
+    Monitor,
     State,
     load_tensors_,
     number_array,
@@ -179,7 +179,7 @@ class StackTrainer:
         record_after: Sequence[float] = (1.0,),
         deadline: float | None = None,
         on_record: Callable[["StackTrainer"], None] | None = None,
-        monitor: StageMonitor | None = None,
+        monitor: Monitor | None = None,
     ) -> Schedule:
         """Train along a schedule.
 
@@ -193,7 +193,7 @@ class StackTrainer:
             after its first few steps have shown how fast it is.
         on_record : callable (trainer) -> None, or None
             Called after every entry.
-        monitor : StageMonitor or None
+        monitor : Monitor or None
             Follows the run: resumes it, reports on it, stops it.
 
         Returns
@@ -213,7 +213,7 @@ class StackTrainer:
         record_after: Sequence[float],
         deadline: float | None,
         on_record: Callable[["StackTrainer"], None] | None,
-        monitor: StageMonitor | None,
+        monitor: Monitor | None,
     ) -> Schedule:
         """Take the steps that are left."""
         take_step = self._step_function()

@@ -14,9 +14,9 @@ from featuresieve._gate_tensors import GateTensors
 from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
 from featuresieve._module_network import ModuleStack
-from featuresieve._monitor import StageMonitor
 from featuresieve._objective import LOSSES
 from featuresieve._problem import Problem
+from featuresieve._resumable import Monitor
 from featuresieve._row_roles import RowArray, weight_sets
 from featuresieve._schedule import Schedule
 from featuresieve._settings import Settings
@@ -74,7 +74,7 @@ def train_gates(
     *,
     seed: int,
     deadline: float | None = None,
-    monitor: StageMonitor | None = None,
+    monitor: Monitor | None = None,
 ) -> GateRun:
     """Train one gated network per balance.
 
@@ -88,7 +88,7 @@ def train_gates(
     seed : int
     deadline : float or None
         `time.monotonic` value.
-    monitor : StageMonitor or None
+    monitor : Monitor or None
     """
     used = _used_rows(problem, [rows for pair in row_roles for rows in pair])
     n_members, n_gates = len(balances), len(problem.gates)
@@ -131,7 +131,7 @@ def train_plain(
     record_after: Sequence[float] = (1.0,),
     on_record: Callable[[TaskStack, Tensor], None] | None = None,
     deadline: float | None = None,
-    monitor: StageMonitor | None = None,
+    monitor: Monitor | None = None,
 ) -> PlainRun:
     """Train one plain network per set of gates, each on its own rows.
 
@@ -147,7 +147,7 @@ def train_plain(
     on_record : callable (task, mask) -> None
         Called after these fractions of the run.
     deadline : float or None
-    monitor : StageMonitor or None
+    monitor : Monitor or None
     """
     n_members = len(sets)
     fit_rows = fit_rows or [np.arange(problem.n_rows)] * n_members

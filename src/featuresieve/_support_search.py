@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from featuresieve._balance_path import BalanceSearch, SearchResult, fit_at_balance
+from featuresieve._fit_run import FitRun, Stages
 from featuresieve._gates import IndexArray
-from featuresieve._long_work import LongWork
-from featuresieve._monitor import FitMonitor
 from featuresieve._prices import single_balance
 from featuresieve._problem import Problem
 from featuresieve._refit import REFIT_SHARE
@@ -25,7 +24,7 @@ def find_support(
     problem: Problem,
     settings: Settings,
     bounds: Bounds,
-    work: LongWork,
+    work: FitRun,
     *,
     balance: float | str,
     tolerance: float,
@@ -65,7 +64,7 @@ def train_predictor(
     is_auto: bool,
     seed: int,
     deadline: float | None,
-    monitor: FitMonitor,
+    monitor: Stages,
 ) -> PlainRun:
     """Refit the networks on the kept columns and all rows.
 
