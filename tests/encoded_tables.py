@@ -8,6 +8,7 @@ import polars as pl
 from scipy import sparse
 
 from featuresieve._encoding import TableEncoder
+from featuresieve._encoding_state import encoder_from_state, encoder_state
 from featuresieve._table import read_table
 
 # The encoded matrix is float32: half a unit in the last place of numbers up to 8.
@@ -58,5 +59,5 @@ def sparse_table(seed=0):
 
 
 def through_json(encoder):
-    description, arrays = encoder.state()
-    return TableEncoder.from_state(json.loads(json.dumps(description)), arrays)
+    description, arrays = encoder_state(encoder)
+    return encoder_from_state(json.loads(json.dumps(description)), arrays)

@@ -11,7 +11,7 @@ from encoded_tables import (
     sparse_table,
     through_json,
 )
-from featuresieve._encoding import TableEncoder
+from featuresieve._encoding_state import encoder_from_state, encoder_state
 
 NAN = float("nan")
 
@@ -107,10 +107,12 @@ HOSTILE = {
 
 @pytest.mark.parametrize("case", HOSTILE)
 def test_a_hostile_state_is_refused(case):
-    description, arrays = copy.deepcopy(fitted(mixed_frame(), "normal_scores").state())
+    description, arrays = copy.deepcopy(
+        encoder_state(fitted(mixed_frame(), "normal_scores"))
+    )
     HOSTILE[case](description, arrays)
     with pytest.raises(ValueError, match="not the state of an encoder"):
-        TableEncoder.from_state(description, arrays)
+        encoder_from_state(description, arrays)
 
 
 @pytest.mark.parametrize(
@@ -124,9 +126,9 @@ def test_a_hostile_state_is_refused(case):
     ],
 )
 def test_a_hostile_sparse_state_is_refused(name, value):
-    description, arrays = fitted(sparse_table()).state()
+    description, arrays = encoder_state(fitted(sparse_table()))
     with pytest.raises(ValueError, match="not the state of an encoder"):
-        TableEncoder.from_state(description, arrays | {name: value})
+        encoder_from_state(description, arrays | {name: value})
 
 
 def test_the_kinds_of_all_columns_survive_take_and_state():
@@ -137,17 +139,17 @@ def test_the_kinds_of_all_columns_survive_take_and_state():
 
 
 def test_a_state_without_kinds_is_that_of_numbers_or_of_an_early_version():
-    description, arrays = fitted(np.eye(3)).state()
+    description, arrays = encoder_state(fitted(np.eye(3)))
     assert "kinds" not in description
-    description, arrays = fitted(mixed_frame()).state()
+    description, arrays = encoder_state(fitted(mixed_frame()))
     del description["kinds"]
-    assert TableEncoder.from_state(description, arrays).kinds == ()
+    assert encoder_from_state(description, arrays).kinds == ()
 
 
 @pytest.mark.parametrize("nothing", [None, [], "x", 3])
 def test_what_is_no_state_at_all_is_refused(nothing):
-    description, arrays = fitted(np.eye(2)).state()
+    description, arrays = encoder_state(fitted(np.eye(2)))
     with pytest.raises(ValueError, match="not the state of an encoder"):
-        TableEncoder.from_state(nothing, arrays)
+        encoder_from_state(nothing, arrays)
     with pytest.raises(ValueError, match="not the state of an encoder"):
-        TableEncoder.from_state(description, nothing)
+        encoder_from_state(description, nothing)

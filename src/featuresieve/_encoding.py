@@ -17,7 +17,6 @@ from featuresieve._columns import (
     Scaling,
     root_mean_squares,
 )
-from featuresieve._encoding_state import StateReader, StateWriter
 from featuresieve._number_encoder import NumberEncoder
 from featuresieve._table import Table
 
@@ -290,53 +289,6 @@ class TableEncoder:
             sparse_features=self.sparse_features[taken],
             sparse_spreads=self.sparse_spreads[taken],
         )
-
-    def state(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return what `from_state` needs: a description for JSON, and arrays."""
-        writer = StateWriter()
-        described = []
-        for feature in self.features:
-            entry = {"feature": feature.feature, "kind": feature.kind}
-            if feature.name is not None:
-                entry["name"] = feature.name
-            described.append(entry | writer.add(feature.encoder))
-        description = {
-            "version": 1,
-            "n_features_in": self.n_features_in,
-            "is_sparse": self.is_sparse,
-            "features": described,
-        }
-        if self.kinds:
-            description["kinds"] = list(self.kinds)
-        arrays = writer.arrays()
-        if self.sparse_features is not None:
-            arrays = {
-                "sparse_features": self.sparse_features.astype(np.int64),
-                "sparse_spreads": self.sparse_spreads,
-            }
-        return description, arrays
-
-    @classmethod
-    def from_state(
-        cls, description: dict[str, Any], arrays: dict[str, Any]
-    ) -> "TableEncoder":
-        """Build an encoder from what `state` returned.
-
-        Raises
-        ------
-        ValueError
-            If the two do not describe an encoder.
-        """
-        reader = StateReader(description, arrays)
-        if reader.is_sparse:
-            positions, spreads = reader.sparse()
-            return cls(reader.n_features_in, (), positions, spreads)
-        features = tuple(
-            FeatureEncoder(entry.feature, entry.name, entry.kind, entry.encoder)
-            for entry in reader.entries()
-        )
-        kinds = reader.kinds()
-        return cls(reader.n_features_in, features, None, np.ones(0), kinds)
 
 
 def _feature(

@@ -4,7 +4,6 @@ What is read may come from anyone: nothing in it is believed before it is checke
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -13,12 +12,58 @@ import numpy.typing as npt
 from featuresieve._category_encoder import CategoryEncoder
 from featuresieve._column_kinds import Level
 from featuresieve._columns import ColumnScaler, FloatArray, IndexArray
+from featuresieve._encoding import FeatureEncoder, TableEncoder
 from featuresieve._number_encoder import DATE_PARTS, NUMBER_PARTS, NumberEncoder
 
 _KINDS = ("number", "boolean", "date", "category", "empty")
 
 
-class StateWriter:
+def encoder_state(encoder: TableEncoder) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return what `encoder_from_state` needs: a description for JSON, and arrays."""
+    writer = _StateWriter()
+    described = []
+    for feature in encoder.features:
+        entry = {"feature": feature.feature, "kind": feature.kind}
+        if feature.name is not None:
+            entry["name"] = feature.name
+        described.append(entry | writer.add(feature.encoder))
+    description = {
+        "version": 1,
+        "n_features_in": encoder.n_features_in,
+        "is_sparse": encoder.is_sparse,
+        "features": described,
+    }
+    if encoder.kinds:
+        description["kinds"] = list(encoder.kinds)
+    arrays = writer.arrays()
+    if encoder.sparse_features is not None:
+        arrays = {
+            "sparse_features": encoder.sparse_features.astype(np.int64),
+            "sparse_spreads": encoder.sparse_spreads,
+        }
+    return description, arrays
+
+
+def encoder_from_state(
+    description: dict[str, Any], arrays: dict[str, Any]
+) -> TableEncoder:
+    """Build an encoder from what `encoder_state` returned.
+
+    Raises
+    ------
+    ValueError
+        If the two do not describe an encoder.
+    """
+    reader = _StateReader(description, arrays)
+    if reader.is_sparse:
+        positions, spreads = reader.sparse()
+        return TableEncoder(reader.n_features_in, (), positions, spreads)
+    features = tuple(reader.features())
+    kinds = reader.kinds()
+    return TableEncoder(reader.n_features_in, features, None, np.ones(0), kinds)
+
+
+class _StateWriter:
     """Collects the numbers of encoders, one after the other."""
 
     def __init__(self) -> None:
@@ -64,18 +109,8 @@ class StateWriter:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Entry:
-    """One feature of a description."""
-
-    feature: int
-    name: str | None
-    kind: str
-    encoder: NumberEncoder | CategoryEncoder
-
-
-class StateReader:
-    """Reads what `StateWriter` wrote; anything else is a ValueError."""
+class _StateReader:
+    """Reads what `_StateWriter` wrote; anything else is a ValueError."""
 
     def __init__(self, description: Any, arrays: Any) -> None:
         _require(isinstance(description, dict), "the description is an object")
@@ -101,7 +136,7 @@ class StateReader:
         _require(bool((spreads > 0).all()), "scales are positive")
         return features.astype(np.intp), spreads
 
-    def entries(self) -> Iterator[Entry]:
+    def features(self) -> Iterator[FeatureEncoder]:
         """Yield the features; at the end no number may be left over."""
         features = self._description.get("features")
         _require(isinstance(features, list), "its features are a list")
@@ -113,7 +148,7 @@ class StateReader:
             _require(name is None or isinstance(name, str), "a name is text")
             _require(isinstance(kind, str) and kind in _KINDS, "its kind is known")
             read = self._category if kind == "category" else self._number
-            yield Entry(feature, name, kind, read(entry))
+            yield FeatureEncoder(feature, name, kind, read(entry))
         for key in ("means", "spreads", "knots", "scores", "n_knots", "shares"):
             dtype = np.int64 if key == "n_knots" else np.float64
             left = len(self._array(key, dtype)) - self._places.get(key, 0)

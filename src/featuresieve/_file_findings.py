@@ -9,8 +9,16 @@ import numpy.typing as npt
 from featuresieve._choice import Judgement
 from featuresieve._columns import FloatArray
 from featuresieve._file_checks import Arrays, Fields, require
-from featuresieve._findings import PATH_FIELDS, kept_findings
+from featuresieve._gates import BoolArray, IndexArray
 
+# What `path_` holds.
+PATH_FIELDS = [
+    ("balance", np.float64),
+    ("n_kept", np.int64),
+    ("loss", np.float64),
+    ("loss_error", np.float64),
+    ("is_chosen", np.bool_),
+]
 # What `history_` holds: dtype, and axes by name.
 _HISTORY: dict[str, tuple[type[np.generic], str]] = {
     "step": (np.int64, "records"),
@@ -109,6 +117,19 @@ def findings_from_state(
         findings |= _since_version_2(fields, arrays, n_features)
     fields.finish()
     return findings
+
+
+def kept_findings(support: BoolArray, order: IndexArray) -> dict[str, Any]:
+    """Return the learned attributes that follow from what is kept, and the order."""
+    ranking = np.ones(len(support), dtype=np.int64)
+    left_out = order[~support[order]]
+    ranking[left_out] = np.arange(2, len(left_out) + 2)
+    return {
+        "support_": support,
+        "n_features_selected_": int(support.sum()),
+        "ranking_": ranking,
+        "order_": order,
+    }
 
 
 def _of_version_1(logits: FloatArray) -> dict[str, Any]:

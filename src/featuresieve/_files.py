@@ -15,6 +15,7 @@ import numpy.typing as npt
 from featuresieve._atomic_file import write_atomically
 from featuresieve._container import pack, unpack, unpack_stream
 from featuresieve._encoding import TableEncoder
+from featuresieve._encoding_state import encoder_from_state, encoder_state
 from featuresieve._exceptions import FileFormatError
 from featuresieve._file_checks import Arrays, Fields, require
 from featuresieve._file_findings import findings_from_state, findings_state
@@ -66,7 +67,7 @@ def write_estimator(
 ) -> None:
     """Write a fitted estimator of the library's own networks to a file."""
     attributes = vars(estimator)
-    encoder, encoder_arrays = attributes["_encoder"].state()
+    encoder, encoder_arrays = encoder_state(attributes["_encoder"])
     target, target_arrays = target_state(attributes["_target_code"])
     predictor, predictor_arrays = _predictor_state(attributes["_predictor"])
     findings, findings_arrays = findings_state(attributes)
@@ -208,7 +209,7 @@ def _encoder(
 ) -> TableEncoder:
     """Build the encoder of the kept features."""
     try:
-        encoder = TableEncoder.from_state(description, arrays.starting_with("encoder."))
+        encoder = encoder_from_state(description, arrays.starting_with("encoder."))
     except ValueError as error:
         raise FileFormatError(f"its encoder: {error}") from None
     own = [feature.feature for feature in encoder.features]

@@ -8,16 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from featuresieve._balance_path import SearchResult
-from featuresieve._gates import BoolArray, IndexArray
+from featuresieve._file_findings import PATH_FIELDS, kept_findings
 from featuresieve._preparation import Prepared
-
-PATH_FIELDS = [
-    ("balance", np.float64),
-    ("n_kept", np.int64),
-    ("loss", np.float64),
-    ("loss_error", np.float64),
-    ("is_chosen", np.bool_),
-]
 
 
 def findings(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
@@ -43,19 +35,6 @@ def findings(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
         "history_": _history(result, prepared),
         "_judgement": judgement,
     } | kept_findings(support, prepared.order(votes.ranked()))
-
-
-def kept_findings(support: BoolArray, order: IndexArray) -> dict[str, Any]:
-    """Return the learned attributes that follow from what is kept, and the order."""
-    ranking = np.ones(len(support), dtype=np.int64)
-    left_out = order[~support[order]]
-    ranking[left_out] = np.arange(2, len(left_out) + 2)
-    return {
-        "support_": support,
-        "n_features_selected_": int(support.sum()),
-        "ranking_": ranking,
-        "order_": order,
-    }
 
 
 def _history(result: SearchResult, prepared: Prepared) -> dict[str, npt.NDArray[Any]]:

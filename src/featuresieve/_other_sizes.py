@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from featuresieve._arguments import bounds_from, draw_seed, settings_from
 from featuresieve._candidates import fill
 from featuresieve._choice import Judgement
-from featuresieve._findings import kept_findings
+from featuresieve._file_findings import kept_findings
 from featuresieve._fit_run import Unwatched
 from featuresieve._gates import BoolArray
 from featuresieve._memory import memory_advice

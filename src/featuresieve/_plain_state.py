@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from featuresieve._choice import Judgement
-from featuresieve._encoding import TableEncoder
+from featuresieve._encoding_state import encoder_from_state, encoder_state
 from featuresieve._predictor import Predictor
 from featuresieve._targets import ClassCode, ValueCode
 
@@ -30,7 +30,7 @@ def plain_state(attributes: dict[str, Any]) -> dict[str, Any]:
             value = state[name]
             state[name] = {f.name: getattr(value, f.name) for f in fields(value)}
     if "_encoder" in state:
-        description, arrays = state["_encoder"].state()
+        description, arrays = encoder_state(state["_encoder"])
         state["_encoder"] = {"description": description, "arrays": arrays}
     return state
 
@@ -43,7 +43,7 @@ def from_plain_state(state: dict[str, Any]) -> dict[str, Any]:
         if value is not None:
             attributes[name] = _class_of(name, value)(**value)
     if "_encoder" in state:
-        attributes["_encoder"] = TableEncoder.from_state(**state["_encoder"])
+        attributes["_encoder"] = encoder_from_state(**state["_encoder"])
         attributes[_LEFT_OUT] = None
     return attributes
 

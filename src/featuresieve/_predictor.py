@@ -12,7 +12,6 @@ import numpy.typing as npt
 import torch
 from scipy.sparse import issparse
 
-from featuresieve._columns import FloatArray
 from featuresieve._module_network import ModuleFactory, ModuleStack
 from featuresieve._stack_trainer import TaskStack
 from featuresieve._surroundings import own_surroundings
@@ -81,7 +80,7 @@ class Predictor:
         state: dict[str, npt.NDArray[Any]],
         features: Any,
         task_network: ModuleFactory,
-    ) -> FloatArray:
+    ) -> npt.NDArray[np.float64]:
         """Rebuild the user's module on the CPU and run it."""
         if issparse(features):
             features = features.toarray()
@@ -108,7 +107,9 @@ def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
     return state
 
 
-def _mlp_outputs(state: dict[str, npt.NDArray[Any]], features: Any) -> FloatArray:
+def _mlp_outputs(
+    state: dict[str, npt.NDArray[Any]], features: Any
+) -> npt.NDArray[np.float64]:
     """Run one MLP: affine layers with a ReLU between them."""
     hidden: Any = features.astype(np.float64)
     n_layers = len(state) // 2

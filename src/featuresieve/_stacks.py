@@ -9,7 +9,6 @@ import torch
 from scipy.sparse import issparse
 from torch import Tensor
 
-from featuresieve._columns import Float32Array
 from featuresieve._gate_tensors import GateTensors
 from featuresieve._history import History
 from featuresieve._masking_network import MaskingNetwork
@@ -291,7 +290,7 @@ def _used_rows(problem: Problem, groups: Sequence[RowArray]) -> RowArray:
     return np.flatnonzero(is_used)
 
 
-def _weights(problem: Problem, groups: Sequence[RowArray]) -> Float32Array:
+def _weights(problem: Problem, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:
     """Return the weight of every row in each group, zero outside of it."""
     weights = weight_sets(problem.n_rows, groups)
     if problem.row_weights is not None:
