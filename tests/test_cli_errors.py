@@ -180,7 +180,7 @@ def test_device_that_is_there_does_not_load_torch_before_the_file(name):
     [
         (("--drop", "a*", "--keep", "a"), "--keep and --drop contradict each other"),
         (("--drop", "a", "--keep", "?"), "--keep and --drop contradict each other"),
-        (("--drop", "?", "--group", "a", "b"), "--group and --drop contradict each"),
+        (("--drop", "a*", "--group", "a", "b"), "--group and --drop contradict each"),
         (("--drop", "a*", "--cost", "a=2"), "--cost and --drop contradict each other"),
     ],
 )

@@ -5,16 +5,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any
 
+from featuresieve._column_types import TYPES, ColumnType
 from featuresieve._exceptions import FeatureSieveError
 from featuresieve._numbers import as_float, shown
 
 # Options that only a command line makes sense of.
 _NOT_IN_FILES = ("file", "config")
 _LISTS = ("keep", "drop", "group", "cost", "class_weight", "missing", "type")
-ColumnType = Literal["number", "category", "date", "text"]
-TYPES: tuple[ColumnType, ...] = get_args(ColumnType)
 
 
 class UsageError(FeatureSieveError, ValueError):

@@ -6,7 +6,8 @@ import re
 from typing import Any, NoReturn
 
 from featuresieve import __version__
-from featuresieve._command_options import TYPES, UsageError
+from featuresieve._column_types import TYPES
+from featuresieve._command_options import UsageError
 from featuresieve._numbers import LARGEST_INTEGER
 
 _TOP_EXAMPLES = """\

@@ -8,6 +8,10 @@ from featuresieve._resumable import Monitor
 class Stages(Protocol):
     """Who follows the stages of a fit."""
 
+    @property
+    def is_resumable(self) -> bool:
+        """Tell whether a later fit may go on where this one ends."""
+
     def stage(self, name: str) -> Monitor | None:
         """Return what follows the next stage, or None if nobody wants to know."""
 
@@ -28,6 +32,8 @@ class FitRun(Protocol):
 
 class Unwatched:
     """Stages that nobody follows."""
+
+    is_resumable = False
 
     def stage(self, name: str) -> None:
         """Return None."""

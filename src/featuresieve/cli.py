@@ -166,8 +166,9 @@ def _from_config(path: str, parser: Parser) -> dict[str, Any]:
 def _select(options: SelectOptions) -> int:
     """Select columns, print them, write files."""
     with interrupts_delayed():
+        from featuresieve._command._constraints import known_arguments
         from featuresieve._command._facts import facts
-        from featuresieve._command._problem import prepare
+        from featuresieve._command._inputs import read_inputs
         from featuresieve._tablefile import Drafts, read_file
 
     check_options(options)
@@ -187,17 +188,24 @@ def _select(options: SelectOptions) -> int:
         delimiter=options.delimiter,
         skip=options.skip,
     ) as file:
-        problem = prepare(file, options)
+        inputs = read_inputs(
+            file,
+            options.target,
+            task=options.task,
+            drop=options.drop,
+            weight=options.weight,
+        )
+        known = known_arguments(options, inputs)
         say("")
         if not options.quiet:
-            print("\n".join(facts(file, problem, options)), file=screen, flush=True)
+            print("\n".join(facts(file, inputs, options)), file=screen, flush=True)
         # Only now: a wrong name is reported before torch is loaded.
         with interrupts_delayed():
             from featuresieve import AutoNFSClassifier  # noqa: F401  # and torch
             from featuresieve._command._report import screen_text
             from featuresieve._command._selecting import select
 
-        outcome = select(problem, options, say)
+        outcome = select(inputs, known, options, say)
         say("")
         for warning in outcome.warnings:
             print(f"warning: {warning}", file=sys.stderr)
@@ -256,7 +264,7 @@ def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None
     from featuresieve._tablefile import write_columns
 
     if options.out is not None:
-        wanted = {*outcome.kept, outcome.problem.target.name}
+        wanted = {*outcome.kept, outcome.inputs.target.name}
         names = file.table.column_names
         places = [place for place, name in enumerate(names) if name in wanted]
         write_columns(file, places, options.out, drafts)

@@ -67,7 +67,7 @@ def _columns(outcome: Outcome, is_all: bool) -> list[str]:
 def _ranked(outcome: Outcome) -> list[dict[str, Any]]:
     """Return what is known of each column, best ranked first."""
     selector = outcome.selector
-    names = outcome.problem.features.column_names
+    names = outcome.inputs.features.column_names
     return [
         {
             "name": names[place],
@@ -138,17 +138,17 @@ def json_text(outcome: Outcome, file: TableFile, options: SelectOptions) -> str:
     -------
     str
     """
-    problem, score = outcome.problem, outcome.score
+    inputs, score = outcome.inputs, outcome.score
     content = {
         "schema": "featuresieve-command",
         "schema_version": _SCHEMA_VERSION,
         "featuresieve_version": __version__,
         "file": file.source.name,
-        "target": problem.target.name,
-        "task": problem.target.task,
-        "task_reason": problem.target.reason,
+        "target": inputs.target.name,
+        "task": inputs.target.task,
+        "task_reason": inputs.target.reason,
         "n_rows": file.table.num_rows,
-        "n_rows_without_target": problem.n_rows_left_out,
+        "n_rows_without_target": inputs.n_rows_left_out,
         "n_rows_used": outcome.n_rows_used,
         "seed": options.seed,
         "seconds": round(outcome.seconds, 3),
@@ -156,7 +156,7 @@ def json_text(outcome: Outcome, file: TableFile, options: SelectOptions) -> str:
         "score": None
         if score is None
         else {name: _finite(value) for name, value in vars(score).items()},
-        "notes": list(problem.notes),
+        "notes": list(inputs.notes),
         "warnings": list(outcome.warnings),
         "selection": json.loads(outcome.selector.to_json()),
     }

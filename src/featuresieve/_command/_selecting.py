@@ -3,15 +3,16 @@
 import re
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 import featuresieve
-from featuresieve._command._problem import Problem
+from featuresieve._command._inputs import Inputs
 from featuresieve._command._scoring import Score, score, split_rows
+from featuresieve._command._target import TargetColumn
 from featuresieve._command_options import SelectOptions
 from featuresieve._exceptions import FeatureSieveWarning
 from featuresieve._tablefile import TableFileError, one_line
@@ -39,7 +40,7 @@ class Outcome:
 
     Attributes
     ----------
-    problem : Problem
+    inputs : Inputs
     selector : AutoNFSClassifier or AutoNFSRegressor
         Fitted.
     warnings : tuple of str
@@ -51,7 +52,7 @@ class Outcome:
         What the selection took.
     """
 
-    problem: Problem
+    inputs: Inputs
     selector: Any
     warnings: tuple[str, ...]
     score: Score | None
@@ -61,19 +62,24 @@ class Outcome:
     @property
     def kept(self) -> list[str]:
         """The names of the kept columns, in the order of the table."""
-        names = self.problem.features.column_names
+        names = self.inputs.features.column_names
         return [names[place] for place in np.flatnonzero(self.selector.support_)]
 
 
 def select(
-    problem: Problem, options: SelectOptions, say: Callable[[str], None]
+    inputs: Inputs,
+    known: Mapping[str, Any],
+    options: SelectOptions,
+    say: Callable[[str], None],
 ) -> Outcome:
     """Select columns, and score all and the kept ones on rows set apart.
 
     Parameters
     ----------
-    problem : Problem
+    inputs : Inputs
         The table.
+    known : mapping of str to object
+        What the user knows of columns and classes, as arguments of the estimator.
     options : SelectOptions
         What the user asks for.
     say : callable
@@ -88,48 +94,49 @@ def select(
     TableFileError
         If the estimator refuses the table or an argument.
     """
-    train, test = split_rows(problem.target, options.test, options.seed)
-    selector = _selector(problem, options)
+    train, test = split_rows(inputs.target, options.test, options.seed)
+    selector = _selector(inputs.target, known, options)
     started = time.monotonic()
-    part = problem.features.take(train) if len(test) else problem.features
-    weights = problem.weights
+    part = inputs.features.take(train) if len(test) else inputs.features
+    weights = inputs.weights
     weighted = {} if weights is None else {"sample_weight": weights[train]}
     say("selecting …")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FeatureSieveWarning)
         try:
-            selector.fit(part, problem.target.values[train], **weighted)
+            selector.fit(part, inputs.target.values[train], **weighted)
         except (ValueError, TypeError) as error:
             raise TableFileError(_in_words_of_options(error)) from error
     seconds = time.monotonic() - started
     del part
     say("scoring …")
     scored = score(
-        problem.features,
-        problem.target,
+        inputs.features,
+        inputs.target,
         np.flatnonzero(selector.support_).tolist(),
         (train, test),
         weights=weights,
-        class_weight=problem.class_weight,
+        class_weight=known["class_weight"],
         seed=options.seed,
     )
     said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
     sentences = tuple(_in_words_of_options(warning) for warning in said)
-    return Outcome(problem, selector, sentences, scored, len(train), seconds)
+    return Outcome(inputs, selector, sentences, scored, len(train), seconds)
 
 
-def _selector(problem: Problem, options: SelectOptions) -> Any:
+def _selector(
+    target: TargetColumn, known: Mapping[str, Any], options: SelectOptions
+) -> Any:
     """Return the estimator that the options ask for."""
     kinds = {
         "classification": featuresieve.AutoNFSClassifier,
         "regression": featuresieve.AutoNFSRegressor,
     }
-    return kinds[problem.target.task](
+    return kinds[target.task](
         balance=options.balance,
         n_features_to_select=options.n_features,
         max_features=options.max_features,
-        **problem.wishes,
-        class_weight=problem.class_weight,
+        **known,
         n_epochs=options.epochs,
         max_time=options.max_time,
         device=options.device,

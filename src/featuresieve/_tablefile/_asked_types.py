@@ -6,7 +6,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve._command_options import ColumnType
+from featuresieve._column_types import ColumnType
 from featuresieve._tablefile._errors import TableFileError
 from featuresieve._tablefile._text_columns import (
     Meaning,

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import feather, ipc, parquet
 
-from featuresieve._command_options import ColumnType
+from featuresieve._column_types import ColumnType
 from featuresieve._tablefile._arrow_types import as_usual, is_single_value
 from featuresieve._tablefile._asked_types import has_meaning, read_as
 from featuresieve._tablefile._dialect import Dialect, find_dialect, unique_names

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from featuresieve._command_options import ColumnType
+from featuresieve._column_types import ColumnType
 from featuresieve._tablefile._asked_types import meaning_of, read_as
 from featuresieve._tablefile._dialect import Dialect, skip_hint
 from featuresieve._tablefile._errors import TableFileError

@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 
 from featuresieve._command._inspection import column_notes
 from featuresieve._command._target import TargetColumn, target_of
-from featuresieve._command_options import SelectOptions
 from featuresieve._tablefile import (
     TableFile,
     TableFileError,
@@ -22,8 +21,8 @@ from featuresieve._tablefile import (
 
 
 @dataclass(frozen=True)
-class Problem:
-    """A table made ready for a selection.
+class Inputs:
+    """What a table file gives to a selection.
 
     Attributes
     ----------
@@ -31,9 +30,10 @@ class Problem:
         The columns to select from, in the rows that have a target.
     target : TargetColumn
     weights : array of shape (n_rows,) or None
-    class_weight : dict, "balanced" or None
-    wishes : dict
-        What the user knows of the columns, as arguments of an estimator.
+    names : tuple of str
+        All columns but target and weight, also the dropped ones.
+    dropped : tuple of str
+        Columns left out on request.
     notes : tuple of str
         What the user should know, one sentence each.
     n_rows_left_out : int
@@ -43,25 +43,38 @@ class Problem:
     features: pa.Table
     target: TargetColumn
     weights: npt.NDArray[np.float64] | None
-    class_weight: Any
-    wishes: dict[str, Any]
+    names: tuple[str, ...]
+    dropped: tuple[str, ...]
     notes: tuple[str, ...]
     n_rows_left_out: int
 
 
-def prepare(file: TableFile, options: SelectOptions) -> Problem:
+def read_inputs(
+    file: TableFile,
+    target: str,
+    *,
+    task: str = "auto",
+    drop: Sequence[str] = (),
+    weight: str | None = None,
+) -> Inputs:
     """Take target, weights and features out of a table.
 
     Parameters
     ----------
     file : TableFile
         The user's table.
-    options : SelectOptions
-        What the user asks for.
+    target : str
+        The column to predict.
+    task : {"auto", "classification", "regression"}, default="auto"
+        What the user says of it.
+    drop : sequence of str, default=()
+        Columns to leave out, by name or pattern.
+    weight : str or None, default=None
+        The column that holds the weights of the rows.
 
     Returns
     -------
-    Problem
+    Inputs
 
     Raises
     ------
@@ -69,14 +82,13 @@ def prepare(file: TableFile, options: SelectOptions) -> Problem:
         If a column is not there, or nothing is left to select from.
     """
     table = file.table
-    target_name = find_column("--target", options.target, file)
+    target_name = find_column("--target", target, file)
     special = [target_name]
-    if options.weight is not None:
-        special.append(find_column("--weight", options.weight, file))
+    if weight is not None:
+        special.append(find_column("--weight", weight, file))
     others = [name for name in table.column_names if name not in special]
-    dropped = find_columns("--drop", options.drop, others)
+    dropped = find_columns("--drop", drop, others)
     names = [name for name in others if name not in dropped]
-    wishes = _wishes(options, others, dropped)
     if not names:
         raise TableFileError(
             f"there is no column left to predict {target_name!r} from."
@@ -87,54 +99,21 @@ def prepare(file: TableFile, options: SelectOptions) -> Problem:
     if n_left_out == table.num_rows:
         raise TableFileError(f"--target: {target_name!r} is missing in every row.")
     table = table.filter(is_known) if n_left_out else table
-    target = target_of(target_name, table.column(target_name), options.task)
     features = table.select(names)
     notes = [*file.notes, *column_notes(features)]
     if n_left_out:
         notes.append(f"{n_left_out} rows without a value of {target_name!r} left out.")
     if dropped:
         notes.append(f"left out on request: {listed(dropped)}.")
-    weights = None
-    if options.weight is not None:
-        weights = _weights(table, special[1])
-    return Problem(
+    return Inputs(
         features,
-        target,
-        weights,
-        _class_weight(options, target),
-        wishes,
+        target_of(target_name, table.column(target_name), task),
+        None if weight is None else _weights(table, special[1]),
+        tuple(others),
+        tuple(dropped),
         tuple(notes),
         n_left_out,
     )
-
-
-def _wishes(
-    options: SelectOptions, others: list[str], dropped: list[str]
-) -> dict[str, Any]:
-    """Return what the user knows of the columns, by their names."""
-
-    def find(option: str, wanted: Sequence[str]) -> list[str]:
-        """Return columns that are not dropped, and refuse the name of one that is."""
-        found = find_columns(option, wanted, others)
-        named = found if option == "--keep" else wanted  # patterns may leave some out
-        for name in dropped:
-            if name in named:
-                raise TableFileError(
-                    f"{option} and --drop contradict each other: both name {name!r}."
-                )
-        return [name for name in found if name not in dropped]
-
-    costs = {
-        name: price
-        for wanted, price in options.cost.items()
-        for name in find("--cost", [wanted])
-    }
-    groups = [find("--group", members) for members in options.group]
-    return {
-        "always_keep": find("--keep", options.keep) or None,
-        "groups": [group for group in groups if group] or None,
-        "feature_costs": costs or None,
-    }
 
 
 def _is_known(column: Any) -> Any:
@@ -153,21 +132,3 @@ def _weights(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
     if not is_number or not pc.all(_is_known(column)).as_py():
         raise TableFileError(f"--weight: {name!r} must hold a number in every row.")
     return np.asarray(column.to_numpy(), dtype=np.float64)
-
-
-def _class_weight(options: SelectOptions, target: TargetColumn) -> Any:
-    """Return the weights of the classes, by the labels as they are."""
-    if not options.class_weight:
-        return None
-    if target.task == "regression":
-        raise TableFileError("--class-weight is for classification.")
-    if list(options.class_weight) == ["balanced"]:
-        return "balanced"
-    labels = {str(label): label for label in np.unique(target.values).tolist()}
-    unknown = [label for label in options.class_weight if label not in labels]
-    if unknown:
-        raise TableFileError(
-            f"--class-weight: {target.name!r} has no class {unknown[0]!r}; there are "
-            f"{listed(list(labels))}."
-        )
-    return {labels[label]: weight for label, weight in options.class_weight.items()}
