@@ -18,13 +18,8 @@ import stamp
 import torch
 
 from featuresieve import AutoNFSClassifier
-from featuresieve._columns import ColumnScaler
-from featuresieve._encoding import TableEncoder
-from featuresieve._preparation import prepare
-from featuresieve._row_weights import row_weights
-from featuresieve._table import read_table
-from featuresieve._targets import class_target
-from featuresieve._wishes import wishes_from
+from featuresieve.problem import class_target, prepare, row_weights, wishes_from
+from featuresieve.tables import ColumnScaler, TableEncoder, read_table
 
 N_ROWS = 100_000
 

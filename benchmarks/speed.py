@@ -135,9 +135,9 @@ def _rfecv(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
 
 def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
     """Return the trainer of `as_published` without a mask: what masking adds to."""
-    from featuresieve._problem import Problem
-    from featuresieve._settings import Settings
-    from featuresieve._stacks import train_plain
+    from featuresieve.problem import Problem
+    from featuresieve.search import Settings
+    from featuresieve.search._stacks import train_plain
 
     def fit(X: np.ndarray, y: np.ndarray) -> int:
         is_regression = name in REGRESSIONS
@@ -249,7 +249,7 @@ def _seconds_per_step(
     n_columns: int, n_members: int, is_masked: bool, device: torch.device
 ) -> float:
     """Return the seconds of one step at batch size 128, the best of several runs."""
-    from featuresieve._schedule import Schedule
+    from featuresieve.engine import Schedule
 
     schedule = Schedule(1000 if device.type == "cuda" else 200, 16, 128)
     times = []
@@ -267,10 +267,9 @@ def _trainer(
     n_columns: int, n_members: int, is_masked: bool, device: torch.device
 ) -> Any:
     """Return a stack that has not taken a step yet."""
-    from featuresieve._masking_network import MaskingNetwork
-    from featuresieve._objective import CrossEntropyLoss
-    from featuresieve._stack_trainer import StackTrainer, StepSettings, TrainingData
-    from featuresieve._task_network import StackedMLP
+    from featuresieve.engine import MaskingNetwork, StackedMLP, StackTrainer
+    from featuresieve.engine._losses import CrossEntropyLoss
+    from featuresieve.engine._trainer import StepSettings, TrainingData
 
     generator = torch.Generator().manual_seed(0)
     place: dict[str, Any] = {"dtype": torch.float32, "device": device}

@@ -7,9 +7,8 @@ import pandas as pd
 import polars as pl
 from scipy import sparse
 
-from featuresieve._encoding import TableEncoder
-from featuresieve._encoding_state import encoder_from_state, encoder_state
-from featuresieve._table import read_table
+from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
+from featuresieve.tables import TableEncoder, read_table
 
 # The encoded matrix is float32: half a unit in the last place of numbers up to 8.
 FLOAT32 = {"rtol": 0.0, "atol": 1e-6}

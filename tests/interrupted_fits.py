@@ -15,7 +15,8 @@ from unittest import mock
 import numpy as np
 from torch import nn
 
-from featuresieve import AutoNFSClassifier, _checkpoint
+from featuresieve import AutoNFSClassifier
+from featuresieve.monitoring import _checkpoint
 from made_tables import class_table
 
 

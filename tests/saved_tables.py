@@ -73,7 +73,7 @@ def expected_of(selector, X):
 
 
 if __name__ == "__main__":
-    from featuresieve._files import SCHEMA_VERSION
+    from featuresieve.storage._selector_file import SCHEMA_VERSION
 
     for name, selector, X in (
         ("classifier", fit_classifier(), mixed_rows(8)[0]),

@@ -8,7 +8,7 @@ import pytest
 
 import featuresieve
 from featuresieve import FileFormatError
-from featuresieve._container import unpack
+from featuresieve.storage import unpack
 from saved_tables import DATA
 
 CLASSIFIER = DATA / "classifier-2.safetensors"

@@ -6,11 +6,9 @@ The one place in the tests that knows how a stack lays its parameters out.
 import numpy as np
 import torch
 
-from featuresieve._masking_network import MaskingNetwork
-from featuresieve._objective import CrossEntropyLoss, SquaredErrorLoss
-from featuresieve._schedule import Schedule
-from featuresieve._stack_trainer import TrainingData
-from featuresieve._task_network import StackedMLP
+from featuresieve.engine import MaskingNetwork, Schedule, StackedMLP
+from featuresieve.engine._losses import CrossEntropyLoss, SquaredErrorLoss
+from featuresieve.engine._trainer import TrainingData
 
 CPU = torch.device("cpu")
 

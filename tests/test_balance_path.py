@@ -9,25 +9,21 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from featuresieve import _balance_path
-from featuresieve._balance_path import _PATH_SHARE, BalanceSearch, fit_at_balance
-from featuresieve._candidates import Rule, Votes, candidate_rules
-from featuresieve._choice import Judgement
-from featuresieve._gates import Gates
-from featuresieve._history import History
-from featuresieve._monitor import FitMonitor
-from featuresieve._prices import (
+from featuresieve.engine import History
+from featuresieve.monitoring._monitor import FitMonitor
+from featuresieve.problem import Bounds, Gates, Problem
+from featuresieve.search import Judgement, Settings, _balance_path
+from featuresieve.search._balance_path import _PATH_SHARE, BalanceSearch, fit_at_balance
+from featuresieve.search._candidates import Rule, Votes, candidate_rules
+from featuresieve.search._penalty_path import (
     PRICE_FACTORS,
     SINGLE_PRICE_FACTOR,
     path_balances,
     price_unit,
     single_balance,
 )
-from featuresieve._problem import Problem
-from featuresieve._refit import HeldOutLosses
-from featuresieve._row_roles import n_held_out_splits
-from featuresieve._settings import Settings
-from featuresieve._wishes import Bounds
+from featuresieve.search._refit import HeldOutLosses
+from featuresieve.search._splits import n_held_out_splits
 
 
 def make_problem(n_rows, n_columns=10, *, is_classification=False):

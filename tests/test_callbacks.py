@@ -189,8 +189,8 @@ def test_clones_share_callbacks():
 WITHOUT_CALLBACKS = """
 import sys
 sys.modules["sklearn.callback"] = None
-import featuresieve._callbacks as callbacks
-assert callbacks.CallbackSupportMixin.__module__ == "featuresieve._callbacks"
+import featuresieve.monitoring._callbacks as callbacks
+assert callbacks.CallbackSupportMixin.__module__ == "featuresieve.monitoring._callbacks"
 assert callbacks.with_callbacks(len) is len
 """
 

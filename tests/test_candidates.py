@@ -3,15 +3,9 @@
 import numpy as np
 import pytest
 
-from featuresieve import _candidates
-from featuresieve._candidates import (
-    Rule,
-    Votes,
-    candidate_rules,
-    small_enough,
-)
-from featuresieve._gates import Gates
-from featuresieve._wishes import Bounds
+from featuresieve.problem import Bounds, Gates
+from featuresieve.search import _candidates
+from featuresieve.search._candidates import Rule, Votes, candidate_rules, small_enough
 
 
 def votes_of(kept, logits=None):

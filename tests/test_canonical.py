@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from featuresieve import _canonical as canonical
+from featuresieve.problem import _canonical_order as canonical
 
 pytestmark = pytest.mark.numeric
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from featuresieve import _canonical
-from featuresieve._canonical import feature_digests, row_hashes
+from featuresieve.problem import _canonical_order as _canonical
+from featuresieve.problem._canonical_order import feature_digests, row_hashes
 
 MASK = 2**64 - 1
 

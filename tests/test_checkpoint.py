@@ -20,10 +20,10 @@ from featuresieve import (
     CheckpointError,
     CheckpointWarning,
     TrainingDivergedError,
-    _checkpoint,
 )
-from featuresieve._checkpoint import Checkpoint
-from featuresieve._course import Stopwatch
+from featuresieve.engine._course import Stopwatch
+from featuresieve.monitoring import _checkpoint
+from featuresieve.monitoring._checkpoint import Checkpoint
 from interrupted_fits import (
     answers,
     assert_same_answers,
@@ -167,7 +167,7 @@ def test_interrupt_leaves_an_unfitted_estimator_and_a_usable_file(path, monkeypa
     selector = classifier(path)
     before = dict(vars(selector))
     with monkeypatch.context() as patch:
-        patch.setattr("featuresieve._long_work.Checkpoint", InterruptingFile)
+        patch.setattr("featuresieve.monitoring._fit_run.Checkpoint", InterruptingFile)
         with pytest.raises(KeyboardInterrupt):
             selector.fit(X, y)
     assert vars(selector) == before
@@ -220,7 +220,9 @@ def test_program_that_handles_the_signal_itself_is_left_alone(path, monkeypatch)
     seen = []
     before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))
     try:
-        monkeypatch.setattr("featuresieve._long_work.Checkpoint", InterruptingFile)
+        monkeypatch.setattr(
+            "featuresieve.monitoring._fit_run.Checkpoint", InterruptingFile
+        )
         classifier(path).fit(*class_table())
     finally:
         signal.signal(signal.SIGINT, before)

@@ -10,13 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featuresieve import (
-    AutoNFSRegressor,
-    CheckpointError,
-    FeatureSieveError,
-    _checkpoint,
-)
-from featuresieve._checkpoint import Checkpoint
+from featuresieve import AutoNFSRegressor, CheckpointError, FeatureSieveError
+from featuresieve.monitoring import _checkpoint
+from featuresieve.monitoring._checkpoint import Checkpoint
 from interrupted_fits import (
     answers,
     assert_same_answers,

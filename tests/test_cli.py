@@ -16,8 +16,8 @@ from pyarrow import feather, parquet
 from scipy.stats import hypergeom
 
 import featuresieve
-from featuresieve._command_options import SelectOptions
 from featuresieve.cli import main
+from featuresieve.cli._options import SelectOptions
 from made_files import MESSY_HEADINGS, messy_text, plain_columns, plain_text
 
 # A short search: what the command does with it is tested, not how well it selects.

@@ -237,7 +237,7 @@ def test_error_while_writing_leaves_nothing(monkeypatch, capsys, name):
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("featuresieve._command._report.json_text", fail)
+    monkeypatch.setattr("featuresieve.cli._report.json_text", fail)
     option = {"png": "--plot", "sieve": "--save"}.get(name.split(".")[1], "--out")
     words = [*PLAIN, *QUICK, option, name, "--json", "x.json"]
     assert main(words) == 2
@@ -250,7 +250,7 @@ def test_interrupt_while_writing_leaves_the_old_file(monkeypatch):
         raise KeyboardInterrupt
 
     Path("out.csv").write_text("before")
-    monkeypatch.setattr("featuresieve._command._report.json_text", interrupt)
+    monkeypatch.setattr("featuresieve.cli._report.json_text", interrupt)
     assert main([*PLAIN, *QUICK, "--out", "out.csv", "--json", "x.json"]) == 130
     assert files() == ["out.csv", "plain.csv"]
     assert Path("out.csv").read_text() == "before"
@@ -266,7 +266,7 @@ def test_interrupt_that_python_wrapped_is_an_interrupt(monkeypatch, capsys):
 
     with pytest.raises(BaseException) as wrapped:
         make_a_class()
-    monkeypatch.setattr("featuresieve._command._facts.facts", make_a_class)
+    monkeypatch.setattr("featuresieve.cli._facts.facts", make_a_class)
     assert main([*PLAIN, *QUICK]) == 130
     assert capsys.readouterr().err == "featuresieve: interrupted\n"
     is_wrapped = sys.version_info < (3, 12)

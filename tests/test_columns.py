@@ -4,11 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
-from featuresieve._columns import (
-    _MAX_KNOTS,
-    SCALINGS,
-    ColumnScaler,
-)
+from featuresieve.tables import SCALINGS, ColumnScaler
+from featuresieve.tables._scaling import _MAX_KNOTS
 
 pytestmark = pytest.mark.numeric
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import sklearn
 
-from featuresieve._command_options import read_config
-from featuresieve._command_parser import build_parser
 from featuresieve.cli import main
+from featuresieve.cli._options import read_config
+from featuresieve.cli._parser import build_parser
 from made_files import plain_text
 
 PAGE = (Path(__file__).parents[1] / "docs" / "command.md").read_text(encoding="utf-8")

@@ -11,8 +11,8 @@ from featuresieve import (
     AutoNFSRegressor,
     UninformativeTargetWarning,
 )
-from featuresieve._canonical import copied_rows, row_hashes
-from featuresieve._refit import HeldOutLosses, mean_errors
+from featuresieve.problem._canonical_order import copied_rows, row_hashes
+from featuresieve.search._refit import HeldOutLosses, mean_errors
 
 
 def groups_of(X, y=None, rows=None):

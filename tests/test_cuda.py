@@ -15,9 +15,9 @@ import pytest
 import torch
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve._captured_step import CapturedStep
-from featuresieve._schedule import Schedule
-from featuresieve._stack_trainer import StackTrainer, StepSettings
+from featuresieve.engine import Schedule, StackTrainer
+from featuresieve.engine._cuda_graph import CapturedStep
+from featuresieve.engine._trainer import StepSettings
 from small_stacks import (
     as_data,
     build_networks,

@@ -10,7 +10,6 @@ from numpydoc.validate import validate
 
 PUBLIC = [
     "featuresieve",
-    "featuresieve.onnx",
     "featuresieve.plotting",
     "sievebench.selectors",
 ]

@@ -18,8 +18,7 @@ from encoded_tables import (
     standardised,
     through_json,
 )
-from featuresieve._columns import SCALINGS, ColumnScaler
-from featuresieve._table import read_table
+from featuresieve.tables import SCALINGS, ColumnScaler, read_table
 
 NAN = float("nan")
 

@@ -14,9 +14,7 @@ from encoded_tables import (
     fitted,
     through_json,
 )
-from featuresieve._columns import SCALINGS
-from featuresieve._encoding import TableEncoder
-from featuresieve._table import read_table
+from featuresieve.tables import SCALINGS, TableEncoder, read_table
 
 NAN = float("nan")
 

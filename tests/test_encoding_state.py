@@ -11,7 +11,7 @@ from encoded_tables import (
     sparse_table,
     through_json,
 )
-from featuresieve._encoding_state import encoder_from_state, encoder_state
+from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
 
 NAN = float("nan")
 

@@ -48,7 +48,7 @@ def named():
 
 
 def schema():
-    folder = resources.files(featuresieve) / "schemas"
+    folder = resources.files(featuresieve) / "storage" / "schemas"
     return json.loads((folder / "selection-1.json").read_text(encoding="utf-8"))
 
 

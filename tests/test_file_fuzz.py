@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 import featuresieve
 from featuresieve import FileFormatError
-from featuresieve._container import MAX_FILE_BYTES, pack, unpack
+from featuresieve.storage import pack, unpack
+from featuresieve.storage._container import MAX_FILE_BYTES
 from sealed_files import (
     CLASSIFIER,
     REGRESSOR,

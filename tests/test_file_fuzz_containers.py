@@ -5,7 +5,8 @@ import struct
 
 import pytest
 
-from featuresieve._container import MAX_HEADER_BYTES, pack, unpack
+from featuresieve.storage import pack, unpack
+from featuresieve.storage._container import MAX_HEADER_BYTES
 from sealed_files import (
     CLASSIFIER,
     assert_refused,

@@ -6,8 +6,8 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from featuresieve._container import pack, unpack
-from featuresieve._file_checks import MAX_JSON_VALUES
+from featuresieve.storage import pack, unpack
+from featuresieve.storage._file_checks import MAX_JSON_VALUES
 from sealed_files import CLASSIFIER, REGRESSOR, assert_refused, inner_text, with_text
 
 

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from featuresieve._tablefile import TableFileError, read_file
+from featuresieve.files import TableFileError, read_file
 
 
 def refusal(name):

@@ -5,12 +5,16 @@ import pytest
 import torch
 from scipy import sparse
 
-from featuresieve._gate_tensors import GateTensors
-from featuresieve._gates import Gates
-from featuresieve._masking_network import MaskingNetwork
-from featuresieve._objective import LabelLoss, SelectionPenalty
-from featuresieve._sparse_rows import SparseRows
-from featuresieve._stack_trainer import StackTrainer, StepSettings, TrainingData
+from featuresieve.engine import (
+    GateTensors,
+    MaskingNetwork,
+    SelectionPenalty,
+    SparseRows,
+    StackTrainer,
+)
+from featuresieve.engine._losses import LabelLoss
+from featuresieve.engine._trainer import StepSettings, TrainingData
+from featuresieve.problem import Gates
 from small_stacks import CPU, build_networks, loss_for, make_rows
 
 N_ROWS, N_MEMBERS = 12, 3

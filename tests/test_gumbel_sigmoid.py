@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from featuresieve._gumbel_sigmoid import (
-    NOISE_KINDS,
+from featuresieve.engine import NOISE_KINDS, threshold_mask, vote_mask
+from featuresieve.engine._gumbel_sigmoid import (
     draw_noise_,
     open_probability,
     relaxed_mask,
     relaxed_mask_slope,
-    threshold_mask,
-    vote_mask,
 )
 
 pytestmark = pytest.mark.numeric

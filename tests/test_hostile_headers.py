@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from featuresieve._tablefile import read_file
-from featuresieve._tablefile._dialect import unique_names
+from featuresieve.files import read_file
+from featuresieve.files._dialect import unique_names
 
 # More than the 256 KiB that are looked at first.
 LONG = {

@@ -3,8 +3,12 @@
 import pytest
 import torch
 
-from featuresieve._layer_products import input_product, layer_product, weight_product_
-from featuresieve._objective import CrossEntropyLoss
+from featuresieve.engine._layer_products import (
+    input_product,
+    layer_product,
+    weight_product_,
+)
+from featuresieve.engine._losses import CrossEntropyLoss
 
 pytestmark = pytest.mark.numeric
 

@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from featuresieve import AutoNFSClassifier, FeatureSieveError, OutOfDeviceMemoryError
-from featuresieve._memory import memory_advice
-from featuresieve._task_network import StackedMLP
+from featuresieve.engine import StackedMLP, memory_advice
 from made_tables import class_table
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")

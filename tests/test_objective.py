@@ -6,10 +6,9 @@ import torch
 from sklearn.metrics import log_loss, mean_squared_error
 from torch.nn import functional
 
-from featuresieve._objective import (
-    REDUCTIONS,
+from featuresieve.engine import REDUCTIONS, SelectionPenalty
+from featuresieve.engine._losses import (
     CrossEntropyLoss,
-    SelectionPenalty,
     SquaredErrorLoss,
     normalized_weights,
 )

@@ -13,7 +13,7 @@ from torch import nn
 
 import featuresieve
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.onnx import register_converters
+from featuresieve.estimators._onnx_converters import register_onnx_converters
 from made_tables import class_table, value_table
 from onnx_feeds import feeds, kinds_of
 from onnx_tables import (
@@ -320,4 +320,4 @@ def test_arguments_are_checked(options, error, match, mixed, tmp_path):
 def test_converters_need_skl2onnx(monkeypatch):
     monkeypatch.setitem(sys.modules, "skl2onnx", None)
     with pytest.raises(ImportError, match="pip install skl2onnx"):
-        register_converters()
+        register_onnx_converters()

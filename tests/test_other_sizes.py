@@ -140,7 +140,7 @@ def test_another_size_can_be_saved_and_loaded(fitted, tmp_path):
 
 def test_large_tables_are_not_kept(monkeypatch):
     X, y = class_table()
-    monkeypatch.setattr("featuresieve._autonfs._MOST_BYTES_KEPT", X.shape[0])
+    monkeypatch.setattr("featuresieve.estimators._autonfs._MOST_BYTES_KEPT", X.shape[0])
     selector = AutoNFSClassifier(0.01, **QUICK).fit(X, y)
     with pytest.raises(ValueError, match="the table was large"):
         selector.with_size(2)

@@ -7,9 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from featuresieve._module_network import ModuleStack
-from featuresieve._predictor import Predictor
-from featuresieve._stack_trainer import stack_outputs
+from featuresieve.engine import ModuleStack, Predictor, stack_outputs
 from small_stacks import CPU, build_networks
 
 pytestmark = pytest.mark.numeric

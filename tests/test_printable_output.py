@@ -126,7 +126,7 @@ def test_unexpected_error_is_escaped(capsys, monkeypatch):
 def test_progress_on_a_terminal_clears_its_own_lines_only(monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr("featuresieve._progress.TERMINAL_SECONDS", 0.0)
+    monkeypatch.setattr("featuresieve.monitoring._progress.TERMINAL_SECONDS", 0.0)
     assert main(["select", NAME, "--target", "label\x07", *QUICK]) == 0
     text = terminal.getvalue()
     assert CLEAR_LINE in text

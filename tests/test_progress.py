@@ -6,8 +6,9 @@ import sys
 
 import pytest
 
-from featuresieve import AutoNFSClassifier, TrainingDivergedError, _progress
-from featuresieve._progress import Progress, as_clock
+from featuresieve import AutoNFSClassifier, TrainingDivergedError
+from featuresieve.monitoring import _progress
+from featuresieve.monitoring._progress import Progress, as_clock
 from made_tables import class_table
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.

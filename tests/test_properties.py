@@ -8,8 +8,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve._encoding import TableEncoder
-from featuresieve._table import read_table
+from featuresieve.tables import TableEncoder, read_table
 
 QUICK = {"n_epochs": 2, "n_members": 2, "random_state": 0}
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 import torch
 
-from featuresieve._gumbel_sigmoid import draw_noise_
-from featuresieve._objective import SelectionPenalty
-from featuresieve._stack_trainer import StackTrainer, StepSettings
+from featuresieve.engine import SelectionPenalty, StackTrainer
+from featuresieve.engine._gumbel_sigmoid import draw_noise_
+from featuresieve.engine._trainer import StepSettings
 from reference_autonfs import (
     MASK_NAMES,
     Batch,

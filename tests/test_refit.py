@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from scipy.stats import sem
 
-from featuresieve._problem import Problem
-from featuresieve._refit import REFIT_SHARE, HeldOutLosses, refit_candidates
-from featuresieve._row_roles import held_out_splits
-from featuresieve._settings import Settings
+from featuresieve.problem import Problem
+from featuresieve.search import Settings
+from featuresieve.search._refit import REFIT_SHARE, HeldOutLosses, refit_candidates
+from featuresieve.search._splits import held_out_splits
 
 pytestmark = pytest.mark.numeric
 

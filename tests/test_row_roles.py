@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from featuresieve._problem import Problem
-from featuresieve._row_roles import gate_halves, held_out_splits, weight_sets
+from featuresieve.problem import Problem
+from featuresieve.search._splits import gate_halves, held_out_splits, weight_sets
 
 
 def make_problem(targets):

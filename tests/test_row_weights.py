@@ -7,9 +7,8 @@ from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve._problem import Problem
-from featuresieve._refit import HeldOutLosses
-from featuresieve._row_weights import row_weights
+from featuresieve.problem import Problem, row_weights
+from featuresieve.search._refit import HeldOutLosses
 from made_tables import class_table, value_table
 
 Y = np.array(["a", "b", "b", "b"])

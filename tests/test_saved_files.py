@@ -30,7 +30,7 @@ def test_saved_file_answers_as_it_did(path):
 
 
 def test_every_schema_version_has_its_files():
-    from featuresieve._files import SCHEMA_VERSION
+    from featuresieve.storage._selector_file import SCHEMA_VERSION
 
     expected = {f"{kind}-{v}" for kind in ROWS for v in range(1, SCHEMA_VERSION + 1)}
     assert {path.stem for path in FILES} == expected

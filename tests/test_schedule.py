@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from featuresieve._course import Course
-from featuresieve._schedule import Schedule
-from featuresieve._settings import Settings
+from featuresieve.engine import Schedule
+from featuresieve.engine._course import Course
+from featuresieve.search import Settings
 
 
 def test_temperature_decays_once_an_epoch():

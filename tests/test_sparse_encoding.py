@@ -11,7 +11,7 @@ from encoded_tables import (
     sparse_table,
     through_json,
 )
-from featuresieve._table import read_table
+from featuresieve.tables import read_table
 
 pytestmark = pytest.mark.numeric
 

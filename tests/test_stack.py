@@ -7,13 +7,13 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from featuresieve._module_network import ModuleStack
-from featuresieve._stack_trainer import (
+from featuresieve.engine import (
+    ModuleStack,
     StackTrainer,
-    StepSettings,
+    own_surroundings,
     stack_outputs,
 )
-from featuresieve._surroundings import own_surroundings
+from featuresieve.engine._trainer import StepSettings
 from small_stacks import (
     CPU,
     as_data,

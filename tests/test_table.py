@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
-from featuresieve._table import read_table
+from featuresieve.tables import read_table
 from many_tables import ARRAYS, FORMATS, MATRIX, frames
 
 NAN = float("nan")
@@ -340,9 +340,9 @@ package = types.ModuleType("featuresieve")
 package.__path__ = [sys.argv[1]]
 sys.modules["featuresieve"] = package
 import numpy as np
-from featuresieve._encoding import TableEncoder
-from featuresieve._returned_columns import take_columns
-from featuresieve._table import read_table
+from featuresieve.tables._table_encoder import TableEncoder
+from featuresieve.tables._returned_columns import take_columns
+from featuresieve.tables._table import read_table
 table = read_table([[1, "a"], [2, "b"]])
 TableEncoder.fit(table, scaling="standard").transform(table)
 take_columns([[1, 2]], np.array([0]))

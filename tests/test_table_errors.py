@@ -14,7 +14,7 @@ import torch
 from scipy import sparse
 from torch.utils.data import DataLoader, Subset, TensorDataset
 
-from featuresieve._table import read_table
+from featuresieve.tables import read_table
 
 NAN = float("nan")
 

@@ -15,16 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import feather, ipc, parquet
 
-from featuresieve._tablefile import (
+from featuresieve.files import (
     Drafts,
     TableFileError,
     read_file,
     write_columns,
     write_table,
 )
-from featuresieve._tablefile._dialect import Dialect
-from featuresieve._tablefile._source import Source
-from featuresieve._tablefile._text_copy import copy_columns
+from featuresieve.files._dialect import Dialect
+from featuresieve.files._source import Source
+from featuresieve.files._text_copy import copy_columns
 
 
 def read(path, **arguments):

@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from featuresieve._tablefile import (
+from featuresieve.files import (
     Drafts,
     TableFileError,
     find_column,

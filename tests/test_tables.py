@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
-from featuresieve._returned_columns import plain_array
+from featuresieve.tables import plain_array
 from made_tables import class_table
 
 N_ROWS = 300

@@ -15,13 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
-from featuresieve._returned_columns import (
+from featuresieve.tables import (
     as_library,
     plain_array,
     put_columns,
+    read_table,
     take_columns,
 )
-from featuresieve._table import read_table
 from many_tables import ARRAYS, FORMATS, MATRIX, frames
 
 

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.metrics import r2_score
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve._targets import class_target, value_target
+from featuresieve.problem import class_target, value_target
 from made_tables import INFORMATIVE, class_table, value_table
 
 LABELS = {

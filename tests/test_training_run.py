@@ -8,8 +8,8 @@ import pytest
 import torch
 
 from featuresieve import TrainingDivergedError
-from featuresieve._schedule import Schedule
-from featuresieve._stack_trainer import StackTrainer, StepSettings
+from featuresieve.engine import Schedule, StackTrainer
+from featuresieve.engine._trainer import StepSettings
 from small_stacks import as_data, build_networks, loss_for, make_rows, whole_epochs
 
 pytestmark = pytest.mark.numeric

@@ -5,9 +5,8 @@ import pandas as pd
 import pytest
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve._candidates import fill
-from featuresieve._gates import Gates
-from featuresieve._wishes import Bounds, nearest_count, wishes_from
+from featuresieve.problem import Bounds, Gates, nearest_count, wishes_from
+from featuresieve.search import fill
 from made_tables import class_table, value_table
 
 NAMES = ["a", "b", "c", "d", "e", "f", "g", "h"]  # c and f matter

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from featuresieve._exceptions import (
+from featuresieve.errors import (
     CheckpointError,
     CheckpointWarning,
     FeatureSieveError,
@@ -15,11 +15,16 @@ from featuresieve._exceptions import (
     TrainingDivergedError,
     UninformativeTargetWarning,
 )
-from featuresieve._version import __version__
 
 if TYPE_CHECKING:
-    from featuresieve._estimators import AutoNFSClassifier, AutoNFSRegressor
-    from featuresieve._loading import load
+    from featuresieve.estimators import (
+        AutoNFSClassifier,
+        AutoNFSRegressor,
+        load,
+        register_onnx_converters,
+    )
+
+__version__ = "0.1.0"
 
 # What skops, and mlflow with it, has to be told to trust: the estimators themselves.
 TRUSTED_TYPES = ["featuresieve.AutoNFSClassifier", "featuresieve.AutoNFSRegressor"]
@@ -40,22 +45,24 @@ __all__ = [
     "UninformativeTargetWarning",
     "__version__",
     "load",
+    "register_onnx_converters",
 ]
 
 # Imported when they are first asked for: the command line answers --help without torch.
-_MODULE_OF = {
-    "AutoNFSClassifier": "featuresieve._estimators",
-    "AutoNFSRegressor": "featuresieve._estimators",
-    "load": "featuresieve._loading",
-}
+_LAZY = (
+    "AutoNFSClassifier",
+    "AutoNFSRegressor",
+    "load",
+    "register_onnx_converters",
+)
 
 if not TYPE_CHECKING:  # a type checker shall still find misspelt names
 
     def __getattr__(name: str) -> Any:
         """Import a public name where it lives."""
-        if name not in _MODULE_OF:
+        if name not in _LAZY:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(import_module(_MODULE_OF[name]), name)
+        value = getattr(import_module("featuresieve.estimators"), name)
         globals()[name] = value
         return value
 

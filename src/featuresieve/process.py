@@ -4,17 +4,17 @@ import atexit
 import os
 import signal
 import sys
+import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from types import FrameType
-from typing import Any
-
-from featuresieve._interrupts import interrupts_delayed
+from types import FrameType, TracebackType
+from typing import Any, Self
 
 __all__ = [
     "CLEAR_LINE",
     "INTERRUPTED",
+    "HeldInterrupts",
     "NulError",
     "check_words",
     "interrupts_delayed",
@@ -196,3 +196,59 @@ def _end(statuses: list[int]) -> None:
         signal.signal(_end_signal, signal.SIG_DFL)
         signal.raise_signal(_end_signal)
     os._exit(statuses[0])
+
+
+class HeldInterrupts:
+    """Note an interrupt instead of raising it; the second one is raised at once.
+
+    Only in the main thread, and only where Python's own handler stands: a program that
+    handles the signal itself is left alone.
+
+    Attributes
+    ----------
+    is_asked : bool
+        Whether an interrupt came.
+    """
+
+    def __init__(self) -> None:
+        self.is_asked = False
+        self._is_installed = False
+
+    def __enter__(self) -> Self:
+        is_main = threading.current_thread() is threading.main_thread()
+        if is_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, self._note)
+            self._is_installed = True
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._is_installed:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002
+        """Handle the signal."""
+        if self.is_asked:
+            raise KeyboardInterrupt
+        self.is_asked = True
+
+
+@contextmanager
+def interrupts_delayed() -> Iterator[None]:
+    """Raise Ctrl-C at the end of the block; the second one at once.
+
+    For imports: what is raised while modules are loaded may be dropped (in a callback
+    of the import system), turn into another error, or end the process (inside torch).
+
+    Yields
+    ------
+    None
+    """
+    with HeldInterrupts() as held:
+        yield
+    if held.is_asked:
+        raise KeyboardInterrupt

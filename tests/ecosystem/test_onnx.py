@@ -24,7 +24,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.onnx import register_converters
+from featuresieve.estimators._onnx_converters import register_onnx_converters
 from made_tables import class_table, value_table
 from onnx_feeds import feeds, tensor
 from onnx_tables import (
@@ -122,8 +122,8 @@ def test_matrix_agrees(estimator_class, table, is_sparse, tmp_path):
 
 @pytest.fixture(scope="module", autouse=True)
 def converters():
-    register_converters()
-    register_converters()  # a second time does no harm
+    register_onnx_converters()
+    register_onnx_converters()  # a second time does no harm
 
 
 def converted(model, rows, **options):

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from featuresieve._tablefile import Drafts, read_file, write_table
+from featuresieve.files import Drafts, read_file, write_table
 from sievebench.compare import CompareError, read_table
 from sievebench.compare._encoding import TableEncoder
 from sievebench.compare._table import table_of

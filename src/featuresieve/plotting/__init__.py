@@ -3,6 +3,10 @@
 ``SomeDisplay.from_estimator(selector)`` draws and returns the display; its ``ax_`` and
 ``figure_`` are there to be adjusted, its ``plot`` draws again, on other axes. Needs
 matplotlib, the extra ``featuresieve[plot]``.
+
+Comes in: a fitted estimator.
+Goes out: a display.
+May import: errors, and the public names.
 """
 
 from featuresieve.plotting._balance_path_display import BalancePathDisplay

@@ -6,11 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-
 
 def check_selector(estimator: Any) -> None:
     """Raise unless `estimator` is a fitted estimator of this library."""
+    from featuresieve import AutoNFSClassifier, AutoNFSRegressor  # they load torch
+
     if not isinstance(estimator, AutoNFSClassifier | AutoNFSRegressor):
         raise TypeError(
             "estimator must be a fitted AutoNFSClassifier or AutoNFSRegressor, got "

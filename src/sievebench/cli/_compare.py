@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from featuresieve._command_parser import add_reading, add_types
+from featuresieve.cli import add_reading, add_types
 from featuresieve.process import CLEAR_LINE, INTERRUPTED, interrupts_delayed
 from sievebench.cli._outputs import OutputError, check_output
 from sievebench.labels import SELECTOR_LABELS

@@ -11,7 +11,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve._tablefile import (
+from featuresieve.files import (
     TableFile,
     TableFileError,
     find_column,

@@ -1,0 +1,15 @@
+"""The command ``featuresieve``: words become files, an estimator, and text.
+
+May import: errors, process, files, engine (is there such a device?), plotting, and the
+public names.
+"""
+
+from featuresieve.cli._main import console, main
+from featuresieve.cli._parser import add_reading, add_types
+
+__all__ = [
+    "add_reading",
+    "add_types",
+    "console",
+    "main",
+]

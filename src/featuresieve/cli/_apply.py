@@ -1,0 +1,151 @@
+"""`featuresieve apply`: the kept columns of another file, and predictions for it."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import featuresieve
+from featuresieve.cli._options import ApplyOptions
+from featuresieve.files import (
+    Drafts,
+    Meaning,
+    TableFile,
+    TableFileError,
+    check_table_output,
+    find_column,
+    find_columns,
+    one_line,
+    read_file,
+    write_columns,
+    write_table,
+)
+
+
+def apply(options: ApplyOptions) -> list[str]:
+    """Copy the kept columns of a file, and predict its rows.
+
+    Parameters
+    ----------
+    options : ApplyOptions
+        What the user asks for.
+
+    Returns
+    -------
+    list of str
+        What was done, a line each.
+
+    Raises
+    ------
+    TableFileError
+        If a file or a column is not there, or does not fit.
+    """
+    _check_outputs(options)
+    selector = _loaded(options.saved)
+    names = [str(name) for name in selector.feature_names_in_]
+    kept = [names[place] for place in np.flatnonzero(selector.support_)]
+    with (
+        read_file(
+            options.file,
+            meanings=_meanings(selector),
+            missing=options.missing,
+            encoding=options.encoding,
+            delimiter=options.delimiter,
+            skip=options.skip,
+        ) as file,
+        Drafts() as drafts,
+    ):
+        present = file.table.column_names
+        for name in kept:
+            if name not in present:
+                find_column(options.file, name, file)  # which says what there is
+        file.check_columns(kept)
+        lines = [f"{file.source.name}: {file.table.num_rows} rows"]
+        if options.predict is not None:
+            predictions = _predictions(selector, file, names, kept)
+            write_table(predictions, options.predict, drafts)
+        out = "-" if options.out is options.predict is None else options.out
+        if out is not None:
+            wanted = {*kept, *find_columns("--also", options.also, present)}
+            places = [place for place, name in enumerate(present) if name in wanted]
+            write_columns(file, places, out, drafts)
+            lines.append(f"kept {len(kept)} of {len(names)} columns")
+    written = (
+        name for name in (options.out, options.predict) if name not in (None, "-")
+    )
+    return [*lines, *(f"wrote {name}" for name in written)]
+
+
+def _check_outputs(options: ApplyOptions) -> None:
+    """Refuse files that cannot be written before anything is computed."""
+    outputs = [name for name in (options.out, options.predict) if name is not None]
+    if len({os.path.realpath(name) for name in outputs}) < len(outputs):
+        raise TableFileError("--out and --predict must be two files.")
+    for option, name in (("--out", options.out), ("--predict", options.predict)):
+        if name is None:
+            continue
+        check_table_output(option, name)
+        inputs = {os.path.realpath(options.saved), os.path.realpath(options.file)}
+        if name != "-" and os.path.realpath(name) in inputs:
+            raise TableFileError(f"{option}: {name} is read, and must not be written.")
+
+
+def _loaded(path: str) -> Any:
+    """Return the saved selector."""
+    if not Path(path).is_file():
+        raise TableFileError(f"there is no file {path}.")
+    try:
+        selector = featuresieve.load(path)
+    except (featuresieve.FeatureSieveError, ValueError) as error:
+        raise TableFileError(one_line(error)) from error
+    if not hasattr(selector, "feature_names_in_"):
+        raise TableFileError(
+            f"{path} was fitted on columns without names, which no file can match."
+        )
+    return selector
+
+
+def _predictions(
+    selector: Any, file: TableFile, names: Sequence[str], kept: Sequence[str]
+) -> pa.Table:
+    """Return the prediction for each row, and the probability of each class."""
+    n_rows = file.table.num_rows
+    columns = {}
+    for name in names:  # those that were not kept do not matter, but have a place
+        column = pa.nulls(n_rows)
+        if name in kept:
+            column = file.table.column(name)
+        columns[name] = column
+    table = pa.table(columns)
+    try:
+        guesses = selector.predict(table)
+        result = {"prediction": pa.array(guesses.tolist())}
+        if hasattr(selector, "predict_proba"):
+            shares = selector.predict_proba(table)
+            for place, label in enumerate(selector.classes_):
+                result[f"probability of {label}"] = pa.array(shares[:, place])
+    except (ValueError, TypeError) as error:
+        raise TableFileError(one_line(error)) from error
+    return pa.table(result)
+
+
+def _meanings(selector: Any) -> dict[str, Meaning]:
+    """Return how the kept columns were read when they were selected.
+
+    Other rows alone may look different: codes without a leading zero like numbers,
+    numbers with a word among them like text. And --type may have decided otherwise.
+    """
+    meanings: dict[str, Meaning] = {}
+    for feature in selector._encoder.features:
+        name = str(feature.name)
+        match feature.kind:
+            case "number":
+                meanings[name] = "number"
+            case "date":
+                meanings[name] = "date"
+            case "category" if all(isinstance(v, str) for v in feature.encoder.levels):
+                meanings[name] = "text"
+    return meanings

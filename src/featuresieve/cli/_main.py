@@ -1,0 +1,311 @@
+"""The command line: parse, call, print."""
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+from featuresieve import FeatureSieveError
+from featuresieve.cli._options import (
+    ApplyOptions,
+    SelectOptions,
+    UsageError,
+    check_options,
+    read_config,
+)
+from featuresieve.cli._parser import Parser, build_parser
+from featuresieve.process import (
+    CLEAR_LINE,
+    INTERRUPTED,
+    NulError,
+    check_words,
+    interrupts_delayed,
+    printable_output,
+    run_as_process,
+    was_interrupted,
+)
+
+_EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
+_PICTURES = (".png", ".svg", ".pdf")
+
+
+def console() -> int:
+    """Run the command line as a process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    return run_as_process(main)
+
+
+@printable_output()
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    arguments : sequence of str or None, default=None
+        The words after the command; None takes those of the process.
+
+    Returns
+    -------
+    int
+        The exit status.
+    """
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    try:
+        status = _run(words)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.buffer.fileno())
+        return 141
+    except KeyboardInterrupt:
+        return _failed("interrupted", INTERRUPTED, words)
+    except Exception as error:
+        if was_interrupted(error):
+            return _failed("interrupted", INTERRUPTED, words)
+        if isinstance(error, FeatureSieveError | ImportError | OSError | MemoryError):
+            return _failed(_explained(error), _status(error), words)
+        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        return _failed(f"{text} (--verbose shows where)", 1, words)
+    return status
+
+
+def _run(words: list[str]) -> int:
+    """Run the command that the words name."""
+    parser = build_parser()
+    _check_words(words)
+    try:
+        given = parser.parse_args(words)
+    except SystemExit as done:  # --help and --version
+        return int(done.code or 0)
+    if given.command == "demo":
+        return _demo(given.quiet)
+    if given.command == "apply":
+        return _apply(given)
+    return _select(_select_options(given, parser))
+
+
+def _check_words(words: list[str]) -> None:
+    """Refuse words that no path can be."""
+    try:
+        check_words(words)
+    except NulError as error:
+        raise UsageError(str(error)) from None
+
+
+def _failed(message: str, status: int, words: list[str]) -> int:
+    """Say in one line why nothing came of it."""
+    if "--verbose" in words and status == 1:
+        traceback.print_exc()
+    start = CLEAR_LINE if sys.stderr.isatty() else ""  # over a line of progress
+    kind = "" if status == INTERRUPTED else "error: "
+    print(start, f"featuresieve: {kind}{message}", sep="", file=sys.stderr)
+    return status
+
+
+def _status(error: BaseException) -> int:
+    """Return 2 for what the user can mend, 1 for what failed on the way."""
+    return 2 if isinstance(error, ValueError | ImportError | OSError) else 1
+
+
+def _explained(error: BaseException) -> str:
+    """Return the line for an error."""
+    if isinstance(error, MemoryError):
+        return "out of memory; --drop columns, or use fewer rows."
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        package = error.name.split(".")[0]
+        if package in _EXTRA_OF:
+            extra = _EXTRA_OF[package]
+            return f"this needs {package}: pip install 'featuresieve[{extra}]'"
+    return " ".join(str(error).split())
+
+
+def _select_options(given: argparse.Namespace, parser: Parser) -> SelectOptions:
+    """Return the options of a selection: words first, then the configuration."""
+    options = {name: value for name, value in vars(given).items() if value is not None}
+    options.pop("command")
+    config = options.pop("config", None)
+    if config is not None:
+        for name, value in _from_config(config, parser).items():
+            options.setdefault(name, value)
+    if "target" not in options:
+        raise UsageError("--target is required: the column to predict.")
+    for name in ("keep", "drop", "missing"):
+        options[name] = tuple(options.get(name, ()))
+    options["group"] = tuple(map(tuple, options.get("group", ())))
+    for name in ("cost", "class_weight", "type"):
+        options[name] = dict(options.get(name, {}))
+    return SelectOptions(**options)
+
+
+def _from_config(path: str, parser: Parser) -> dict[str, Any]:
+    """Return the options of a configuration, checked as words are."""
+    config = read_config(path)
+    words = [
+        f"--{name.replace('_', '-')}={value}"
+        for name, value in config.items()
+        if isinstance(value, str)
+    ]
+    try:
+        _check_words(words)
+        checked = vars(parser.parse_args(["select", "-", *words]))
+    except UsageError as error:
+        raise UsageError(f"--config: {path}: {error}") from error
+    return {
+        name: checked[name] if isinstance(value, str) else value
+        for name, value in config.items()
+        if value is not None
+    }
+
+
+def _select(options: SelectOptions) -> int:
+    """Select columns, print them, write files."""
+    with interrupts_delayed():
+        from featuresieve.cli._constraints import known_arguments
+        from featuresieve.cli._facts import facts
+        from featuresieve.files import Drafts, read_file, read_inputs
+
+    check_options(options)
+    _check_outputs(options)
+    _check_device(options.device)
+    uses_stdout = "-" in (options.out, options.json)
+    screen = sys.stderr if uses_stdout else sys.stdout
+    is_silent = uses_stdout and options.quiet
+    say = _show_nothing if options.quiet else _show_progress
+    say("reading …")
+    with read_file(
+        options.file,
+        meanings={options.target: "label"},
+        types=options.type,
+        missing=options.missing,
+        encoding=options.encoding,
+        delimiter=options.delimiter,
+        skip=options.skip,
+    ) as file:
+        inputs = read_inputs(
+            file,
+            options.target,
+            task=options.task,
+            drop=options.drop,
+            weight=options.weight,
+        )
+        known = known_arguments(options, inputs)
+        say("")
+        if not options.quiet:
+            print("\n".join(facts(file, inputs, options)), file=screen, flush=True)
+        # Only now: a wrong name is reported before torch is loaded.
+        with interrupts_delayed():
+            from featuresieve import AutoNFSClassifier  # noqa: F401  # and torch
+            from featuresieve.cli._report import screen_text
+            from featuresieve.cli._select import select
+
+        outcome = select(inputs, known, options, say)
+        say("")
+        for warning in outcome.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
+        if not is_silent:
+            blank = "" if options.quiet else "\n"
+            print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
+        with Drafts() as drafts:
+            _write(outcome, file, options, drafts)
+    for name in (options.out, options.json, options.save, options.plot):
+        if name not in (None, "-") and not is_silent:
+            print(f"wrote {name}", file=sys.stderr)
+    return 0
+
+
+def _check_outputs(options: SelectOptions) -> None:
+    """Refuse files that cannot be written before anything is computed."""
+    from featuresieve.files import check_output, check_table_output
+
+    if options.out == "-" and options.json == "-":
+        raise UsageError("--out and --json cannot both be standard output.")
+    if options.out is not None:
+        check_table_output("--out", options.out)
+    if options.json is not None:
+        check_output("--json", options.json)
+    if options.save is not None:
+        check_output("--save", options.save)
+    if options.plot is not None:
+        check_output("--plot", options.plot, _PICTURES)
+        with interrupts_delayed():
+            import matplotlib  # noqa: F401  # not there: say so now
+    outputs = [options.out, options.json, options.save, options.plot]
+    paths = [os.path.realpath(name) for name in outputs if name not in (None, "-")]
+    if len(set(paths)) < len(paths):
+        raise UsageError("two options name the same file to write.")
+    if os.path.realpath(options.file) in paths:
+        raise UsageError(f"{options.file} is read, and must not be written.")
+
+
+def _check_device(name: str) -> None:
+    """Refuse a device that is not there; torch is loaded only if that is in doubt."""
+    if name in ("auto", "cpu"):
+        return
+    with interrupts_delayed():
+        from featuresieve.engine import resolve_device
+
+    try:
+        resolve_device(name)
+    except ValueError:
+        message = f"--device: there is no {name} here; take auto or cpu."
+        raise UsageError(message) from None
+
+
+def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:
+    """Write the files that were asked for."""
+    from featuresieve.cli._report import draw, json_text
+    from featuresieve.files import write_columns
+
+    if options.out is not None:
+        wanted = {*outcome.kept, outcome.inputs.target.name}
+        names = file.table.column_names
+        places = [place for place, name in enumerate(names) if name in wanted]
+        write_columns(file, places, options.out, drafts)
+    if options.json is not None:
+        with drafts.open(options.json) as out:
+            out.write(json_text(outcome, file, options).encode())
+    if options.save is not None:
+        outcome.selector.save(drafts.path(options.save))
+    if options.plot is not None:
+        draw(outcome.selector, drafts.path(options.plot))
+
+
+def _apply(given: argparse.Namespace) -> int:
+    """Apply a saved selection to a file."""
+    with interrupts_delayed():
+        from featuresieve.cli._apply import apply
+
+    options = {name: value for name, value in vars(given).items() if value is not None}
+    options.pop("command")
+    for name in ("also", "missing"):
+        options[name] = tuple(options.get(name, ()))
+    for line in apply(ApplyOptions(**options)):
+        print(line, file=sys.stderr)
+    return 0
+
+
+def _demo(is_quiet: bool) -> int:
+    """Select columns of a bundled table."""
+    with interrupts_delayed():
+        from featuresieve.cli._demo import demo_file
+
+    with demo_file() as name:
+        command = f"featuresieve select {name.name} --target diagnosis --test 0.3"
+        print(f"$ {command}", flush=True)
+        return _select(SelectOptions(str(name), "diagnosis", test=0.3, quiet=is_quiet))
+
+
+def _show_nothing(_: str) -> None:
+    """Keep quiet."""
+
+
+def _show_progress(text: str) -> None:
+    """Write over the present line of a terminal."""
+    if sys.stderr.isatty():
+        print(CLEAR_LINE, text, sep="", end="", file=sys.stderr, flush=True)

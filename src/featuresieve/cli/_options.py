@@ -1,0 +1,230 @@
+"""What the commands can be told, by words or by a TOML file."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from featuresieve.errors import FeatureSieveError, as_float, shown
+from featuresieve.files import TYPES, ColumnType
+
+# Options that only a command line makes sense of.
+_NOT_IN_FILES = ("file", "config")
+_LISTS = ("keep", "drop", "group", "cost", "class_weight", "missing", "type")
+
+
+class UsageError(FeatureSieveError, ValueError):
+    """Words of a command line, or lines of its configuration, that do not fit."""
+
+
+@dataclass(frozen=True)
+class SelectOptions:
+    """The options of `featuresieve select`; None leaves a choice to the library.
+
+    Attributes
+    ----------
+    file, target : str
+        What to read, and which of its columns to predict.
+    task : str
+        "auto", "classification" or "regression".
+    keep, drop : tuple of str
+        Names of columns, or patterns with ``*``.
+    group : tuple of tuples of str
+        Columns that go together.
+    cost, class_weight : dict
+        Prices of columns; weights of classes, or {"balanced": 1}.
+    missing : tuple of str
+        Texts that count as missing values.
+    type : dict
+        What columns, by name or pattern, are to be read as.
+    skip : int
+        Lines before the header.
+    """
+
+    file: str
+    target: str
+    task: str = "auto"
+    balance: str | float = "auto"
+    keep: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    group: tuple[tuple[str, ...], ...] = ()
+    cost: Mapping[str, float] = field(default_factory=dict)
+    class_weight: Mapping[str, float] = field(default_factory=dict)
+    max_features: int | None = None
+    n_features: int | None = None
+    weight: str | None = None
+    test: float = 0.2
+    seed: int = 0
+    device: str = "auto"
+    max_time: float | None = None
+    epochs: int | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    missing: tuple[str, ...] = ()
+    type: Mapping[str, ColumnType] = field(default_factory=dict)
+    skip: int = 0
+    out: str | None = None
+    json: str | None = None
+    save: str | None = None
+    plot: str | None = None
+    quiet: bool = False
+    verbose: bool = False
+
+
+@dataclass(frozen=True)
+class ApplyOptions:
+    """The options of `featuresieve apply`.
+
+    Attributes
+    ----------
+    saved, file : str
+        What `select --save` wrote, and the table to apply it to.
+    out, predict : str or None
+        Files to write; "-" is standard output.
+    also : tuple of str
+        Further columns to copy.
+    encoding, delimiter : str or None
+        How text is written; found if None.
+    missing : tuple of str
+        Texts that count as missing values.
+    skip : int
+        Lines before the header.
+    """
+
+    saved: str
+    file: str
+    out: str | None = None
+    predict: str | None = None
+    also: tuple[str, ...] = ()
+    encoding: str | None = None
+    delimiter: str | None = None
+    missing: tuple[str, ...] = ()
+    skip: int = 0
+
+
+def check_options(options: SelectOptions) -> None:
+    """Refuse options that contradict each other, which no file can mend.
+
+    Parameters
+    ----------
+    options : SelectOptions
+        What the user asks for.
+
+    Raises
+    ------
+    UsageError
+    """
+    if options.quiet and options.verbose:
+        raise UsageError("--quiet and --verbose exclude each other.")
+    both = set(options.keep) & set(options.drop)
+    if both:
+        raise UsageError(f"--keep and --drop contradict each other: {min(both)!r}.")
+    if options.weight == options.target:
+        raise UsageError(f"--weight and --target are both {options.target!r}.")
+    if options.task == "regression" and options.class_weight:
+        raise UsageError("--class-weight is for classification.")
+    exactly, most = options.n_features, options.max_features
+    if exactly is not None and most is not None and exactly > most:
+        raise UsageError(
+            f"--n-features must be at most --max-features, {most}, got {exactly}."
+        )
+    n_kept = len({name for name in options.keep if not set(name) & set("*?")})
+    for option, count in (("--n-features", exactly), ("--max-features", most)):
+        if count is not None and count < n_kept:
+            raise UsageError(
+                f"{option} must be at least the number of columns that --keep names, "
+                f"{n_kept}, got {count}."
+            )
+
+
+def read_config(path: str) -> dict[str, Any]:
+    """Read options from a TOML file.
+
+    Parameters
+    ----------
+    path : str
+        The file. Its keys are the names of the options.
+
+    Returns
+    -------
+    dict
+        By name of the attribute; scalars as text, to be read as words are.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be read, or has a key that is no option.
+    """
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"--config: {path}: {error.strerror}.") from error
+    except ValueError as error:  # also a number of 4300 digits
+        raise UsageError(f"--config: {path} is not TOML: {error}") from error
+    known = [item.name for item in fields(SelectOptions)]
+    options = {}
+    for key, value in content.items():
+        name = key.replace("-", "_")
+        if name not in known or name in _NOT_IN_FILES:
+            shown = [other.replace("_", "-") for other in known]
+            near = get_close_matches(key, shown, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else "."
+            raise UsageError(f"--config: {path}: there is no option {key!r}{hint}")
+        options[name] = _from_toml(f"--config: {path}: {key}", name, value)
+    return options
+
+
+def _from_toml(label: str, name: str, value: Any) -> Any:
+    """Return a value of a configuration as the command line would give it."""
+    if name in ("quiet", "verbose"):
+        if not isinstance(value, bool):
+            raise UsageError(f"{label} must be true or false, got {value!r}.")
+        return value or None
+    if name not in _LISTS:
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise UsageError(f"{label} must be a text or a number, got {value!r}.")
+        return str(value)
+    if name in ("cost", "class_weight"):
+        if name == "class_weight" and value == "balanced":
+            return {"balanced": 1.0}
+        return _numbers(label, value)
+    if name == "type":
+        return _types(label, value)
+    if name == "group":
+        if not isinstance(value, list):
+            raise UsageError(f"{label} must be a list of lists of names.")
+        return [_names(label, members) for members in value]
+    return _names(label, value)
+
+
+def _names(label: str, value: Any) -> list[str]:
+    """Return a list of names."""
+    names = [value] if isinstance(value, str) else value
+    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
+        raise UsageError(f"{label} must be a list of names, got {value!r}.")
+    return names
+
+
+def _types(label: str, value: Any) -> dict[str, str]:
+    """Return types by name."""
+    if not isinstance(value, dict) or not all(v in TYPES for v in value.values()):
+        allowed = ", ".join(TYPES)
+        raise UsageError(f"{label} must be a table of {allowed}, got {value!r}.")
+    return value
+
+
+def _numbers(label: str, value: Any) -> dict[str, float]:
+    """Return numbers by name."""
+    is_table = isinstance(value, dict) and all(
+        isinstance(number, int | float)
+        and not isinstance(number, bool)
+        and 0 <= as_float(number) < float("inf")
+        for number in value.values()
+    )
+    if not is_table:
+        raise UsageError(
+            f"{label} must be a table of numbers, finite and >= 0, got {shown(value)}."
+        )
+    return {name: float(number) for name, number in value.items()}

@@ -1,0 +1,351 @@
+"""The words of the command line, and their help."""
+
+import argparse
+import codecs
+import re
+from typing import Any, NoReturn
+
+from featuresieve import __version__
+from featuresieve.cli._options import UsageError
+from featuresieve.errors import LARGEST_INTEGER
+from featuresieve.files import TYPES
+
+_TOP_EXAMPLES = """\
+examples:
+  featuresieve demo
+  featuresieve select churn.csv --target churned --out churn_small.csv
+  featuresieve apply churn.sieve new_customers.csv --predict predictions.csv
+
+featuresieve select --help has the options.
+"""
+_SELECT_EXAMPLES = """\
+examples:
+  featuresieve select churn.csv --target churned
+  featuresieve select churn.csv --target churned --drop 'customer id' --out small.csv
+  featuresieve select houses.parquet --target price --max-features 10 --plot houses.png
+  featuresieve select churn.csv --target churned --cost 'credit report=5' --keep age
+  featuresieve select churn.csv --target churned --save churn.sieve --json churn.json
+  zcat big.csv.gz | featuresieve select - --target y --max-time 300 --json -
+
+FILE is CSV, TSV (delimiter, quotes, decimal comma and encoding are found; .gz, .bz2,
+.xz, .zip, .zst too), Parquet, Feather or Arrow. Names are as in the header; quote those
+with spaces. With * and ? a name is a pattern.
+
+The task is classification if the target holds text or truth values, or whole numbers of
+which there are at most 20 (and three rows for each, or only two of them); else it is
+regression.
+
+A fifth of the rows (at most 20,000) is set apart before the selection and only used for
+the score; --test 0 selects from all rows and gives no score.
+
+The exit status is 0, or 2 for arguments and files that do not fit, 1 for a run that
+failed, 130 after Ctrl-C. Files are written whole or not at all.
+"""
+_APPLY_EXAMPLES = """\
+examples:
+  featuresieve apply churn.sieve new.csv > reduced.csv
+  featuresieve apply churn.sieve new.csv --out reduced.parquet --also 'customer id'
+  featuresieve apply churn.sieve new.csv --predict predictions.csv
+
+Columns that were not kept need not be there. Without --out and --predict, the kept
+columns go to standard output.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that raises what it has to complain about."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the complaint.
+
+        Parameters
+        ----------
+        message : str
+            What is wrong.
+        """
+        raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def build_parser() -> Parser:
+    """Build the parser of all commands.
+
+    Returns
+    -------
+    Parser
+        Options that are not given are None.
+    """
+    parser = Parser(
+        prog="featuresieve",
+        description="Which columns of a table matter, and how many?",
+        epilog=_TOP_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=Parser
+    )
+
+    def command(name: str, text: str, epilog: str | None = None) -> Any:
+        return commands.add_parser(
+            name,
+            help=text,
+            description=f"{text[0].upper()}{text[1:]}.",
+            epilog=epilog,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    select = command("select", "select columns of a table in a file", _SELECT_EXAMPLES)
+    _add_select(select)
+    text = "take the kept columns of another file, and predict its rows"
+    _add_apply(command("apply", text, _APPLY_EXAMPLES))
+    demo = command("demo", "select columns of a bundled table, noise among them")
+    demo.add_argument("--quiet", action="store_true", help="no progress")
+    return parser
+
+
+def _add_select(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `featuresieve select`."""
+    add = parser.add_argument
+    add("file", metavar="FILE", help="the table; - is standard input")
+    add("--target", metavar="COLUMN", help="the column to predict (required)")
+    tasks = ("auto", "classification", "regression")
+    add("--task", choices=tasks, help="what the target stands for (auto)")
+    names: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
+    priced: dict[str, Any] = {"action": "extend", "nargs": "+"}
+    group = parser.add_argument_group("what you know about the columns")
+    group.add_argument("--keep", action="extend", **names, help="always keep these")
+    group.add_argument("--drop", action="extend", **names, help="leave these out")
+    group.add_argument(
+        "--group", action="append", **names, help="keep or drop these together; repeat"
+    )
+    group.add_argument(
+        *("--cost",),
+        **priced,
+        type=_priced,
+        metavar="NAME=NUMBER",
+        help="what a column costs in the penalty (1)",
+    )
+    group.add_argument(
+        *("--class-weight",),
+        **priced,
+        type=_class_weight,
+        metavar="LABEL=NUMBER",
+        help="weights of classes, or the word balanced",
+    )
+    group.add_argument("--weight", metavar="COLUMN", help="the weight of each row")
+    _add_how(parser.add_argument_group("how to select"))
+    reading = parser.add_argument_group("how the file is written")
+    add_reading(reading)
+    add_types(reading)
+    _add_outputs(parser.add_argument_group("what to write"))
+
+
+def _add_how(group: Any) -> None:
+    """Add the options of the search."""
+    add = group.add_argument
+    add(
+        "--balance",
+        type=_balance,
+        help="auto (default), price (quicker, less careful) or a number: more of it, "
+        "fewer columns",
+    )
+    add("--max-features", type=_count, metavar="N", help="keep at most so many")
+    add("--n-features", type=_count, metavar="N", help="keep exactly so many")
+    add(
+        "--test",
+        type=_fraction,
+        metavar="FRACTION",
+        help="rows set apart for the score (0.2; 0 for none)",
+    )
+    add("--seed", type=_whole, metavar="N", help="decides all that is random (0)")
+    add("--device", type=_device, help="auto (default), cpu, cuda or mps")
+    add(
+        "--max-time",
+        type=_seconds,
+        metavar="SECONDS",
+        help="shorten the selection to that",
+    )
+    add("--epochs", type=_count, metavar="N", help="length of training (by size)")
+    add(
+        "--config",
+        metavar="FILE.toml",
+        help="read options from a file; those given here win",
+    )
+
+
+def add_reading(group: Any) -> None:
+    """Add the options that say how a file is written.
+
+    Parameters
+    ----------
+    group : argparse's parser or group of arguments
+    """
+    add = group.add_argument
+    add("--encoding", type=_encoding, help="such as latin-1 or cp1251 (found)")
+    add("--delimiter", type=_delimiter, help="one character, or tab (found)")
+    add(
+        "--missing",
+        action="extend",
+        nargs="+",
+        metavar="TEXT",
+        help="such as k.A.: a missing value, beside NA, null, ? and the like",
+    )
+    add("--skip", type=_lines, metavar="LINES", help="lines before the header (0)")
+
+
+def add_types(group: Any) -> None:
+    """Add the option that says what columns hold.
+
+    Parameters
+    ----------
+    group : argparse's parser or group of arguments
+    """
+    group.add_argument(
+        "--type",
+        action="extend",
+        nargs="+",
+        type=_typed,
+        metavar="NAME=TYPE",
+        help="read a column as number, category, date or text (found)",
+    )
+
+
+def _add_outputs(group: Any) -> None:
+    """Add the options that name files, and how much is said."""
+    add = group.add_argument
+    add("--out", metavar="FILE", help="the kept columns and the target; - for text")
+    add("--json", metavar="FILE", help="the result as JSON; - is standard output")
+    add("--save", metavar="FILE", help="the fitted selector, for featuresieve apply")
+    add("--plot", metavar="FILE", help="a picture: .png, .svg or .pdf")
+    flag: dict[str, Any] = {"action": "store_const", "const": True}
+    add("--quiet", **flag, help="no progress, and only the result")
+    add("--verbose", **flag, help="also columns left out, candidates and tracebacks")
+
+
+def _add_apply(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `featuresieve apply`."""
+    add = parser.add_argument
+    add("saved", metavar="SAVED", help="what featuresieve select --save wrote")
+    add("file", metavar="FILE", help="the table; - is standard input")
+    add("--out", metavar="FILE", help="the kept columns")
+    add(
+        "--also",
+        action="extend",
+        nargs="+",
+        metavar="NAME",
+        help="copy these columns too",
+    )
+    add("--predict", metavar="FILE", help="prediction for each row")
+    add_reading(parser)
+
+
+def _refused(what: str, text: str) -> argparse.ArgumentTypeError:
+    """Build the error for a word that does not fit."""
+    return argparse.ArgumentTypeError(f"must be {what}, got {text!r}")
+
+
+def _number(text: str) -> float:
+    """Return a number, NaN for anything else."""
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")
+
+
+def _balance(text: str) -> str | float:
+    """Return a balance."""
+    if text in ("auto", "price"):
+        return text
+    value = _number(text)
+    if not 0 <= value < float("inf"):
+        raise _refused("auto, price or a number >= 0", text)
+    return value
+
+
+def _count(text: str) -> int:
+    """Return a count of at least one."""
+    value = _number(text)
+    if not 1 <= value <= LARGEST_INTEGER or value != int(value):
+        raise _refused(f"a whole number >= 1 and <= {LARGEST_INTEGER}", text)
+    return int(value)
+
+
+def _whole(text: str) -> int:
+    """Return a seed."""
+    value = _number(text)
+    if not 0 <= value < 2**32 or value != int(value):
+        raise _refused("a whole number >= 0 and below 2**32", text)
+    return int(value)
+
+
+def _seconds(text: str) -> float:
+    """Return a number of seconds."""
+    value = _number(text)
+    if not 0 < value < float("inf"):
+        raise _refused("a number of seconds above 0", text)
+    return value
+
+
+def _fraction(text: str) -> float:
+    """Return a share of the rows."""
+    value = _number(text)
+    if not 0 <= value <= 0.5:
+        raise _refused("a number from 0 to 0.5", text)
+    return value
+
+
+def _delimiter(text: str) -> str:
+    """Return one character."""
+    named = {"tab": "\t", "\\t": "\t", "space": " "}
+    text = named.get(text, text)
+    if len(text) != 1 or text in '"\n\r' or not text.isascii():
+        raise _refused("one character, tab or space", text)
+    return text
+
+
+def _encoding(text: str) -> str:
+    """Return the name of an encoding."""
+    try:
+        codecs.lookup(text)
+    except (LookupError, ValueError):
+        message = f"there is no encoding {text!r}"
+        raise argparse.ArgumentTypeError(message) from None
+    return text
+
+
+def _lines(text: str) -> int:
+    """Return a number of lines."""
+    value = _number(text)
+    if not 0 <= value <= LARGEST_INTEGER or value != int(value):
+        raise _refused(f"a whole number >= 0 and <= {LARGEST_INTEGER}", text)
+    return int(value)
+
+
+def _device(text: str) -> str:
+    """Return the name of a device."""
+    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", text):
+        raise _refused("auto, cpu, cuda, cuda:0 (and so on) or mps", text)
+    return text
+
+
+def _typed(text: str) -> tuple[str, str]:
+    """Return a name and its type."""
+    name, _, kind = text.rpartition("=")
+    if not name or kind not in TYPES:
+        raise _refused(f"NAME=TYPE with a type of {', '.join(TYPES)}", text)
+    return name, kind
+
+
+def _priced(text: str) -> tuple[str, float]:
+    """Return a name and its number."""
+    name, mark, number = text.rpartition("=")
+    value = _number(number)
+    if not mark or not name or not 0 <= value < float("inf"):
+        raise _refused("NAME=NUMBER with a number >= 0", text)
+    return name, value
+
+
+def _class_weight(text: str) -> tuple[str, float]:
+    """Return a label and its weight, or the word balanced."""
+    return ("balanced", 1.0) if text == "balanced" else _priced(text)

@@ -1,0 +1,291 @@
+"""How well a quick predictor does on held-out rows, with all and with the kept columns.
+
+The rows are set apart before the selection, which never sees them; otherwise the kept
+columns would look better than they are.
+"""
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from sklearn.metrics import balanced_accuracy_score, r2_score
+from sklearn.model_selection import train_test_split
+from sklearn.utils.class_weight import compute_sample_weight
+
+from featuresieve.files import TargetColumn, Task
+
+FloatArray = npt.NDArray[np.float64]
+IndexArray = npt.NDArray[np.intp]
+
+# Below so many rows a score says nothing, and the selection needs them all.
+LEAST_ROWS = 50
+_MOST_TEST_ROWS = 20_000
+# What the predictor is trained on at most, so that scoring is quick.
+_MOST_ROWS = 50_000
+_MOST_CELLS = 10_000_000
+_MOST_TREES = 600
+_MOST_ITERATIONS = 100
+# Levels that the trees of scikit-learn treat as such.
+_MOST_LEVELS = 254
+_N_RESAMPLES = 100
+
+
+@dataclass(frozen=True)
+class Score:
+    """Scores on held-out rows.
+
+    Attributes
+    ----------
+    metric : str
+        "balanced accuracy" or "R²"; 1 is the best.
+    all_columns, kept_columns : float
+        With all columns, and with those kept.
+    all_error, kept_error : float
+        Their standard errors over resampled rows.
+    n_train, n_test : int
+        Rows the predictor learnt from, and rows it was judged on.
+    """
+
+    metric: str
+    all_columns: float
+    all_error: float
+    kept_columns: float
+    kept_error: float
+    n_train: int
+    n_test: int
+
+
+def split_rows(
+    target: TargetColumn, test_fraction: float, seed: int
+) -> tuple[IndexArray, IndexArray]:
+    """Set rows apart for the score, the classes in proportion.
+
+    Parameters
+    ----------
+    target : TargetColumn
+        The target.
+    test_fraction : float
+        Share of the rows; at most 20,000 are taken.
+    seed : int
+        Decides which.
+
+    Returns
+    -------
+    train, test : arrays of int
+        In ascending order. A class with a single row is for training.
+    """
+    n_rows = len(target.values)
+    n_test = min(round(test_fraction * n_rows), _MOST_TEST_ROWS)
+    rows = np.arange(n_rows)
+    if n_test == 0 or n_rows < LEAST_ROWS:
+        return rows, rows[:0]
+    labels = None
+    if target.task == "classification":
+        _, codes, counts = np.unique(
+            target.values, return_inverse=True, return_counts=True
+        )
+        is_frequent = counts[codes] > 1
+        rows, labels = rows[is_frequent], codes[is_frequent]
+        n_classes = int((counts > 1).sum())
+        if not n_classes <= n_test <= len(rows) - n_classes:
+            labels = None
+    if n_test >= len(rows):
+        return np.arange(n_rows), rows[:0]
+    _, test = train_test_split(
+        rows, test_size=n_test, stratify=labels, random_state=seed
+    )
+    is_test = np.zeros(n_rows, dtype=bool)
+    is_test[test] = True
+    return np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def score(
+    table: pa.Table,
+    target: TargetColumn,
+    kept: Sequence[int],
+    rows: tuple[IndexArray, IndexArray],
+    *,
+    weights: FloatArray | None,
+    class_weight: Any,
+    seed: int,
+) -> Score | None:
+    """Train a predictor twice and judge it on the rows set apart.
+
+    Parameters
+    ----------
+    table : pyarrow.Table
+        The features.
+    target : TargetColumn
+        The target.
+    kept : sequence of int
+        Positions of the kept columns.
+    rows : pair of arrays of int
+        From `split_rows`.
+    weights : array of shape (n_rows,) or None
+        Of the rows.
+    class_weight : dict, "balanced" or None
+        Of the classes.
+    seed : int
+        Decides what is random.
+
+    Returns
+    -------
+    Score or None
+        None if no rows were set apart, or if all learnt have one class.
+    """
+    train, test = rows
+    if len(test) == 0:
+        return None
+    train = _fewer(train, table.num_columns, seed)
+    own = None
+    if weights is not None:
+        train = train[weights[train] > 0]
+        own = weights[train]
+    known = target.values[train]
+    if target.task == "classification" and len(np.unique(known)) < 2:
+        return None
+    matrix, is_category = _matrix(table, np.r_[train, test])
+    # Trees of scikit-learn refuse a column in which nothing is known.
+    matrix[:, np.isnan(matrix[: len(train)]).all(axis=0)] = 0.0
+    own = _weights_of(known, class_weight, own)
+    judged = []
+    for places in (np.arange(table.num_columns), np.asarray(kept)):
+        predictor = _predictor(target, is_category[places], seed)
+        guesses = _guesses(predictor, matrix[:, places], known, own)
+        judged.append(_judged(target, test, guesses, weights, seed))
+    metric = "balanced accuracy" if target.task == "classification" else "R²"
+    return Score(metric, *judged[0], *judged[1], len(train), len(test))
+
+
+def _guesses(
+    predictor: Any,
+    matrix: npt.NDArray[np.float32],
+    known: npt.NDArray[Any],
+    weights: FloatArray | None,
+) -> npt.NDArray[Any]:
+    """Train on the first rows, whose target is known, and predict the others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        predictor.fit(matrix[: len(known)], known, sample_weight=weights)
+        return np.asarray(predictor.predict(matrix[len(known) :]))
+
+
+def _fewer(rows: IndexArray, n_columns: int, seed: int) -> IndexArray:
+    """Return no more rows than can be learnt from quickly."""
+    most = min(_MOST_ROWS, max(1000, _MOST_CELLS // max(1, n_columns)))
+    if len(rows) <= most:
+        return rows
+    chosen = np.random.default_rng(seed).choice(len(rows), most, replace=False)
+    return rows[np.sort(chosen)]
+
+
+def _weights_of(
+    labels: npt.NDArray[Any], class_weight: Any, weights: FloatArray | None
+) -> FloatArray | None:
+    """Return what the rows weigh, by themselves and by their class."""
+    if class_weight is None:
+        return weights
+    by_class = np.asarray(compute_sample_weight(class_weight, labels))
+    return by_class if weights is None else weights * by_class
+
+
+def _matrix(
+    table: pa.Table, rows: IndexArray
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+    """Return some rows as numbers, NaN where missing, and which are categories."""
+    matrix = np.empty((len(rows), table.num_columns), dtype=np.float32)
+    is_category = np.zeros(table.num_columns, dtype=bool)
+    for place, column in enumerate(table.columns):
+        column = column.take(rows)
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column = column.cast(kind.value_type)
+            kind = column.type
+        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+            levels = pc.unique(column).drop_null().sort()
+            is_category[place] = len(levels) <= _MOST_LEVELS
+            column = pc.index_in(column, value_set=levels)
+        matrix[:, place] = _numbers(column)
+    return matrix, is_category
+
+
+def _numbers(column: Any) -> FloatArray:
+    """Return numbers, truth values, dates or times as float64, centred if large."""
+    if pa.types.is_temporal(column.type):
+        width = pa.int32() if column.type.bit_width == 32 else pa.int64()
+        column = pc.cast(column, width)
+    column = pc.cast(column, pa.float64(), safe=False)
+    values = np.asarray(pc.fill_null(column, float("nan")).to_numpy(), np.float64)
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    if largest > 2**24:  # beyond what float32 tells apart
+        values = values - np.nanmean(values)
+        values = values / max(1.0, float(np.nanmax(np.abs(values), initial=0.0)))
+    return values
+
+
+def _predictor(
+    target: TargetColumn, is_category: npt.NDArray[np.bool_], seed: int
+) -> Any:
+    """Return an untrained predictor that does not take long."""
+    settings: dict[str, Any] = {
+        "random_state": seed,
+        "early_stopping": False,
+        "categorical_features": is_category if is_category.any() else None,
+    }
+    if target.task == "regression":
+        return HistGradientBoostingRegressor(max_iter=_MOST_ITERATIONS, **settings)
+    n_classes = len(np.unique(target.values))
+    n_trees = 1 if n_classes == 2 else n_classes
+    n_iterations = max(10, min(_MOST_ITERATIONS, _MOST_TREES // n_trees))
+    return HistGradientBoostingClassifier(max_iter=n_iterations, **settings)
+
+
+def _judged(
+    target: TargetColumn,
+    test: IndexArray,
+    guesses: npt.NDArray[Any],
+    weights: FloatArray | None,
+    seed: int,
+) -> tuple[float, float]:
+    """Return a score and its standard error over resampled rows."""
+    truth = target.values[test]
+    own = np.ones(len(test)) if weights is None else weights[test]
+    rng = np.random.default_rng(seed)
+    with warnings.catch_warnings():  # a class that was drawn out
+        warnings.simplefilter("ignore")
+        return _resampled(target.task, truth, guesses, own, rng)
+
+
+def _resampled(
+    task: Task,
+    truth: npt.NDArray[Any],
+    guesses: npt.NDArray[Any],
+    weights: FloatArray,
+    rng: np.random.Generator,
+) -> tuple[float, float]:
+    """Return the score of the rows, and its spread over draws of as many."""
+    values = []
+    for _ in range(_N_RESAMPLES):
+        drawn = rng.integers(len(truth), size=len(truth))
+        values.append(_metric(task, truth[drawn], guesses[drawn], weights[drawn]))
+    return _metric(task, truth, guesses, weights), float(np.nanstd(values))
+
+
+def _metric(
+    task: Task, truth: npt.NDArray[Any], guesses: npt.NDArray[Any], weights: FloatArray
+) -> float:
+    """Return the score of guesses; NaN if no row has a weight."""
+    if not weights.any():
+        return float("nan")
+    if task == "classification":
+        return float(balanced_accuracy_score(truth, guesses, sample_weight=weights))
+    return float(r2_score(truth, guesses, sample_weight=weights))

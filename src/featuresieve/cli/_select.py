@@ -1,0 +1,153 @@
+"""`featuresieve select`: select columns of a table, and judge them."""
+
+import re
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import featuresieve
+from featuresieve.cli._options import SelectOptions
+from featuresieve.cli._scoring import Score, score, split_rows
+from featuresieve.errors import FeatureSieveWarning
+from featuresieve.files import Inputs, TableFileError, TargetColumn, one_line
+
+# What the arguments of the estimators are called on the command line.
+_OPTION_OF = {
+    "n_features_to_select": "--n-features",
+    "max_features": "--max-features",
+    "always_keep": "--keep",
+    "feature_costs": "--cost",
+    "groups": "--group",
+    "class_weight": "--class-weight",
+    "sample_weight": "--weight",
+    "max_time": "--max-time",
+    "n_epochs": "--epochs",
+    "device": "--device",
+    "balance": "--balance",
+    "random_state": "--seed",
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A finished selection.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    selector : AutoNFSClassifier or AutoNFSRegressor
+        Fitted.
+    warnings : tuple of str
+        What the selector warned of.
+    score : Score or None
+    n_rows_used : int
+        Rows the selection saw.
+    seconds : float
+        What the selection took.
+    """
+
+    inputs: Inputs
+    selector: Any
+    warnings: tuple[str, ...]
+    score: Score | None
+    n_rows_used: int
+    seconds: float
+
+    @property
+    def kept(self) -> list[str]:
+        """The names of the kept columns, in the order of the table."""
+        names = self.inputs.features.column_names
+        return [names[place] for place in np.flatnonzero(self.selector.support_)]
+
+
+def select(
+    inputs: Inputs,
+    known: Mapping[str, Any],
+    options: SelectOptions,
+    say: Callable[[str], None],
+) -> Outcome:
+    """Select columns, and score all and the kept ones on rows set apart.
+
+    Parameters
+    ----------
+    inputs : Inputs
+        The table.
+    known : mapping of str to object
+        What the user knows of columns and classes, as arguments of the estimator.
+    options : SelectOptions
+        What the user asks for.
+    say : callable
+        Called with what is being done.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    TableFileError
+        If the estimator refuses the table or an argument.
+    """
+    train, test = split_rows(inputs.target, options.test, options.seed)
+    selector = _selector(inputs.target, known, options)
+    started = time.monotonic()
+    part = inputs.features.take(train) if len(test) else inputs.features
+    weights = inputs.weights
+    weighted = {} if weights is None else {"sample_weight": weights[train]}
+    say("selecting …")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FeatureSieveWarning)
+        try:
+            selector.fit(part, inputs.target.values[train], **weighted)
+        except (ValueError, TypeError) as error:
+            raise TableFileError(_in_words_of_options(error)) from error
+    seconds = time.monotonic() - started
+    del part
+    say("scoring …")
+    scored = score(
+        inputs.features,
+        inputs.target,
+        np.flatnonzero(selector.support_).tolist(),
+        (train, test),
+        weights=weights,
+        class_weight=known["class_weight"],
+        seed=options.seed,
+    )
+    said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
+    sentences = tuple(_in_words_of_options(warning) for warning in said)
+    return Outcome(inputs, selector, sentences, scored, len(train), seconds)
+
+
+def _selector(
+    target: TargetColumn, known: Mapping[str, Any], options: SelectOptions
+) -> Any:
+    """Return the estimator that the options ask for."""
+    kinds = {
+        "classification": featuresieve.AutoNFSClassifier,
+        "regression": featuresieve.AutoNFSRegressor,
+    }
+    return kinds[target.task](
+        balance=options.balance,
+        n_features_to_select=options.n_features,
+        max_features=options.max_features,
+        **known,
+        n_epochs=options.epochs,
+        max_time=options.max_time,
+        device=options.device,
+        verbose=not options.quiet,
+        random_state=options.seed,
+    )
+
+
+def _in_words_of_options(error: BaseException) -> str:
+    """Return the message of an estimator, with options in place of arguments."""
+    text = one_line(error)
+    for argument, option in _OPTION_OF.items():
+        # A word of everyday language is an argument only where a message begins.
+        place = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
+        text = re.sub(place, option, text)
+    return text

@@ -1,0 +1,87 @@
+"""Train stacks of small networks, and predict with them.
+
+Comes in: tensors, a loss, a schedule, a `Monitor`.
+Goes out: trained networks, their history, a `Predictor`; the device, torch's settings,
+the captured step and the optimizer, which the laboratory uses too.
+May import: errors.
+"""
+
+from featuresieve.engine._device import resolve_device
+from featuresieve.engine._gate_tensors import GateTensors
+from featuresieve.engine._gumbel_sigmoid import (
+    NOISE_KINDS,
+    NoiseKind,
+    threshold_mask,
+    vote_mask,
+)
+from featuresieve.engine._history import History
+from featuresieve.engine._losses import (
+    LOSSES,
+    PENALTY_KINDS,
+    REDUCTIONS,
+    Reduction,
+    SelectionPenalty,
+)
+from featuresieve.engine._masking_network import MASK_INITS, MaskingNetwork, MaskInit
+from featuresieve.engine._memory import memory_advice
+from featuresieve.engine._module_network import ModuleFactory, ModuleStack
+from featuresieve.engine._predictor import Predictor
+from featuresieve.engine._schedule import Schedule
+from featuresieve.engine._sparse_rows import SparseRows
+from featuresieve.engine._state import (
+    RUNNING,
+    FollowedTrainer,
+    Monitor,
+    Resumable,
+    State,
+    array_of,
+    number_array,
+    number_of,
+    with_prefix,
+    without_prefix,
+)
+from featuresieve.engine._surroundings import own_surroundings
+from featuresieve.engine._task_network import StackedMLP
+from featuresieve.engine._trainer import StackTrainer, TaskStack, stack_outputs
+from featuresieve.engine._training_data import StepSettings, TrainingData
+
+__all__ = [
+    "LOSSES",
+    "MASK_INITS",
+    "NOISE_KINDS",
+    "PENALTY_KINDS",
+    "REDUCTIONS",
+    "RUNNING",
+    "FollowedTrainer",
+    "GateTensors",
+    "History",
+    "MaskInit",
+    "MaskingNetwork",
+    "ModuleFactory",
+    "ModuleStack",
+    "Monitor",
+    "NoiseKind",
+    "Predictor",
+    "Reduction",
+    "Resumable",
+    "Schedule",
+    "SelectionPenalty",
+    "SparseRows",
+    "StackTrainer",
+    "StackedMLP",
+    "State",
+    "StepSettings",
+    "TaskStack",
+    "TrainingData",
+    "array_of",
+    "memory_advice",
+    "number_array",
+    "number_of",
+    "own_surroundings",
+    "resolve_device",
+    "stack_outputs",
+    "threshold_mask",
+    "vote_mask",
+    "with_prefix",
+    "without_prefix",
+]

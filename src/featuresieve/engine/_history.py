@@ -1,0 +1,62 @@
+"""What a stack recorded while it trained."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve.engine._state import State, array_of
+
+
+@dataclass
+class History:
+    """One entry per record, usually per epoch.
+
+    Attributes
+    ----------
+    step : list of int
+        Steps finished when the record was taken.
+    temperature : list of float
+        Temperature of the last of those steps.
+    task_loss : list of arrays of shape (members,)
+        Mean task loss since the record before.
+    penalty : list of arrays of shape (members,)
+        Selection penalty of the mask without noise, not multiplied by the balance.
+        Empty for a stack without a masking network.
+    logits : list of arrays of shape (members, gates)
+        Empty for a stack without a masking network.
+    """
+
+    step: list[int] = field(default_factory=list)
+    temperature: list[float] = field(default_factory=list)
+    task_loss: list[npt.NDArray[np.float64]] = field(default_factory=list)
+    penalty: list[npt.NDArray[np.float64]] = field(default_factory=list)
+    logits: list[npt.NDArray[np.float32]] = field(default_factory=list)
+
+    def state(self) -> State:
+        """Return the entries as arrays with two axes at most."""
+        state = {
+            "step": np.array(self.step, dtype=np.int64),
+            "temperature": np.array(self.temperature, dtype=np.float64),
+        }
+        n_records = len(self.step)
+        for name in ("task_loss", "penalty", "logits"):
+            rows = getattr(self, name)
+            if rows:
+                state[name] = np.stack(rows).reshape(n_records, -1)
+        return state
+
+    def load_state_(self, state: State, n_members: int, is_masked: bool) -> None:
+        """Become what `state` was taken from."""
+        steps = array_of(state, "step", np.int64, (None,))
+        n_records = len(steps)
+        temperatures = array_of(state, "temperature", np.float64, (n_records,))
+        self.step, self.temperature = steps.tolist(), temperatures.tolist()
+        if not n_records:
+            return
+        by_member = (n_records, n_members)
+        self.task_loss = list(array_of(state, "task_loss", np.float64, by_member))
+        if is_masked:
+            self.penalty = list(array_of(state, "penalty", np.float64, by_member))
+            logits = array_of(state, "logits", np.float32, (n_records, None))
+            self.logits = list(logits.reshape(n_records, n_members, -1))

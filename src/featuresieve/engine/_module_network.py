@@ -1,0 +1,162 @@
+"""Task networks of the user's own, behind the interface of `StackedMLP`.
+
+The slow path: members run one after another under autograd, and the mask is multiplied
+into the batch instead of the weights, because nothing is known about the first layer.
+"""
+
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+from featuresieve.engine._sparse_rows import SparseRows
+
+ModuleFactory = Callable[[int, int], nn.Module]
+
+
+class ModuleStack:
+    """A list of modules, one a member, that trains like a `StackedMLP`.
+
+    Parameters
+    ----------
+    factory : callable (n_columns, n_outputs) -> torch.nn.Module
+        Builds one fresh network, (rows, columns) -> (rows, outputs).
+    n_columns, n_outputs, n_members : int
+    generator : torch.Generator
+        Seeds the global generator, inside a fork, while the modules are built.
+    dtype, device
+        Where the parameters live.
+
+    Attributes
+    ----------
+    modules : list of torch.nn.Module
+    dropout_seed : int
+        Counts the forward passes; each seeds the global generator, inside a fork.
+    """
+
+    def __init__(
+        self,
+        factory: ModuleFactory,
+        n_columns: int,
+        n_outputs: int,
+        n_members: int,
+        *,
+        generator: torch.Generator,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        seed = int(torch.randint(2**62, (), generator=generator))
+        self._forked = [device] if device.type == "cuda" else []
+        with torch.random.fork_rng(self._forked):
+            self._seed_generators(seed)
+            built = [factory(n_columns, n_outputs) for _ in range(n_members)]
+        for module in built:
+            if not isinstance(module, nn.Module):
+                raise TypeError(
+                    "task_network must return a torch.nn.Module, "
+                    f"got {type(module).__name__}."
+                )
+        self.modules = [module.to(device=device, dtype=dtype) for module in built]
+        self.n_members = n_members
+        self._n_outputs = n_outputs
+        self.dropout_seed = seed
+
+    def _seed_generators(self, seed: int) -> None:
+        """Seed the generators that are forked, and no others."""
+        torch.default_generator.manual_seed(seed)
+        for device in self._forked:
+            with torch.cuda.device(device):
+                torch.cuda.manual_seed(seed)
+
+    @property
+    def trainable(self) -> list[Tensor]:
+        """Tensors an optimiser updates."""
+        return [
+            parameter
+            for module in self.modules
+            for parameter in module.parameters()
+            if parameter.requires_grad
+        ]
+
+    @property
+    def state_tensors(self) -> list[Tensor]:
+        """All tensors that training changes: parameters and buffers."""
+        values = [v for module in self.modules for v in module.state_dict().values()]
+        for value in values:
+            if not isinstance(value, Tensor):
+                raise TypeError(
+                    "checkpoint needs a task_network whose state_dict holds tensors "
+                    f"only, got {type(value).__name__}."
+                )
+        return values
+
+    def forward(self, batch: Tensor | SparseRows, mask: Tensor | None) -> Tensor:
+        """Return the outputs, (members, rows, outputs), keeping the tape."""
+        if isinstance(batch, SparseRows):
+            batch = batch.dense()
+        self._outputs, self._masks = [], []
+        self.dropout_seed += 1
+        with torch.enable_grad(), torch.random.fork_rng(self._forked):
+            self._seed_generators(self.dropout_seed)
+            for member, module in enumerate(self.modules):
+                gate = None if mask is None else mask[:, member].detach().clone()
+                if gate is not None:
+                    gate.requires_grad_()
+                output = module(batch if gate is None else batch * gate)
+                self._check_output(output, batch)
+                self._masks.append(gate)
+                self._outputs.append(output)
+        return torch.stack([output.detach() for output in self._outputs])
+
+    def _check_output(self, output: Tensor, batch: Tensor) -> None:
+        """Refuse outputs that are not (rows, outputs)."""
+        wanted = (batch.shape[0], self._n_outputs)
+        if tuple(output.shape) != wanted:
+            raise ValueError(
+                f"task_network must map an input of shape {tuple(batch.shape)} to an "
+                f"output of shape {wanted}, got {tuple(output.shape)}."
+            )
+
+    def backward(
+        self,
+        output_gradient: Tensor,
+        task_weights: Tensor | None = None,
+        mask_weights: Tensor | None = None,
+    ) -> Tensor | None:
+        """Write parameter gradients; return d loss / d mask, as `StackedMLP` does."""
+        slopes = []
+        for member, output in enumerate(self._outputs):
+            slope, gate = output_gradient[member], self._masks[member]
+            if gate is not None:
+                weights = task_weights if mask_weights is None else mask_weights
+                slopes += _gradients(output, [gate], _weigh(slope, weights, member))
+            module = self.modules[member]
+            parameters = [p for p in module.parameters() if p.requires_grad]
+            weighted = _weigh(slope, task_weights, member)
+            found = _gradients(output, parameters, weighted)
+            for parameter, gradient in zip(parameters, found, strict=True):
+                parameter.grad = gradient
+        return torch.stack(slopes, dim=1) if slopes else None
+
+    def evaluation_mode(self, is_evaluating: bool) -> None:
+        """Switch dropout and batch normalisation off or on."""
+        for module in self.modules:
+            module.train(not is_evaluating)
+
+
+def _weigh(slope: Tensor, row_weights: Tensor | None, member: int) -> Tensor:
+    """Multiply a (rows, outputs) gradient by a member's row weights, if any."""
+    return slope if row_weights is None else slope * row_weights[member].unsqueeze(-1)
+
+
+def _gradients(output: Tensor, inputs: Sequence[Tensor], slope: Tensor) -> list[Tensor]:
+    """Return d (output . slope) / d inputs, zero for an input without a part in it."""
+    if not inputs:
+        return []
+    found = torch.autograd.grad(
+        output, inputs, slope, retain_graph=True, allow_unused=True
+    )
+    return [
+        torch.zeros_like(tensor) if gradient is None else gradient
+        for tensor, gradient in zip(inputs, found, strict=True)
+    ]

@@ -1,0 +1,121 @@
+"""The fitted networks as plain numpy arrays, and predictions from them.
+
+Products are computed in float64. In float32 the last digits of a row change with the
+rows beside it, also in blocks of one fixed shape, and differently on each processor.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy.sparse import issparse
+
+from featuresieve.engine._module_network import ModuleFactory, ModuleStack
+from featuresieve.engine._surroundings import own_surroundings
+from featuresieve.engine._task_network import StackedMLP
+from featuresieve.engine._trainer import TaskStack
+
+_CHUNK_ROWS = 4096
+
+
+@dataclass(frozen=True)
+class Predictor:
+    """Networks on the kept columns, one a member.
+
+    Attributes
+    ----------
+    members : list of dict of str to array
+        Parameters (and buffers) of each network by name. For the library's own MLP
+        they are ``weight0, bias0, weight1, ...``.
+    n_outputs : int
+    """
+
+    members: list[dict[str, npt.NDArray[Any]]]
+    n_outputs: int
+
+    @classmethod
+    def of(cls, task: TaskStack, n_outputs: int) -> "Predictor":
+        """Copy the parameters of a trained stack."""
+        if isinstance(task, ModuleStack):
+            states = [
+                {name: t.detach().cpu().numpy().copy() for name, t in m.items()}
+                for m in (module.state_dict() for module in task.modules)
+            ]
+            return cls(states, n_outputs)
+        return cls([_mlp_state(task, m) for m in range(task.n_members)], n_outputs)
+
+    def outputs(
+        self, features: Any, task_network: ModuleFactory | None
+    ) -> npt.NDArray[np.float64]:
+        """Return the outputs of every member, (members, rows, outputs).
+
+        Parameters
+        ----------
+        features : float32 array or scipy CSR array of shape (rows, columns)
+        task_network : callable or None
+            What built the networks, if they are the user's own.
+        """
+        parts = [
+            features[start : start + _CHUNK_ROWS]
+            for start in range(0, features.shape[0], _CHUNK_ROWS)
+        ]
+        if task_network is None:
+            by_member = [
+                np.concatenate([_mlp_outputs(state, part) for part in parts])
+                for state in self.members
+            ]
+        else:
+            by_member = [
+                np.concatenate(
+                    [self._module_outputs(state, part, task_network) for part in parts]
+                )
+                for state in self.members
+            ]
+        return np.stack(by_member)
+
+    def _module_outputs(
+        self,
+        state: dict[str, npt.NDArray[Any]],
+        features: Any,
+        task_network: ModuleFactory,
+    ) -> npt.NDArray[np.float64]:
+        """Rebuild the user's module on the CPU and run it."""
+        if issparse(features):
+            features = features.toarray()
+        rows = torch.from_numpy(features)
+        with own_surroundings(), torch.no_grad():
+            with torch.random.fork_rng(devices=[]):
+                module = task_network(features.shape[1], self.n_outputs)
+            module.load_state_dict({k: torch.tensor(v) for k, v in state.items()})
+            module.eval()
+            try:
+                outputs = module.double()(rows.double())
+            except RuntimeError:  # it makes float32 tensors of its own
+                outputs = module.float()(rows)
+            return np.asarray(outputs.double().numpy())
+
+
+def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
+    """Return the parameters of one member."""
+    state = {}
+    for name, value in task.parameters.value.items():
+        own = value[:, member] if name == "weight0" else value[member]
+        array = own.cpu().numpy().copy()
+        state[name] = array.reshape(-1) if name.startswith("bias") else array
+    return state
+
+
+def _mlp_outputs(
+    state: dict[str, npt.NDArray[Any]], features: Any
+) -> npt.NDArray[np.float64]:
+    """Run one MLP: affine layers with a ReLU between them."""
+    hidden: Any = features.astype(np.float64)
+    n_layers = len(state) // 2
+    for layer in range(n_layers):
+        weight = state[f"weight{layer}"].astype(np.float64)
+        hidden = hidden @ weight + state[f"bias{layer}"]
+        if layer < n_layers - 1:
+            hidden = np.maximum(hidden, 0)
+    return np.asarray(hidden)

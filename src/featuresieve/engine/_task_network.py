@@ -1,0 +1,195 @@
+"""The task networks of a stack: MLPs whose mask is folded into the first layer."""
+
+import math
+from itertools import pairwise
+from typing import cast
+
+import torch
+from torch import Tensor
+
+from featuresieve.engine._layer_products import (
+    input_product,
+    layer_product,
+    weight_product_,
+)
+from featuresieve.engine._parameters import FlatParameters
+from featuresieve.engine._sparse_rows import SparseRows
+
+Batch = Tensor | SparseRows
+
+
+class StackedMLP:
+    """Train `n_members` ReLU networks on the same batch with few, large products.
+
+    The mask never touches the batch: ``(x * m) W = x (diag(m) W)``, so the first
+    layer of all members is one product of the batch, (rows, columns), with the scaled
+    weights, (columns, members * hidden), and no tensor of shape (members, rows,
+    columns) ever exists.
+
+    Parameters
+    ----------
+    n_columns, n_outputs, n_members : int
+    hidden_sizes : tuple of int
+        Width of each hidden layer; may be empty for a linear model.
+    generator : torch.Generator
+        On the CPU, whatever the device.
+    dtype, device
+        Where the parameters live.
+
+    Notes
+    -----
+    Shapes: batch (rows, columns), mask (columns, members), outputs (members, rows,
+    outputs). Weights start uniform in ``±1/sqrt(fan_in)``, PyTorch's own default.
+    """
+
+    def __init__(
+        self,
+        n_columns: int,
+        n_outputs: int,
+        n_members: int,
+        *,
+        hidden_sizes: tuple[int, ...],
+        generator: torch.Generator,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        widths = (*hidden_sizes, n_outputs)
+        shapes: dict[str, tuple[int, ...]] = {
+            "weight0": (n_columns, n_members, widths[0]),
+            "bias0": (n_members, widths[0]),
+        }
+        for layer, (fan_in, fan_out) in enumerate(pairwise(widths), start=1):
+            shapes[f"weight{layer}"] = (n_members, fan_in, fan_out)
+            shapes[f"bias{layer}"] = (n_members, 1, fan_out)
+        self.n_layers = len(widths)
+        self.n_members = n_members
+        self.parameters = FlatParameters(shapes, dtype=dtype, device=device)
+        self._reset_parameters((n_columns, *hidden_sizes), generator)
+        self._folded = torch.empty_like(self.parameters.value["weight0"])
+
+    def _reset_parameters(
+        self, fan_ins: tuple[int, ...], generator: torch.Generator
+    ) -> None:
+        """Draw every weight and bias uniform in ±1/sqrt(fan_in)."""
+        for layer, fan_in in enumerate(fan_ins):
+            bound = 1.0 / math.sqrt(fan_in)
+            for name in (f"weight{layer}", f"bias{layer}"):
+                value = self.parameters.value[name]
+                draw = torch.rand(value.shape, generator=generator)
+                value.copy_(draw.mul_(2 * bound).sub_(bound))
+
+    @property
+    def trainable(self) -> list[Tensor]:
+        """Tensors an optimiser updates."""
+        return [self.parameters.flat]
+
+    @property
+    def state_tensors(self) -> list[Tensor]:
+        """All tensors that training changes."""
+        return self.trainable
+
+    def forward(self, batch: Batch, mask: Tensor | None) -> Tensor:
+        """Return the outputs and keep what `backward` needs.
+
+        Parameters
+        ----------
+        batch : Tensor or SparseRows of shape (rows, columns)
+        mask : Tensor of shape (columns, members), or None for an open mask
+
+        Returns
+        -------
+        Tensor of shape (members, rows, outputs)
+        """
+        value = self.parameters.value
+        weight = value["weight0"]
+        if mask is not None:
+            weight = torch.mul(weight, mask.unsqueeze(-1), out=self._folded)
+        stacked = _first_product(
+            value["bias0"].view(-1), batch, weight.view(weight.shape[0], -1)
+        )
+        hidden = stacked.view(batch.shape[0], self.n_members, -1).transpose(0, 1)
+        self._batch, self._mask, self._hidden = batch, mask, []
+        for layer in range(1, self.n_layers):
+            hidden = hidden.relu_()
+            self._hidden.append(hidden)
+            hidden = layer_product(
+                value[f"bias{layer}"], hidden, value[f"weight{layer}"]
+            )
+        return hidden  # (members, rows, outputs)
+
+    def backward(
+        self,
+        output_gradient: Tensor,
+        task_weights: Tensor | None = None,
+        mask_weights: Tensor | None = None,
+    ) -> Tensor | None:
+        """Write parameter gradients; return d loss / d mask, (columns, members).
+
+        Parameters
+        ----------
+        output_gradient : Tensor of shape (members, rows, outputs)
+            Gradient of each row's own loss.
+        task_weights : Tensor of shape (members, rows) or None
+            Weight of each row in the loss that trains the networks; None means that
+            the weights are in `output_gradient` already.
+        mask_weights : Tensor of shape (members, rows) or None
+            Weight of each row in the loss that trains the mask, if it is another.
+        """
+        value, gradient = self.parameters.value, self.parameters.gradient
+        slope = output_gradient
+        for layer in range(self.n_layers - 1, 0, -1):
+            hidden = self._hidden[layer - 1]
+            weighted = _weigh(slope, task_weights)
+            weight_product_(hidden, weighted, gradient[f"weight{layer}"])
+            torch.sum(weighted, dim=1, keepdim=True, out=gradient[f"bias{layer}"])
+            slope = input_product(slope, value[f"weight{layer}"])
+            if layer == 1:  # back to the layout of the first product
+                slope = slope.transpose(0, 1).contiguous()
+                hidden = hidden.transpose(0, 1)
+            slope = torch.ops.aten.threshold_backward(slope, hidden, 0.0)
+        if self.n_layers == 1:
+            slope = slope.transpose(0, 1)
+        return self._backward_first_layer(slope, task_weights, mask_weights)
+
+    def _backward_first_layer(
+        self, slope: Tensor, task_weights: Tensor | None, mask_weights: Tensor | None
+    ) -> Tensor | None:
+        """Do the first layer, where the mask sits; `slope` is (rows, members, h)."""
+        gradient, weight = self.parameters.gradient, self.parameters.value["weight0"]
+        by_weight = gradient["weight0"]
+        flat_shape = (by_weight.shape[0], -1)
+        mask_gradient = None
+        if mask_weights is not None:
+            weighted = slope * mask_weights.T.unsqueeze(-1)
+            self._weight_gradient_(weighted.flatten(1), by_weight.view(flat_shape))
+            mask_gradient = torch.linalg.vecdot(by_weight, weight)
+        if task_weights is not None:
+            slope = slope * task_weights.T.unsqueeze(-1)
+        slope = slope.reshape(self._batch.shape[0], -1)  # (rows, members * hidden)
+        torch.sum(slope, dim=0, out=gradient["bias0"].view(-1))
+        self._weight_gradient_(slope, by_weight.view(flat_shape))
+        if self._mask is None:
+            return None
+        if mask_gradient is None:
+            mask_gradient = torch.linalg.vecdot(by_weight, weight)
+        by_weight.mul_(self._mask.unsqueeze(-1))
+        return cast(Tensor, mask_gradient)
+
+    def _weight_gradient_(self, slope: Tensor, out: Tensor) -> None:
+        """Write batch transposed times slope, (columns, members * hidden)."""
+        if isinstance(self._batch, SparseRows):
+            out.copy_(self._batch.transposed_product(slope))
+        else:
+            torch.mm(self._batch.T, slope, out=out)
+
+
+def _first_product(bias: Tensor, batch: Batch, weight: Tensor) -> Tensor:
+    """Return batch times weight plus bias, (rows, members * hidden)."""
+    if isinstance(batch, SparseRows):
+        return batch.product(weight).add_(bias)
+    return torch.addmm(bias, batch, weight)
+
+
+def _weigh(slope: Tensor, row_weights: Tensor | None) -> Tensor:
+    """Multiply a (members, rows, width) gradient by row weights, if there are any."""
+    return slope if row_weights is None else slope * row_weights.unsqueeze(-1)

@@ -1,0 +1,20 @@
+"""Fit, transform, predict: what scikit-learn sees.
+
+Comes in: what a user passes to `fit`.
+Goes out: learned attributes, selected columns, predictions, files.
+May import: every room but plotting and cli.
+"""
+
+from featuresieve.estimators._classifier_regressor import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+)
+from featuresieve.estimators._loading import load
+from featuresieve.estimators._onnx_converters import register_onnx_converters
+
+__all__ = [
+    "AutoNFSClassifier",
+    "AutoNFSRegressor",
+    "load",
+    "register_onnx_converters",
+]

@@ -1,0 +1,291 @@
+"""Checks of the arguments of the estimators, with messages that say what is allowed."""
+
+import inspect
+import os
+from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
+from functools import wraps
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ParamSpec
+
+import numpy as np
+from sklearn.utils import check_random_state
+from torch import nn
+
+from featuresieve.engine import (
+    MASK_INITS,
+    NOISE_KINDS,
+    PENALTY_KINDS,
+    REDUCTIONS,
+    SelectionPenalty,
+    resolve_device,
+)
+from featuresieve.errors import LARGEST_INTEGER, as_float, shown
+from featuresieve.files import check_no_nul
+from featuresieve.problem import Bounds
+from featuresieve.search import DECISIONS, GATE_ROWS, Settings
+from featuresieve.tables import SCALINGS
+
+Arguments = ParamSpec("Arguments")
+
+BALANCES = ("auto", "price")
+# Squared gradients of larger ones overflow in float32; the gates shut long before.
+LARGEST_BALANCE = 1e12
+
+
+def as_called(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
+    """Let the errors of a constructor name the class that was called.
+
+    Python names the class that the constructor is inherited from.
+    """
+    known = list(inspect.signature(init).parameters)[1:]
+
+    @wraps(init)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+        try:
+            init(*args, **kwargs)
+        except TypeError as error:
+            name = f"{type(args[0]).__qualname__}.__init__"
+            wrong = next((name for name in kwargs if name not in known), "")
+            near = get_close_matches(wrong, known, n=1)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            message = str(error).replace(init.__qualname__, name)
+            # Python 3.13 has a hint of its own.
+            raise TypeError(message.split(". Did you")[0] + hint) from None
+
+    return called
+
+
+def check_integer(name: str, value: Any, *, least: int) -> None:
+    """Refuse what is not an integer of at least `least`, or far too large."""
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < least:
+        raise _error(value, f"{name} must be an int >= {least}", is_integer)
+    if value > LARGEST_INTEGER:
+        raise _error(value, f"{name} must be an int <= {LARGEST_INTEGER}", True)
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    least: float,
+    most: float = float("inf"),
+    is_least_allowed: bool = True,
+) -> None:
+    """Refuse what is not a finite number between two bounds."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    bounds = f"{'>=' if is_least_allowed else '>'} {least:g}"
+    if most < float("inf"):
+        bounds += f" and <= {most:g}"
+    number = as_float(value) if is_real else float("nan")
+    is_above = number >= least if is_least_allowed else number > least
+    if not is_above or number > most or number == float("inf"):
+        raise _error(value, f"{name} must be a finite number {bounds}", is_real)
+
+
+def check_count_or_share(name: str, value: Any) -> None:
+    """Refuse what is neither an integer of at least 1 nor a fraction up to 1.0."""
+    is_share = isinstance(value, Real) and not isinstance(value, Integral)
+    if is_share and 0 < as_float(value) <= 1:
+        return
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or not 1 <= value <= LARGEST_INTEGER:
+        raise _error(
+            value,
+            f"{name} must be an int >= 1, or a float > 0 and <= 1.0 for a share of "
+            "the features",
+            is_share or is_integer,
+        )
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Refuse what is not one of the allowed values."""
+    if not isinstance(value, str) or value not in allowed:
+        names = ", ".join(repr(choice) for choice in allowed)
+        raise ValueError(f"{name} must be one of {names}, got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is not a bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_verbose(value: Any) -> None:
+    """Refuse what is neither a bool nor a count."""
+    if not isinstance(value, bool | np.bool_):
+        check_integer("verbose, if not True or False,", value, least=0)
+
+
+def check_checkpoint(value: Any) -> None:
+    """Refuse what is not the path of a file that could be written."""
+    if value is None:
+        return
+    path = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(path, str):
+        raise TypeError(
+            f"checkpoint must be the path of a file, or None, got {value!r}."
+        )
+    check_no_nul("checkpoint", path)
+    if not path or not _is_place_for_a_file(path):
+        raise ValueError(
+            "checkpoint must be the path of a file in a folder that exists, got "
+            f"{value!r}."
+        )
+
+
+def _is_place_for_a_file(path: str) -> bool:
+    """Tell whether a path leads, also through links, to a file or a place for one."""
+    real = Path(os.path.realpath(path))
+    if real.is_symlink():  # links in a circle
+        return False
+    return real.is_file() or (not real.exists() and real.parent.is_dir())
+
+
+def check_sizes(name: str, value: Any) -> None:
+    """Refuse what is not a sequence of positive integers."""
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{name} must be a tuple of ints >= 1, got {value!r}.")
+    for size in value:
+        check_integer(f"every entry of {name}", size, least=1)
+
+
+def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
+    """Return a ValueError for a wrong value, a TypeError for a wrong type."""
+    kind = ValueError if is_right_type else TypeError
+    return kind(f"{statement}, got {shown(value)}.")
+
+
+def settings_from(params: Mapping[str, Any]) -> Settings:
+    """Check the arguments of an estimator and return the settings of its search."""
+    _check_numbers(params)
+    for name, allowed in (
+        ("gate_rows", GATE_ROWS),
+        ("penalty", PENALTY_KINDS),
+        ("noise", NOISE_KINDS),
+        ("reduction", REDUCTIONS),
+        ("decision", DECISIONS),
+        ("mask_init", MASK_INITS),
+        ("scaling", SCALINGS),
+    ):
+        check_choice(name, params[name], allowed)
+    check_flag("train_embedding", params["train_embedding"])
+    check_sizes("hidden_sizes", params["hidden_sizes"])
+    check_verbose(params["verbose"])
+    check_checkpoint(params["checkpoint"])
+    _check_task_network(params["task_network"])
+    same = (
+        "embedding_size task_network noise reduction penalty_ramp gate_rows decision "
+        "mask_init train_embedding mask_learning_rate task_learning_rate "
+        "start_temperature temperature_decay n_members n_epochs batch_size"
+    )
+    return Settings(
+        hidden_sizes=tuple(map(int, params["hidden_sizes"])),
+        penalty=SelectionPenalty(params["penalty"], float(params["target_count"])),
+        device=resolve_device(params["device"]),
+        **{name: _plain(params[name]) for name in same.split()},
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a number of any type as the int or float that it stands for."""
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
+
+
+def _check_task_network(value: Any) -> None:
+    """Refuse what does not build networks, and networks themselves."""
+    is_network = isinstance(value, nn.Module)
+    if value is None or (callable(value) and not is_network):
+        return
+    raise TypeError(
+        "task_network must be None or a callable (n_columns, n_outputs) -> "
+        "torch.nn.Module that builds a network, such as lambda n_columns, n_outputs: "
+        f"torch.nn.Linear(n_columns, n_outputs), got {'the network ' * is_network}"
+        f"{value!r}."
+    )
+
+
+def _check_numbers(params: Mapping[str, Any]) -> None:
+    """Check the arguments that are numbers, or None."""
+    balance = params["balance"]
+    if not isinstance(balance, str):
+        name = "balance, if not 'auto' or 'price',"
+        check_real(name, balance, least=0.0, most=LARGEST_BALANCE)
+    else:
+        check_choice("balance, if not a number,", balance, BALANCES)
+    for name in (
+        *("n_members", "embedding_size", "min_features_to_select", "max_categories"),
+    ):
+        check_integer(name, params[name], least=1)
+    for name in ("n_epochs", "batch_size"):
+        if params[name] is not None:
+            check_integer(name, params[name], least=1)
+    for name in ("n_features_to_select", "max_features"):
+        if params[name] is not None:
+            check_count_or_share(name, params[name])
+    for name in ("mask_learning_rate", "task_learning_rate", "start_temperature"):
+        check_real(name, params[name], least=0.0, is_least_allowed=False)
+    check_real("tolerance", params["tolerance"], least=0.0)
+    check_real("penalty_ramp", params["penalty_ramp"], least=0.0, most=1.0)
+    check_real("target_count", params["target_count"], least=0.0)
+    if params["temperature_decay"] is not None:
+        decay = params["temperature_decay"]
+        check_real("temperature_decay", decay, least=0, most=1, is_least_allowed=False)
+    if params["max_time"] is not None:
+        check_real("max_time", params["max_time"], least=0.0, is_least_allowed=False)
+
+
+def bounds_from(params: Mapping[str, Any], n_features: int) -> Bounds:
+    """Check the wanted counts against each other and the number of features."""
+    exactly = _count(params["n_features_to_select"], n_features)
+    most = _count(params["max_features"], n_features)
+    least = params["min_features_to_select"]
+    for name, value in (
+        ("n_features_to_select", exactly),
+        ("min_features_to_select", least),
+    ):
+        if value is not None and value > n_features:
+            raise ValueError(
+                f"{name} must be at most the number of features, {n_features}, "
+                f"got {value}."
+            )
+    if most is not None and least > most:
+        raise ValueError(
+            f"min_features_to_select must be at most max_features={most}, got {least}."
+        )
+    if exactly is not None and exactly < least:
+        raise ValueError(
+            f"n_features_to_select must be at least min_features_to_select={least}, "
+            f"got {exactly}."
+        )
+    if most is not None and exactly is not None and exactly > most:
+        raise ValueError(
+            f"n_features_to_select must be at most max_features={most}, got {exactly}."
+        )
+    return Bounds(least, n_features if most is None else most, exactly)
+
+
+def _count(value: Any, n_features: int) -> int | None:
+    """Return a count of features, from a count or a share; rounded down, one at least.
+
+    As scikit-learn's RFE counts.
+    """
+    if value is None or isinstance(value, Integral):
+        return None if value is None else int(value)
+    return max(1, int(value * n_features))
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the seed of a fit, drawn from what the user passed as random_state."""
+    try:
+        generator = check_random_state(random_state)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "random_state must be None, an int between 0 and 2**32 - 1, or a "
+            f"numpy.random.RandomState, got {random_state!r}."
+        ) from error
+    return int(generator.randint(np.iinfo(np.int32).max))

@@ -1,0 +1,357 @@
+"""What the classifier and the regressor share: search, selector, predictor."""
+
+import time
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, is_classifier
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from featuresieve.engine import Predictor, memory_advice, own_surroundings
+from featuresieve.estimators._arguments import (
+    as_called,
+    bounds_from,
+    draw_seed,
+    settings_from,
+)
+from featuresieve.estimators._attributes import feature_table, findings
+from featuresieve.estimators._kept_columns import KeptColumns
+from featuresieve.estimators._other_sizes import OtherSizes
+from featuresieve.estimators._persistence import Persistence
+from featuresieve.estimators._warnings import warn_of_doubts
+from featuresieve.monitoring import CallbackSupportMixin, LongWork, with_callbacks
+from featuresieve.problem import (
+    Bounds,
+    ClassCode,
+    Prepared,
+    RowWeights,
+    Target,
+    ValueCode,
+    class_target,
+    prepare,
+    row_weights,
+    value_target,
+    wishes_from,
+)
+from featuresieve.search import PlainRun, SearchResult, find_support, train_predictor
+from featuresieve.tables import (
+    Table,
+    are_same_labels,
+    read_table,
+    shortened,
+    with_known_names,
+)
+
+# Encoded tables up to this size stay with a fitted estimator, for `with_size`.
+_MOST_BYTES_KEPT = 2**28
+
+
+class AutoNFS(
+    CallbackSupportMixin,
+    KeptColumns,
+    OtherSizes,
+    Persistence,
+    SelectorMixin,
+    BaseEstimator,
+):
+    """The common part of the two estimators; see `AutoNFSClassifier`."""
+
+    @as_called
+    def __init__(
+        self,
+        balance: float | str = "auto",
+        *,
+        n_features_to_select: int | float | None = None,
+        min_features_to_select: int = 1,
+        max_features: int | float | None = None,
+        groups: Any = None,
+        always_keep: Any = None,
+        never_keep: Any = None,
+        feature_costs: Any = None,
+        class_weight: Any = None,
+        tolerance: float = 0.01,
+        n_members: int = 4,
+        gate_rows: str = "held_out",
+        n_epochs: int | None = None,
+        batch_size: int | None = None,
+        hidden_sizes: tuple[int, ...] = (32, 32),
+        embedding_size: int = 32,
+        task_network: Any = None,
+        penalty: str = "fraction",
+        target_count: float = 2.0,
+        penalty_ramp: float = 0.3,
+        noise: str = "gumbel",
+        reduction: str = "mean",
+        decision: str = "threshold",
+        start_temperature: float = 2.0,
+        temperature_decay: float | None = None,
+        mask_learning_rate: float = 4e-3,
+        task_learning_rate: float = 2e-3,
+        mask_init: str = "zeros",
+        train_embedding: bool = True,
+        scaling: str = "normal_scores",
+        max_categories: int = 32,
+        max_time: float | None = None,
+        checkpoint: Any = None,
+        verbose: bool | int = 0,
+        device: str = "auto",
+        random_state: Any = None,
+    ) -> None:
+        self.balance = balance
+        self.n_features_to_select = n_features_to_select
+        self.min_features_to_select = min_features_to_select
+        self.max_features = max_features
+        self.groups = groups
+        self.always_keep = always_keep
+        self.never_keep = never_keep
+        self.feature_costs = feature_costs
+        self.class_weight = class_weight
+        self.tolerance = tolerance
+        self.n_members = n_members
+        self.gate_rows = gate_rows
+        self.n_epochs = n_epochs
+        self.batch_size = batch_size
+        self.hidden_sizes = hidden_sizes
+        self.embedding_size = embedding_size
+        self.task_network = task_network
+        self.penalty = penalty
+        self.target_count = target_count
+        self.penalty_ramp = penalty_ramp
+        self.noise = noise
+        self.reduction = reduction
+        self.decision = decision
+        self.start_temperature = start_temperature
+        self.temperature_decay = temperature_decay
+        self.mask_learning_rate = mask_learning_rate
+        self.task_learning_rate = task_learning_rate
+        self.mask_init = mask_init
+        self.train_embedding = train_embedding
+        self.scaling = scaling
+        self.max_categories = max_categories
+        self.max_time = max_time
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.device = device
+        self.random_state = random_state
+
+    @classmethod
+    def as_published(cls, **overrides: Any) -> Self:
+        """Build the estimator with the paper's literal setting.
+
+        λ = 1 on the kept fraction, one network, the same rows for gates and task
+        network, no penalty ramp, learning rates 4e-3 and 3e-4, temperature 2.0 × 0.997
+        per epoch, standardised columns. Epochs and batch size, which the paper tunes,
+        are 150 and 32.
+
+        Parameters
+        ----------
+        **overrides
+            Arguments of the constructor that replace these.
+
+        Returns
+        -------
+        estimator
+        """
+        published: dict[str, Any] = {
+            "balance": 1.0,
+            "n_members": 1,
+            "gate_rows": "shared",
+            "penalty_ramp": 0.0,
+            "task_learning_rate": 3e-4,
+            "temperature_decay": 0.997,
+            "n_epochs": 150,
+            "batch_size": 32,
+            "scaling": "standard",
+        }
+        return cls(**(published | overrides))
+
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+        """Select features and train the predictor on them.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            A data frame of pandas, polars or pyarrow, an array, a scipy sparse matrix
+            or a tensor. Numbers, booleans, dates, categories and strings; missing
+            values are allowed, infinite ones are not.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            Class labels, or a matrix of zeros and ones with one column a label; real
+            values, in one column or several.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How many rows a row stands for.
+
+        Returns
+        -------
+        self
+        """
+        before = vars(self).copy()
+        try:
+            result, is_cut_short, work = self._fit(X, y, sample_weight)
+            warn_of_doubts(self, result, is_cut_short)
+        except BaseException:  # also an interrupt: what was there before stays
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+        work.remove_checkpoint()
+        return self
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[SearchResult, bool, LongWork]:
+        """Do what `fit` says; attributes are set at the end."""
+        started = time.monotonic()
+        params = self.get_params(deep=False)
+        settings = settings_from(params)
+        seed = draw_seed(self.random_state)  # refuse a wrong one before the work
+        prepared, target, bounds = self._prepare(X, y, sample_weight)
+        work = LongWork(
+            self,
+            params,
+            prepared.problem,
+            device=settings.device,
+            bounds=bounds,
+            seed=seed,
+            started=started,
+            data={"X": X, "y": y, "sample_weight": sample_weight},
+        )
+        with own_surroundings(), memory_advice(settings.device):
+            result = find_support(
+                prepared.problem,
+                settings,
+                bounds,
+                work,
+                balance=self.balance,
+                tolerance=self.tolerance,
+                max_time=self.max_time,
+            )
+            run = train_predictor(
+                prepared.problem,
+                settings,
+                np.flatnonzero(result.support),
+                result.predictor_share,
+                is_auto=self.balance == "auto",
+                seed=work.seed,
+                deadline=work.deadline(1.0),
+                monitor=work.monitor,
+            )
+        for name, value in findings(result, prepared).items():
+            setattr(self, name, value)
+        self._keep_predictor(prepared, target.code, run)
+        self._seed = work.seed
+        is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT
+        self._prepared = prepared if is_small else None
+        work.end_fit()
+        return result, result.is_cut_short or run.is_cut_short, work
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: Any
+    ) -> tuple[Prepared, Target, Bounds]:
+        """Check the data and encode them; sets the attributes that name columns."""
+        params = self.get_params(deep=False)
+        table = read_table(X)
+        validate_data(self, with_known_names(X), y, skip_check_array=True)
+        self._labels = table.labels
+        if table.n_rows < 2:
+            raise ValueError(
+                "Found array with 1 sample(s) while a minimum of 2 is required."
+            )
+        wishes = wishes_from(params, table.names, table.n_features)
+        bounds = bounds_from(params, table.n_features)
+        wishes.check_bounds(bounds)
+        table.leave_out_(np.flatnonzero(wishes.is_dropped))
+        weights, target = self._read_target(y, sample_weight, table.n_rows)
+        prepared = prepare(
+            table,
+            target,
+            weights,
+            wishes,
+            scaling=self.scaling,  # type: ignore[arg-type]
+            max_categories=self.max_categories,
+        )
+        return prepared, target, bounds
+
+    def _keep_predictor(
+        self, prepared: Prepared, code: ClassCode | ValueCode, run: PlainRun
+    ) -> None:
+        """Set the attributes that predictions are made from."""
+        self._target_code = code
+        if isinstance(code, ClassCode):
+            self.classes_ = code.classes
+        kept = prepared.features_of(prepared.gates_of(self.support_))
+        self._encoder = prepared.encoder.take(kept)
+        self._predictor = Predictor.of(run.task, prepared.problem.n_outputs)
+        self._task_network = self.task_network
+
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int
+    ) -> tuple[RowWeights, Target]:
+        """Return the encoded target and the weights of the rows."""
+        if is_classifier(self):
+            target = class_target(y, n_rows)
+            labels = target.values
+            if target.task == "classes":
+                assert isinstance(target.code, ClassCode)
+                labels = target.code.classes[target.values]
+            weights = row_weights(sample_weight, self.class_weight, labels, n_rows)
+            if len(np.unique(target.values[weights.rows])) < 2:
+                raise ValueError(
+                    "sample_weight and class_weight must leave at least 2 classes."
+                )
+            return weights, target
+        weights = row_weights(sample_weight, self.class_weight, None, n_rows)
+        return weights, value_target(y, n_rows, weights.by_row)
+
+    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
+        """Return the mask `SelectorMixin` works with."""
+        check_is_fitted(self)
+        return np.asarray(self.support_)
+
+    @property
+    def n_features_(self) -> int:
+        """Return how many features are kept, under scikit-learn's name."""
+        return int(self.n_features_selected_)
+
+    def _read(self, X: Any) -> Table:
+        """Return a view of X, after comparing its columns with those of `fit`."""
+        check_is_fitted(self)
+        table = read_table(X)
+        validate_data(self, with_known_names(X), reset=False, skip_check_array=True)
+        if not are_same_labels(self._labels, table.labels):
+            raise ValueError(
+                "The feature names should match those that were passed during fit: "
+                f"{shortened(self._labels)}, got {shortened(table.labels)}."
+            )
+        return table
+
+    def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the outputs of the predictor networks, (members, rows, outputs)."""
+        table = self._read(X)
+        encoded = self._encoder.transform(table)
+        return self._predictor.outputs(encoded, self._task_network)
+
+    def feature_table(self) -> Any:
+        """Return one row per feature, best ranked first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With columns name, kept, logit, frequency, rank. Without pandas, a numpy
+            structured array with these fields.
+        """
+        check_is_fitted(self)
+        return feature_table(self)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say what input the estimator takes."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags

@@ -1,0 +1,143 @@
+"""The two estimators: AutoNFSClassifier and AutoNFSRegressor."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import Tags
+
+from featuresieve.estimators._autonfs import AutoNFS
+from featuresieve.estimators._docs import documented
+from featuresieve.problem import ClassCode, ValueCode
+
+
+@documented
+class AutoNFSClassifier(ClassifierMixin, AutoNFS):
+    """Select the features a classification needs, and classify with them.
+
+    @PARAMETERS@
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels seen during fit.
+    @ATTRIBUTES@
+
+    @NOTES@
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from featuresieve import AutoNFSClassifier
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> selector = AutoNFSClassifier(random_state=0).fit(X, y)
+    >>> 1 <= selector.n_features_selected_ < 13
+    True
+    >>> selector.transform(X).shape[1] == selector.n_features_selected_
+    True
+    >>> selector.score(X, y) > 0.9
+    True
+    """
+
+    # Pickles name the class by where users find it: files may move.
+    __module__ = "featuresieve"
+
+    def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the probability of each class, or of each label.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            With all columns that `fit` saw.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
+        """
+        outputs = self._network_outputs(X)
+        return self._class_code().probabilities(outputs)
+
+    def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the logarithm of the probability of each class, or of each label.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            With all columns that `fit` saw.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
+            Minus infinity where a probability is zero in float64.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def _class_code(self) -> ClassCode:
+        """Return how outputs become labels."""
+        assert isinstance(self._target_code, ClassCode)
+        return self._target_code
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the most probable class, or the labels more probable than not.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            With all columns that `fit` saw.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+        """
+        probabilities = self.predict_proba(X)
+        return self._class_code().decode(probabilities)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say what targets the classifier takes."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        tags.target_tags.multi_output = False
+        return tags
+
+
+@documented
+class AutoNFSRegressor(RegressorMixin, AutoNFS):
+    """Select the features a regression needs, and predict with them.
+
+    @PARAMETERS@
+
+    Attributes
+    ----------
+    @ATTRIBUTES@
+
+    @NOTES@
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from featuresieve import AutoNFSRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> selector = AutoNFSRegressor(random_state=0).fit(X, y)
+    >>> bool(selector.support_[X.columns.get_loc("bmi")])
+    True
+    """
+
+    __module__ = "featuresieve"
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Return the predicted values.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            With all columns that `fit` saw.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+        """
+        outputs = self._network_outputs(X).mean(axis=0)
+        assert isinstance(self._target_code, ValueCode)
+        return self._target_code.decode(outputs)

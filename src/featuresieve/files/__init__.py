@@ -1,0 +1,86 @@
+"""Table files become columns with types; files are written whole or not at all.
+
+Comes in: a path or standard input, and how to read it.
+Goes out: `TableFile`, `Inputs`, and files written beside and put in place at once.
+May import: errors. Needs pyarrow, the extra ``featuresieve[cli]``, when it is used.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from featuresieve.files._atomic import check_no_nul, draft_prefix, write_atomically
+    from featuresieve.files._column_types import TYPES, ColumnType
+    from featuresieve.files._errors import TableFileError, one_line
+    from featuresieve.files._inputs import Inputs, read_inputs
+    from featuresieve.files._naming import find_column, find_columns, listed
+    from featuresieve.files._reading import TableFile, read_file
+    from featuresieve.files._target import TargetColumn, Task
+    from featuresieve.files._text_columns import Meaning
+    from featuresieve.files._writing import (
+        Drafts,
+        check_output,
+        check_table_output,
+        write_columns,
+        write_table,
+    )
+
+__all__ = [
+    "TYPES",
+    "ColumnType",
+    "Drafts",
+    "Inputs",
+    "Meaning",
+    "TableFile",
+    "TableFileError",
+    "TargetColumn",
+    "Task",
+    "check_no_nul",
+    "check_output",
+    "check_table_output",
+    "draft_prefix",
+    "find_column",
+    "find_columns",
+    "listed",
+    "one_line",
+    "read_file",
+    "read_inputs",
+    "write_atomically",
+    "write_columns",
+    "write_table",
+]
+
+# Imported when they are first asked for: most of them need pyarrow.
+_MODULE_OF = {
+    "ColumnType": "featuresieve.files._column_types",
+    "Drafts": "featuresieve.files._writing",
+    "Inputs": "featuresieve.files._inputs",
+    "Meaning": "featuresieve.files._text_columns",
+    "TYPES": "featuresieve.files._column_types",
+    "TableFile": "featuresieve.files._reading",
+    "TableFileError": "featuresieve.files._errors",
+    "TargetColumn": "featuresieve.files._target",
+    "Task": "featuresieve.files._target",
+    "check_no_nul": "featuresieve.files._atomic",
+    "check_output": "featuresieve.files._writing",
+    "check_table_output": "featuresieve.files._writing",
+    "draft_prefix": "featuresieve.files._atomic",
+    "find_column": "featuresieve.files._naming",
+    "find_columns": "featuresieve.files._naming",
+    "listed": "featuresieve.files._naming",
+    "one_line": "featuresieve.files._errors",
+    "read_file": "featuresieve.files._reading",
+    "read_inputs": "featuresieve.files._inputs",
+    "write_atomically": "featuresieve.files._atomic",
+    "write_columns": "featuresieve.files._writing",
+    "write_table": "featuresieve.files._writing",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name where it lives."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_MODULE_OF[name]), name)
+    globals()[name] = value
+    return value

@@ -1,0 +1,147 @@
+"""Columns as a user names them: exactly, or by a pattern, or nearly."""
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from featuresieve.files._dialect import skip_hint
+from featuresieve.files._errors import TableFileError
+
+if TYPE_CHECKING:  # which finds columns by their names itself
+    from featuresieve.files._reading import TableFile
+
+
+def find_column(option: str, name: str, file: "TableFile") -> str:
+    """Return the one column that has a name.
+
+    Parameters
+    ----------
+    option : str
+        The option that names it, for the error.
+    name : str
+        As the user writes it.
+    file : TableFile
+        The table.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    TableFileError
+        If there is none, or more than one.
+    """
+    names = file.table.column_names
+    n_alike = file.headings.count(name)
+    if n_alike > 1:
+        raise TableFileError(
+            f"{option}: {file.source.name} has {n_alike} columns named {name!r}."
+        )
+    if name in names:
+        return name
+    error = no_column(option, name, names)
+    hint = _hint(file)
+    raise TableFileError(f"{error} {hint}") if hint else error
+
+
+def _hint(file: "TableFile") -> str:
+    """Return why a file may have other columns than expected, or nothing."""
+    if file.dialect is None:
+        return ""
+    if skip := skip_hint(file.source, file.dialect):
+        return skip.strip()
+    if len(file.headings) == 1:
+        return "If cells are separated by another character, name it with --delimiter."
+    if all(_is_number(heading) for heading in file.headings if heading):
+        return "The first line must name the columns, and seems to be data."
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def find_columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the columns that names and patterns stand for.
+
+    Parameters
+    ----------
+    option : str
+        The option that names them, for the error.
+    wanted : sequence of str
+        Names; what is no name and has a ``*`` or ``?`` is a pattern.
+    names : sequence of str
+        The columns there are.
+
+    Returns
+    -------
+    list of str
+        In the order of the table.
+
+    Raises
+    ------
+    TableFileError
+        If there is no such column.
+    """
+    found: set[str] = set()
+    for name in wanted:
+        if name in names:
+            found.add(name)
+            continue
+        is_pattern = "*" in name or "?" in name
+        matches = [n for n in names if is_pattern and fnmatchcase(n, name)]
+        if not matches:
+            raise no_column(option, name, names)
+        found.update(matches)
+    return [name for name in names if name in found]
+
+
+def no_column(option: str, name: str, names: Sequence[str]) -> TableFileError:
+    """Build the error for a column that is not there, with the nearest names.
+
+    Parameters
+    ----------
+    option : str
+        The option that names it.
+    name : str
+        As the user writes it.
+    names : sequence of str
+        The columns there are.
+
+    Returns
+    -------
+    TableFileError
+    """
+    lowered = {other.lower(): other for other in names}
+    near = get_close_matches(name.strip().lower(), lowered, n=3, cutoff=0.6)
+    if near:
+        shown = " or ".join(repr(lowered[other]) for other in near)
+        hint = f"did you mean {shown}?"
+    else:
+        hint = f"there are {listed(names)}."
+    return TableFileError(f"{option}: there is no column {name!r}; {hint}")
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Return names with commas, the first ones if there are many.
+
+    Parameters
+    ----------
+    names : sequence of str
+        What to list.
+    most : int, default=8
+        How many are shown.
+
+    Returns
+    -------
+    str
+    """
+    shown = ", ".join(map(repr, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

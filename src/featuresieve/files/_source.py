@@ -1,0 +1,305 @@
+"""Where the bytes of a table come from: a file or standard input, perhaps compressed.
+
+What a file is, is told by its first bytes, not by its name.
+"""
+
+import bz2
+import codecs
+import gzip
+import lzma
+import os
+import re
+import shutil
+import sys
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal, cast
+
+import pyarrow as pa
+
+from featuresieve.files._errors import TableFileError, one_line
+
+Compression = Literal["gz", "bz2", "xz", "zip", "zst"]
+Format = Literal["text", "parquet", "arrow"]
+
+_COMPRESSIONS: tuple[tuple[bytes, Compression], ...] = (
+    (b"\x1f\x8b", "gz"),
+    (b"BZh", "bz2"),
+    (b"\xfd7zXZ\x00", "xz"),
+    (b"PK\x03\x04", "zip"),
+    (b"\x28\xb5\x2f\xfd", "zst"),
+)
+_FORMATS: tuple[tuple[bytes, Format], ...] = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1", "arrow"),
+    (b"FEA1", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),  # a stream of Arrow, not a file of it
+)
+# What people have beside tables in files, and what to do with it.
+_SHEET = "save its sheet as CSV first"
+_FOREIGN = (
+    (b"SQLite format 3", "an SQLite database", "export the table as CSV first"),
+    (b"\xd0\xcf\x11\xe0", "a spreadsheet of Excel", _SHEET),
+    (b"%PDF", "a PDF", "copy its table into a CSV file first"),
+    (b"\x89HDF", "HDF5", "convert it to CSV or Parquet first"),
+    (b"\x80\x04\x95", "a pickle", "convert it to CSV or Parquet first"),
+    (b"\x80\x05\x95", "a pickle", "convert it to CSV or Parquet first"),
+    (b"<!", "a web page", "download the table itself"),
+    (b"<html", "a web page", "download the table itself"),
+    (b"<?xml", "XML", "convert it to CSV or Parquet first"),
+)
+# A header may begin with a bracket too, [name] say, but not with what JSON has there.
+_JSON = re.compile(rb'\s*(\{\s*["}]|\[\s*([\[{"\d-]|null|true|false))')
+_JSON_ENDINGS = (".json", ".jsonl", ".ndjson", ".geojson")
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# What the openers of damaged archives raise.
+DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A table that has not been read yet.
+
+    Attributes
+    ----------
+    name : str
+        How messages call it.
+    path : Path or None
+        None for standard input and pipes, which are then held in `spool`.
+    compression : str or None
+        "gz", "bz2", "xz", "zip" or "zst".
+    format : str
+        "text", "parquet" or "arrow".
+    spool : binary file or None
+        A copy of what can be read only once, without a name in the file system.
+    """
+
+    name: str
+    path: Path | None
+    compression: Compression | None = None
+    format: Format = "text"
+    spool: IO[bytes] | None = None
+
+    @contextmanager
+    def open(self) -> Iterator[IO[bytes]]:
+        """Give the bytes of the table, not compressed, from the start.
+
+        Yields
+        ------
+        binary file
+        """
+        with self._raw() as raw, _unpacked(raw, self.compression, self.name) as file:
+            yield file
+
+    @contextmanager
+    def _raw(self) -> Iterator[IO[bytes]]:
+        """Give the bytes as they are stored."""
+        if self.path is not None:
+            with self.path.open("rb") as file:
+                yield file
+            return
+        assert self.spool is not None
+        self.spool.seek(0)
+        # A copy of the handle: readers close what they are given.
+        with os.fdopen(os.dup(self.spool.fileno()), "rb") as file:
+            yield file
+
+    def first_bytes(self, n_bytes: int) -> bytes:
+        """Return the first bytes of the table, not compressed.
+
+        Parameters
+        ----------
+        n_bytes : int
+            How many.
+
+        Returns
+        -------
+        bytes
+        """
+        try:
+            with self.open() as file:
+                return file.read(n_bytes)
+        except DAMAGED as error:
+            raise self.unreadable(error) from error
+
+    def unreadable(self, error: BaseException) -> TableFileError:
+        """Build the error for a file that cannot be read."""
+        return TableFileError(f"{self.name} cannot be read: {one_line(error)}")
+
+
+@contextmanager
+def open_source(name: str) -> Iterator[Source]:
+    """Find out what a file is.
+
+    What can be read only once is copied first: "-", standard input, and pipes.
+
+    Parameters
+    ----------
+    name : str
+        A path, or "-".
+
+    Yields
+    ------
+    Source
+
+    Raises
+    ------
+    TableFileError
+        If there is no such file, or it is of no kind that can be read.
+    """
+    path = None if name == "-" else _existing(name)
+    if path is not None and path.is_file():
+        yield _identified(Source(name, path))
+        return
+    with tempfile.TemporaryFile(prefix="featuresieve-") as spool:
+        with nullcontext(sys.stdin.buffer) if path is None else path.open("rb") as pipe:
+            shutil.copyfileobj(pipe, spool, 1 << 20)
+        shown = "standard input" if path is None else name
+        yield _identified(Source(shown, None, spool=spool))
+
+
+def _existing(name: str) -> Path:
+    """Return the path of a file that can be opened."""
+    if _ADDRESS.match(name):
+        raise TableFileError(
+            f"{name} is an address, and only files are read: download it first."
+        )
+    path = Path(name).expanduser()
+    if path.is_dir():
+        raise TableFileError(f"{name} is a folder, not a file.")
+    if not path.exists():
+        near = _near(path)
+        hint = f"; did you mean {near}?" if near else "."
+        raise TableFileError(f"there is no file {name}{hint}")
+    if not os.access(path, os.R_OK):
+        raise TableFileError(f"{name} may not be read: permission denied.")
+    return path
+
+
+def _near(path: Path) -> str:
+    """Return the name of a file that may have been meant, or nothing."""
+    from difflib import get_close_matches
+
+    if not path.parent.is_dir():
+        return ""
+    names = [other.name for other in path.parent.iterdir() if other.is_file()]
+    found = get_close_matches(path.name, names, n=1, cutoff=0.7)
+    return str(path.with_name(found[0])) if found else ""
+
+
+def _identified(source: Source) -> Source:
+    """Return the source with what its first bytes tell."""
+    stored = Source(source.name, source.path, spool=source.spool).first_bytes(64)
+    if not stored:
+        raise TableFileError(f"{source.name} is empty.")
+    compression = next(
+        (c for mark, c in _COMPRESSIONS if stored[:6].startswith(mark)), None
+    )
+    packed = Source(source.name, source.path, compression, spool=source.spool)
+    first = packed.first_bytes(64) if compression else stored
+    _check_kind(source.name, first.removeprefix(codecs.BOM_UTF8))
+    kind = next((f for mark, f in _FORMATS if first.startswith(mark)), "text")
+    return Source(
+        source.name, source.path, compression, cast("Format", kind), source.spool
+    )
+
+
+def _check_kind(name: str, first: bytes) -> None:
+    """Refuse what is known to be no table, and say what to do."""
+    for mark, what, advice in _FOREIGN:
+        if first[: len(mark)].lower() == mark.lower():
+            raise TableFileError(f"{name} is {what}, not CSV or Parquet: {advice}.")
+    has_ending = any(ending in name.lower() for ending in _JSON_ENDINGS)
+    if _JSON.match(first) or (has_ending and first.lstrip()[:1] in (b"{", b"[")):
+        raise TableFileError(f"{name} is JSON: convert it to CSV or Parquet first.")
+
+
+@contextmanager
+def _unpacked(
+    raw: IO[bytes], compression: Compression | None, name: str
+) -> Iterator[IO[bytes]]:
+    """Give what a compressed file holds."""
+    match compression:
+        case None:
+            yield raw
+        case "gz":
+            with gzip.open(raw) as file:
+                yield cast("IO[bytes]", file)
+        case "bz2":
+            with bz2.open(raw) as file:
+                yield cast("IO[bytes]", file)
+        case "xz":
+            with lzma.open(raw) as file:
+                yield cast("IO[bytes]", file)
+        case "zst":
+            with pa.CompressedInputStream(raw, "zstd") as file:
+                yield cast("IO[bytes]", file)
+        case "zip":
+            with (
+                zipfile.ZipFile(raw) as archive,
+                archive.open(_only_member(archive, name)) as file,
+            ):
+                yield file
+
+
+def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
+    """Return the one file in an archive."""
+    members = [
+        member
+        for member in archive.infolist()
+        if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+    ]
+    if any(member.filename.startswith(("xl/", "content.xml")) for member in members):
+        raise TableFileError(f"{name} is a spreadsheet: {_SHEET}.")
+    if len(members) != 1:
+        raise TableFileError(f"{name} must hold one file, got {len(members)}.")
+    if members[0].flag_bits & 1:
+        raise TableFileError(f"{name} is encrypted.")
+    return members[0]
+
+
+@contextmanager
+def packed(
+    raw: IO[bytes], compression: Compression | None, member: str
+) -> Iterator[IO[bytes]]:
+    """Give a file to write into, which compresses.
+
+    Parameters
+    ----------
+    raw : binary file
+        Where the compressed bytes go.
+    compression : str or None
+        As `Source.compression`.
+    member : str
+        Name of the file inside an archive.
+
+    Yields
+    ------
+    binary file
+    """
+    match compression:
+        case None:
+            yield raw
+        case "gz":
+            with gzip.GzipFile(member, "wb", fileobj=raw, mtime=0) as file:
+                yield cast("IO[bytes]", file)
+        case "bz2":
+            with bz2.open(raw, "wb") as file:
+                yield cast("IO[bytes]", file)
+        case "xz":
+            with lzma.open(raw, "wb") as file:
+                yield cast("IO[bytes]", file)
+        case "zst":
+            with pa.CompressedOutputStream(raw, "zstd") as file:
+                yield cast("IO[bytes]", file)
+        case "zip":
+            with (
+                zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive,
+                archive.open(member, "w", force_zip64=True) as file,
+            ):
+                yield file

@@ -1,0 +1,123 @@
+"""The target column: which task it stands for, and its values."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from featuresieve.files import TableFileError
+
+Task = Literal["classification", "regression"]
+
+# Whole numbers are classes if there are no more of them than this, and if there are
+# several rows for each (two numbers are classes always).
+_MOST_CLASSES = 20
+_LEAST_ROWS_PER_CLASS = 3
+
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """The target of the rows that have one.
+
+    Attributes
+    ----------
+    name : str
+    values : ndarray of shape (n_rows,)
+        Labels or numbers.
+    task : {"classification", "regression"}
+    reason : str
+        Why it is that.
+    """
+
+    name: str
+    values: npt.NDArray[Any]
+    task: Task
+    reason: str
+
+
+def target_of(name: str, column: Any, task: str) -> TargetColumn:
+    """Decide what a target stands for.
+
+    Text and truth values are classes. Numbers with a fraction are values. Whole
+    numbers are classes if there are at most 20 different ones and at least three rows
+    for each, or only two; else they are values.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    column : pyarrow.ChunkedArray
+        Without missing values.
+    task : {"auto", "classification", "regression"}
+        What the user says.
+
+    Returns
+    -------
+    TargetColumn
+
+    Raises
+    ------
+    TableFileError
+        If the column cannot be a target, or not of this task.
+    """
+    values = _values(name, column)
+    distinct = np.unique(values)
+    if len(distinct) < 2:
+        raise TableFileError(
+            f"--target: {name!r} is {distinct.tolist()[0]!r} in every row; there is "
+            "nothing to predict."
+        )
+    is_text = values.dtype == object
+    if task == "auto":
+        found, reason = _inferred(values, distinct)
+    else:
+        found, reason = task, "as --task says"  # type: ignore[assignment]
+    if found == "regression":
+        if is_text:
+            raise TableFileError(
+                f"--task regression: {name!r} holds text such as {distinct[0]!r}."
+            )
+        return TargetColumn(name, values.astype(np.float64), found, reason)
+    if len(distinct) > len(values) / 2 and len(distinct) > _MOST_CLASSES:
+        raise TableFileError(
+            f"--target: {name!r} has {len(distinct)} different values in {len(values)} "
+            "rows, which are no classes."
+        )
+    return TargetColumn(name, values, found, reason)
+
+
+def _inferred(values: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> tuple[Task, str]:
+    """Return the task that values usually stand for, and why."""
+    n_distinct = len(distinct)
+    if values.dtype == object:
+        return "classification", "it holds text"
+    if values.dtype == np.bool_:
+        return "classification", "it holds truth values"
+    if np.any(distinct != np.trunc(distinct)):
+        return "regression", "it holds numbers with a fraction"
+    counted = f"whole numbers, {n_distinct} different ones in {len(values)} rows"
+    has_rows = len(values) >= _LEAST_ROWS_PER_CLASS * n_distinct
+    if n_distinct == 2 or (n_distinct <= _MOST_CLASSES and has_rows):
+        return "classification", counted
+    return "regression", counted
+
+
+def _values(name: str, column: Any) -> npt.NDArray[Any]:
+    """Return the target as labels or numbers."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        raise TableFileError(
+            f"--target: {name!r} holds {kind}; only numbers, text and truth values can "
+            "be predicted."
+        )
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind in "biuf":
+        return values
+    return np.array(pc.cast(column, pa.string()).to_pylist(), dtype=object)

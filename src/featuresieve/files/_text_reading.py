@@ -1,0 +1,241 @@
+"""Delimited text becomes a table of Arrow: numbers, dates, truth values and text."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv
+
+from featuresieve.files._asked_types import meaning_of, read_as
+from featuresieve.files._column_types import ColumnType
+from featuresieve.files._dialect import Dialect, skip_hint
+from featuresieve.files._errors import TableFileError
+from featuresieve.files._source import DAMAGED, Source
+from featuresieve.files._text_columns import (
+    MISSING_MARKS,
+    Meaning,
+    refined,
+    without_marks,
+)
+
+_BLOCK_BYTES = 1 << 22
+_MOST_BLOCK_BYTES = 1 << 30
+
+
+def read_text(
+    source: Source,
+    dialect: Dialect,
+    names: Sequence[str],
+    meanings: Mapping[str, Meaning],
+    *,
+    types: Mapping[str, ColumnType],
+    missing: Sequence[str],
+) -> tuple[pa.Table, Dialect, list[str]]:
+    """Read a text file.
+
+    Parameters
+    ----------
+    source : Source
+        A text file.
+    dialect : Dialect
+        How it is written.
+    names : sequence of str
+        Names for its columns, all different.
+    meanings : mapping
+        What is known of some columns; see `refined`.
+    types : mapping
+        What was asked for; see `read_as`.
+    missing : sequence of str
+        Marks for what is missing, beside those that are known.
+
+    Returns
+    -------
+    table : pyarrow.Table
+    dialect : Dialect
+        With another encoding, if letters further down asked for it.
+    notes : list of str
+        What was found and decided, one sentence each.
+
+    Raises
+    ------
+    TableFileError
+        If the rows do not fit the header, the file is damaged, or a value cannot be
+        read as was asked.
+    """
+    reader = _Reader(source, dialect, list(names), missing)
+    table = reader.read()
+    columns = {name: table.column(name) for name in names}
+    meanings = {**meanings, **{name: meaning_of(types[name]) for name in types}}
+    _restore_texts(reader, columns, meanings)
+    del table
+    notes: list[str] = []
+    for name in names:
+        column = without_marks(columns[name], missing)
+        if name in types:
+            columns[name], said = read_as(
+                *(name, column, types[name]),
+                decimal=dialect.decimal,
+                n_lines_before=dialect.n_header_lines,
+            )
+        else:
+            columns[name], said = refined(
+                name, column, dialect.decimal, meanings.get(name)
+            )
+        notes += said
+    return pa.table(columns), reader.dialect, notes
+
+
+def _restore_texts(
+    reader: "_Reader", columns: dict[str, Any], meanings: Mapping[str, Meaning]
+) -> None:
+    """Read again, as text, what lost something by being read as something else.
+
+    Whole numbers with leading zeros are codes, and so are those of 20 digits and more;
+    a minus is no missing value where there is a plus.
+    """
+    text = [name for name in columns if meanings.get(name) == "text"]
+    if text:
+        texts = reader.read(text, as_text=True)
+        columns.update({name: texts.column(name) for name in text})
+    whole = [
+        name
+        for name, column in columns.items()
+        if column.type == pa.int64() and meanings.get(name) != "number"
+    ]
+    if whole:
+        texts = reader.read(whole, as_text=True)
+        for name in whole:
+            if _any(pc.match_substring_regex(texts.column(name), r"^\s*[+-]?0\d")):
+                columns[name] = texts.column(name)
+    long = [name for name, column in columns.items() if _is_beyond_integers(column)]
+    if long:
+        texts = reader.read(long, as_text=True)
+        for name in long:
+            if not _any(pc.match_substring_regex(texts.column(name), r"[^\d\s]")):
+                columns[name] = texts.column(name)
+    signs = [
+        name
+        for name, column in columns.items()
+        if column.type == pa.string()
+        and column.null_count
+        and _any(pc.equal(pc.utf8_trim_whitespace(column), "+"))
+    ]
+    if signs:
+        texts = reader.read(signs, as_text=True, is_minus_missing=False)
+        columns.update({name: texts.column(name) for name in signs})
+
+
+def _is_beyond_integers(column: Any) -> bool:
+    """Tell whether all numbers are larger than any integer of 64 bits."""
+    if column.type != pa.float64() or column.null_count == len(column):
+        return False
+    return bool(pc.min(pc.abs(column)).as_py() >= 2.0**63)
+
+
+def _any(condition: Any) -> bool:
+    """Tell whether something holds anywhere."""
+    return bool(pc.any(condition).as_py())
+
+
+class _Reader:
+    """Read some or all columns, with the encoding and the block size that work."""
+
+    def __init__(
+        self,
+        source: Source,
+        dialect: Dialect,
+        names: list[str],
+        missing: Sequence[str],
+    ) -> None:
+        self.source, self.dialect, self.names = source, dialect, names
+        self.missing = missing
+        self.block_bytes = max(_BLOCK_BYTES, 64 * sum(map(len, names)))
+
+    def read(
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        as_text: bool = False,
+        is_minus_missing: bool = True,
+    ) -> pa.Table:
+        """Return a table, or say what is wrong with the file."""
+        marks = [mark for mark in MISSING_MARKS if is_minus_missing or mark != "-"]
+        options = csv.ConvertOptions(
+            null_values=[*marks, *self.missing],
+            strings_can_be_null=True,
+            decimal_point=self.dialect.decimal,
+            include_columns=list(columns or self.names),
+            column_types=dict.fromkeys(columns or (), pa.string()) if as_text else None,
+        )
+        while True:
+            try:
+                table = self._read_once(options, use_threads=True)
+            except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+                self._adapt(error, options)
+                continue
+            except DAMAGED as error:
+                raise self.source.unreadable(error) from error
+            if pa.binary() not in table.schema.types:
+                return table
+            self._adapt(pa.ArrowInvalid("invalid UTF8 data"), options)
+
+    def _read_once(self, options: Any, *, use_threads: bool) -> pa.Table:
+        """Read with the present encoding and block size."""
+        dialect = self.dialect
+        encoding = "utf8" if dialect.encoding == "utf-8-sig" else dialect.encoding
+        with self.source.open() as file:
+            return csv.read_csv(
+                file,
+                read_options=csv.ReadOptions(
+                    use_threads=use_threads,
+                    block_size=self.block_bytes,
+                    column_names=self.names,
+                    skip_rows=dialect.n_header_lines,
+                    encoding=encoding,
+                ),
+                parse_options=csv.ParseOptions(
+                    delimiter=dialect.delimiter,
+                    quote_char=dialect.quote,
+                    newlines_in_values=True,
+                ),
+                convert_options=options,
+            )
+
+    def _adapt(self, error: Exception, options: Any) -> None:
+        """Change what an error asks to change, or explain it."""
+        text = str(error)
+        encodings = {"utf-8": "cp1252", "cp1252": "latin-1"}
+        if "straddling" in text and self.block_bytes < _MOST_BLOCK_BYTES:
+            self.block_bytes *= 8
+        elif (
+            "UTF8" in text or isinstance(error, UnicodeDecodeError)
+        ) and self.dialect.encoding in encodings:
+            encoding = encodings[self.dialect.encoding]
+            self.dialect = replace(self.dialect, encoding=encoding)
+        else:
+            raise self._explained(error, options) from error
+
+    def _explained(self, error: Exception, options: Any) -> TableFileError:
+        """Build the error for rows that cannot be read, with the row if it is found."""
+        if "CSV parse error: Expected" in str(error):
+            try:  # one thread counts the rows
+                self._read_once(options, use_threads=False)
+            except pa.ArrowInvalid as counted:
+                error = counted
+        name = self.source.name
+        if "Could not skip initial" in str(error):
+            return TableFileError(f"{name} has a header but no rows.")
+        ragged = re.search(
+            r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+)", str(error)
+        )
+        if ragged is None:
+            return self.source.unreadable(error)
+        row = f"row {ragged[1]}" if ragged[1] else "a row"
+        return TableFileError(
+            f"{name}: {row} has {ragged[3]} cells, the header has {ragged[2]} "
+            f"(delimiter {self.dialect.delimiter!r}, quote {self.dialect.quote})."
+            f"{skip_hint(self.source, self.dialect)}"
+        )

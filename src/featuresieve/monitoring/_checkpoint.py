@@ -1,0 +1,214 @@
+"""The state of a fit in a file, from which a later fit goes on.
+
+The file is a container as `save` writes it: safetensors and a JSON header, sealed with
+a checksum. Reading one runs no code.
+"""
+
+import os
+import re
+import time
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from featuresieve.engine import RUNNING, Resumable, State, with_prefix, without_prefix
+from featuresieve.errors import CheckpointError, CheckpointWarning, FileFormatError
+from featuresieve.files import draft_prefix, write_atomically
+from featuresieve.storage import Fields, pack, unpack
+
+# Seconds between two writings.
+INTERVAL_SECONDS = 5.0
+# Share of the time that writing may take; large states are written less often.
+LARGEST_SHARE = 0.05
+
+_KIND = "checkpoint"
+_DRAFT = ".checkpoint.part"
+# To be raised whenever the meaning of a state changes.
+_VERSION = 1
+
+
+class Checkpoint:
+    """Where a fit stands: its stages so far, each with the state of its parts.
+
+    Parameters
+    ----------
+    path : Path
+        The file. One that is there already is resumed from.
+    fingerprint : mapping of str to JSON values
+        What must be the same for that; "data" is a digest.
+    seed : int
+        Of this fit.
+    is_seed_free : bool
+        Whether the user left the seed open, so that the file may decide it.
+    started : float
+        `time.monotonic` value at which this fit began.
+
+    Attributes
+    ----------
+    seed : int
+    started : float
+        As if the fit had gone on without a pause.
+
+    Raises
+    ------
+    CheckpointError
+        If the file is damaged, or of another fit.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        fingerprint: Mapping[str, Any],
+        *,
+        seed: int,
+        is_seed_free: bool,
+        started: float,
+    ) -> None:
+        self._path, self._fingerprint = path, dict(fingerprint)
+        self.seed, self.started = seed, started
+        self._stage = 0
+        self._state: State = {}
+        self._found: State = {}
+        self._due = time.monotonic() + INTERVAL_SECONDS
+        self._is_written = self._has_failed = False
+        if path.exists():
+            self._read(is_seed_free)
+
+    def _read(self, is_seed_free: bool) -> None:
+        """Take over what the file says."""
+        try:
+            header, self._found = unpack(self._path)
+            fields = Fields(header, "the header")
+            fields.text("kind", (_KIND,))
+            fields.count("version", _VERSION, _VERSION)
+            fingerprint = fields.take("fingerprint")
+            seed, spent = fields.count("seed"), fields.number("spent_seconds")
+            fields.finish()
+        except FileFormatError as error:
+            raise self._error(f"cannot be used: {error}") from error
+        self._compare(fingerprint)
+        if is_seed_free:
+            self.seed = seed
+        elif seed != self.seed:
+            raise self._error("was written by a fit with another random_state.")
+        self.started -= spent
+        self._is_written = True
+
+    def _compare(self, fingerprint: Any) -> None:
+        """Refuse the checkpoint of another fit."""
+        if fingerprint == self._fingerprint:
+            return
+        if not isinstance(fingerprint, dict):
+            raise self._error("cannot be used: its fingerprint is not an object.")
+        names = sorted({*fingerprint, *self._fingerprint})
+        told = [
+            f"{name} is {fingerprint.get(name)!r:.80} there and "
+            f"{self._fingerprint.get(name)!r:.80} here"
+            for name in names
+            if fingerprint.get(name) != self._fingerprint.get(name) and name != "data"
+        ]
+        if fingerprint.get("data") != self._fingerprint.get("data"):
+            told.append("the data, or their weights, groups or encoding, are others")
+        raise self._error(f"was written by another fit: {'; '.join(told)}.")
+
+    def _error(self, problem: str) -> CheckpointError:
+        """Return the error, with advice."""
+        return CheckpointError(
+            f"checkpoint={str(self._path)!r} {problem} Delete the file to start anew, "
+            "or give another path."
+        )
+
+    def resume_(self, stage: int, parts: Mapping[str, Resumable]) -> None:
+        """Put back into the parts of a stage what the file knows of them.
+
+        The first stage is written at once if there is no file: a path that cannot be
+        written shall not come to light after hours.
+        """
+        self._stage = stage
+        found = without_prefix(f"{stage}.", self._found)
+        try:
+            for name, part in parts.items() if found else ():
+                part.load_state_(without_prefix(f"{name}.", found))
+        except (ValueError, RuntimeError) as error:
+            raise self._error(f"cannot be used: in stage {stage}, {error}") from error
+        if not self._is_written:
+            self.write(parts)
+
+    def is_due(self) -> bool:
+        """Tell whether it is time to write."""
+        return time.monotonic() >= self._due
+
+    def write(self, parts: Mapping[str, Resumable]) -> None:
+        """Write the stages before, and the parts of the present one."""
+        began = time.monotonic()
+        state = self._state | _stage_state(self._stage, parts)
+        try:
+            data = pack(self._header(began), state)
+            write_atomically(self._path, data, draft_suffix=_DRAFT)
+        except (OSError, ValueError) as error:
+            if not self._is_written:
+                raise CheckpointError(
+                    f"checkpoint={str(self._path)!r} cannot be written: {error}"
+                ) from error
+            self._warn(error)
+        self._is_written = True
+        now = time.monotonic()
+        pause = max(INTERVAL_SECONDS, (now - began) * (1 / LARGEST_SHARE - 1))
+        self._due = now + pause
+
+    def _header(self, now: float) -> dict[str, Any]:
+        """Return what the file says besides the state."""
+        return {
+            "kind": _KIND,
+            "version": _VERSION,
+            "fingerprint": self._fingerprint,
+            "seed": self.seed,
+            "spent_seconds": max(0.0, now - self.started),
+        }
+
+    def _warn(self, error: Exception) -> None:
+        """Say once that a later writing failed; the fit is worth more than the file."""
+        if not self._has_failed:
+            warnings.warn(
+                f"checkpoint={str(self._path)!r} cannot be written any more "
+                f"({error}); the fit goes on, and the file is older than it.",
+                CheckpointWarning,
+                stacklevel=2,
+            )
+        self._has_failed = True
+
+    def finish_stage(self, parts: Mapping[str, Resumable]) -> None:
+        """Keep what the stages after this one need of it."""
+        self._state |= _stage_state(self._stage, parts, is_finished=True)
+
+    def remove(self) -> None:
+        """Delete the file, and what a killed process left half-written."""
+        real = Path(os.path.realpath(self._path))  # a link stays
+        prefix = re.escape(draft_prefix(real))
+        # Exactly the drafts of this file: "run" must not take those of "run.2".
+        is_draft = re.compile(rf"{prefix}[^.]{{8}}{re.escape(_DRAFT)}").fullmatch
+        try:
+            real.unlink(missing_ok=True)
+            for rest in real.parent.iterdir():
+                if is_draft(rest.name):
+                    rest.unlink(missing_ok=True)
+        except OSError as error:
+            warnings.warn(
+                f"checkpoint={str(self._path)!r} cannot be deleted ({error}).",
+                CheckpointWarning,
+                stacklevel=2,
+            )
+
+
+def _stage_state(
+    stage: int, parts: Mapping[str, Resumable], *, is_finished: bool = False
+) -> State:
+    """Return the state of the parts of a stage, or what a finished one leaves."""
+    state: State = {}
+    for name, part in parts.items():
+        own = part.state()
+        if is_finished:
+            own = {key: own[key] for key in own if not key.startswith(RUNNING)}
+        state |= with_prefix(f"{stage}.{name}.", own)
+    return state

@@ -1,0 +1,93 @@
+"""Set up what follows a fit: progress, callbacks and checkpoint, as asked for."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from featuresieve.monitoring._callbacks import CallbackObserver
+from featuresieve.monitoring._checkpoint import Checkpoint
+from featuresieve.monitoring._fingerprint import fingerprint
+from featuresieve.monitoring._monitor import FitMonitor, Observer
+from featuresieve.monitoring._progress import Progress
+from featuresieve.problem import Bounds, Problem
+
+
+class LongWork:
+    """What follows one fit of an estimator.
+
+    Parameters
+    ----------
+    estimator : estimator
+    params : mapping of str to object
+        Its arguments, checked.
+    problem : Problem
+    device : torch.device
+    bounds : Bounds
+    seed : int
+        Drawn from random_state.
+    started : float
+        `time.monotonic` value at which the fit began.
+    data : dict
+        X, y and sample_weight, for callbacks.
+
+    Attributes
+    ----------
+    seed, started
+        As given, or as the checkpoint of an earlier fit knows them.
+    monitor : FitMonitor
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        params: Mapping[str, Any],
+        problem: Problem,
+        *,
+        device: torch.device,
+        bounds: Bounds,
+        seed: int,
+        started: float,
+        data: dict[str, Any],
+    ) -> None:
+        self.seed, self.started = seed, started
+        self._max_time = params["max_time"]
+        self._checkpoint: Checkpoint | None = None
+        if params["checkpoint"] is not None:
+            self._checkpoint = Checkpoint(
+                Path(os.fspath(params["checkpoint"])),
+                fingerprint(params, problem, device),
+                seed=seed,
+                is_seed_free=params["random_state"] is None,
+                started=started,
+            )
+            self.seed, self.started = self._checkpoint.seed, self._checkpoint.started
+        stages = ["gates", "refit", "predictor"]
+        if params["balance"] != "auto" or bounds.exactly is not None:
+            stages.remove("refit")
+        observers: list[Observer] = []
+        if params["verbose"]:
+            observers.append(Progress(stages, started))
+        self._callbacks: CallbackObserver | None = None
+        if CallbackObserver.is_wanted(estimator):
+            self._callbacks = CallbackObserver(estimator, len(stages), data)
+            observers.append(self._callbacks)
+        self.monitor = FitMonitor(observers, self._checkpoint)
+
+    def deadline(self, share: float) -> float | None:
+        """Return the moment at which a share of the time is spent, if it is limited."""
+        if self._max_time is None:
+            return None
+        return self.started + share * float(self._max_time)
+
+    def end_fit(self) -> None:
+        """Tell the callbacks that the estimator is ready."""
+        if self._callbacks is not None:
+            self._callbacks.end_fit()
+
+    def remove_checkpoint(self) -> None:
+        """Delete the file of a fit that succeeded."""
+        if self._checkpoint is not None:
+            self._checkpoint.remove()

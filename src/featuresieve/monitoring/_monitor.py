@@ -1,0 +1,131 @@
+"""Follow a fit from outside: what is told, asked and kept between two steps."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Protocol
+
+from featuresieve.engine import FollowedTrainer, Resumable
+from featuresieve.errors import TrainingDivergedError
+from featuresieve.monitoring._checkpoint import Checkpoint
+from featuresieve.process import HeldInterrupts
+
+
+class Observer(Protocol):
+    """Someone who is told of the progress of a fit, and may stop a stage of it."""
+
+    def begin_stage(
+        self, name: str, step: int, n_steps: int, wait: Callable[[], None]
+    ) -> None:
+        """Hear that a stage begins, at a later step than 0 if it is resumed.
+
+        `wait` returns when the device has done what it was told to.
+        """
+
+    def after_step(self, step: int, n_steps: int) -> bool:
+        """Hear how many steps are done of how many; return True to end the stage."""
+
+    def end_stage(self, is_done: bool) -> None:
+        """Hear that the stage is over, or that an error ended it."""
+
+
+class StageMonitor:
+    """Follow the training of one stack.
+
+    Parameters
+    ----------
+    name : str
+    number : int
+        Stages of the fit before it.
+    observers : sequence of Observer
+    checkpoint : Checkpoint or None
+    """
+
+    def __init__(
+        self,
+        name: str,
+        number: int,
+        observers: Sequence[Observer],
+        checkpoint: Checkpoint | None,
+    ) -> None:
+        self.name, self._number = name, number
+        self._observers, self._checkpoint = observers, checkpoint
+        self._parts: dict[str, Resumable] = {}
+        self._interrupts = HeldInterrupts()
+
+    def add(self, name: str, part: Resumable) -> None:
+        """Keep something in the checkpoint beside the trainer."""
+        self._parts[name] = part
+
+    @contextmanager
+    def following(self, trainer: FollowedTrainer) -> Iterator[None]:
+        """Resume the trainer, follow it, and keep what it found."""
+        self.add("trainer", trainer)
+        if self._checkpoint is not None:
+            self._checkpoint.resume_(self._number, self._parts)
+        is_done = False
+        for observer in self._observers:
+            observer.begin_stage(
+                self.name, trainer.step, trainer.planned_steps, trainer.synchronize
+            )
+        try:
+            with ExitStack() as stack:
+                if self._checkpoint is not None:
+                    stack.enter_context(self._interrupts)
+                yield
+            is_done = True
+        except TrainingDivergedError:  # it would diverge again
+            if self._checkpoint is not None:
+                self._checkpoint.remove()
+            raise
+        finally:
+            for observer in self._observers:
+                observer.end_stage(is_done)
+        if self._checkpoint is not None:
+            self._checkpoint.finish_stage(self._parts)
+        if self._interrupts.is_asked:  # during the last step
+            raise KeyboardInterrupt
+
+    def after_step(self, trainer: FollowedTrainer) -> bool:
+        """Tell the observers, write the checkpoint; return whether to stop."""
+        is_stopped = False
+        try:
+            for observer in self._observers:
+                is_stopped |= observer.after_step(trainer.step, trainer.planned_steps)
+            if self._interrupts.is_asked:
+                raise KeyboardInterrupt
+        except KeyboardInterrupt:  # also from an observer: the state is whole here
+            if self._checkpoint is not None:
+                self._checkpoint.write(self._parts)
+            raise
+        if self._checkpoint is not None and self._checkpoint.is_due():
+            self._checkpoint.write(self._parts)
+        return is_stopped
+
+
+class FitMonitor:
+    """Follow a fit, stage by stage.
+
+    Parameters
+    ----------
+    observers : sequence of Observer
+    checkpoint : Checkpoint or None
+    """
+
+    def __init__(
+        self, observers: Sequence[Observer] = (), checkpoint: Checkpoint | None = None
+    ) -> None:
+        self._observers, self._checkpoint = observers, checkpoint
+        self._n_stages = 0
+
+    @property
+    def is_resumable(self) -> bool:
+        """Tell whether a later fit may go on where this one ends."""
+        return self._checkpoint is not None
+
+    def stage(self, name: str) -> StageMonitor | None:
+        """Return what follows the next stage, or None if nobody wants to know."""
+        if not self._observers and self._checkpoint is None:
+            return None
+        self._n_stages += 1
+        number = self._n_stages - 1
+        return StageMonitor(name, number, self._observers, self._checkpoint)

@@ -1,0 +1,129 @@
+"""From what the user passes to the problem that is searched."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+
+from featuresieve.problem._canonical_order import (
+    canonical_rows,
+    copied_rows,
+    feature_digests,
+    row_hashes,
+)
+from featuresieve.problem._constraints import Wishes
+from featuresieve.problem._gates import BoolArray, IndexArray
+from featuresieve.problem._problem import Problem
+from featuresieve.problem._sample_weights import RowWeights
+from featuresieve.problem._targets import Target
+from featuresieve.tables import Scaling, Table, TableEncoder
+
+_BLOCK_COLUMNS = 16
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """An encoded problem, and how its gates are the user's features.
+
+    Attributes
+    ----------
+    problem : Problem
+    encoder : TableEncoder
+    units : list of arrays
+        The features behind each gate.
+    n_features : int
+        Features of the table.
+    """
+
+    problem: Problem
+    encoder: TableEncoder
+    units: list[IndexArray]
+    n_features: int
+
+    def features_of(self, gates: IndexArray) -> IndexArray:
+        """Return the features behind some gates, in the order of the problem."""
+        return np.concatenate([self.units[g] for g in gates])
+
+    def by_feature(self, by_gate: npt.NDArray[Any], default: float) -> npt.NDArray[Any]:
+        """Spread a value per gate, on the last axis, over the features behind it.
+
+        Features without a gate, those never kept, get the default.
+        """
+        shape = (*by_gate.shape[:-1], self.n_features)
+        spread = np.full(shape, default, dtype=by_gate.dtype)
+        sizes = [len(unit) for unit in self.units]
+        features = np.concatenate(self.units)
+        spread[..., features] = np.repeat(by_gate, sizes, axis=-1)
+        return spread
+
+    def order(self, ranked: IndexArray) -> npt.NDArray[np.int64]:
+        """Return the features, best first, from the gates, best first.
+
+        Features of a group follow each other; those never kept come last.
+        """
+        with_gate = np.concatenate([np.sort(self.units[g]) for g in ranked])
+        is_left_out = np.ones(self.n_features, dtype=bool)
+        is_left_out[with_gate] = False
+        order = np.concatenate([with_gate, np.flatnonzero(is_left_out)])
+        return order.astype(np.int64)
+
+    def gates_of(self, support: BoolArray) -> IndexArray:
+        """Return the gates that open some features, ascending."""
+        return np.flatnonzero([support[unit[0]] for unit in self.units])
+
+
+def prepare(
+    table: Table,
+    target: Target,
+    weights: RowWeights,
+    wishes: Wishes,
+    *,
+    scaling: Scaling,
+    max_categories: int,
+) -> Prepared:
+    """Encode a table and put its rows and columns into an order of their own.
+
+    The order depends on content alone: shuffling the table shuffles the answer and
+    changes nothing else.
+    """
+    encoder, encoded = TableEncoder.fit_transform(
+        table, scaling=scaling, weights=weights.by_row, max_categories=max_categories
+    )
+    rows = weights.rows
+    hashes = row_hashes(encoded, rows, target.values)
+    order = canonical_rows(hashes[rows], target.values[rows], weights.weights)
+    rows = rows[order]
+    groups = copied_rows(encoded, rows, hashes, target.values)
+    feature_of_column = encoder.feature_of_column
+    digests = feature_digests(encoded, rows, hashes, feature_of_column)
+    gates, units, columns = wishes.layout(feature_of_column, digests)
+    problem = Problem(
+        _by_rows(encoded, rows, columns),
+        target.values[rows],
+        target.n_outputs,
+        target.task,
+        gates,
+        None if weights.weights is None else weights.weights[order],
+        groups,
+    )
+    return Prepared(problem, encoder, units, table.n_features)
+
+
+def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
+    """Return some rows and columns, a row in one piece, as batches are read."""
+    if issparse(encoded):
+        return encoded[rows][:, columns]
+    taken = np.empty((len(rows), len(columns)), dtype=np.float32)
+    # A row of a block fills one line of the processor's cache. Memory of a first use
+    # is expensive: the two blocks are used again and again.
+    block = np.empty((encoded.shape[0], _BLOCK_COLUMNS), dtype=np.float32)
+    picked = np.empty((len(rows), _BLOCK_COLUMNS), dtype=np.float32)
+    for start in range(0, len(columns), _BLOCK_COLUMNS):
+        some = columns[start : start + _BLOCK_COLUMNS]
+        for place, column in enumerate(some):
+            block[:, place] = encoded[:, column]
+        np.take(block, rows, axis=0, out=picked, mode="clip")
+        taken[:, start : start + len(some)] = picked[:, : len(some)]
+    return taken

@@ -1,0 +1,295 @@
+"""An order of rows and columns that depends on their content alone.
+
+Training draws random numbers by position. Put into a canonical order first, a table
+whose rows or columns were shuffled gives the same answer, shuffled.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+
+from featuresieve.problem._gates import BoolArray, FloatArray, IndexArray
+
+HashArray = npt.NDArray[np.uint64]
+Digest = tuple[int, ...]
+
+# Values that agree to three decimals count as equal, so that the last digits of a
+# mean or spread, which depend on the order of summation, do not matter.
+_RESOLUTION = 1024.0
+_LARGEST = np.float32(2.0**52)
+_COLUMNS_AT_ONCE = 16
+# Up to this many rows, a call for each column takes longer than its work.
+_FEW_ROWS = 4096
+_CELLS_AT_ONCE = 1 << 16
+# A row that occurs more often is no copy, but one of few possible ones.
+_MOST_EQUAL_ROWS = 10
+_OFFSET = np.uint64(0x9E3779B97F4A7C15)
+_FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> HashArray:
+    """Return a number for every row of a table that depends on its content alone.
+
+    A row is known by its target and by the sum, modulo 2^64, of the hashes of its
+    cells, and a cell by its value and by the sum of the hashes of its column. Integer
+    sums do not depend on the order of their terms.
+
+    Parameters
+    ----------
+    encoded : float32 array or scipy CSR array of shape (rows of the table, columns)
+    rows : array of int
+        The rows that count, some perhaps several times.
+    targets : array of shape (rows of the table,) or (rows of the table, outputs)
+    """
+    hashes = _target_hashes(targets)
+    counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
+    if issparse(encoded):
+        cells, of_row = _hash(_whole(encoded.data)), _rows_of_cells(encoded)
+        by_column = np.zeros(encoded.shape[1], dtype=np.uint64)
+        np.add.at(by_column, encoded.indices, cells * counts[of_row])
+        # A cell that is alone in its column is the sum of it: the offset tells it from
+        # no cell.
+        np.add.at(hashes, of_row, _hash((cells ^ by_column[encoded.indices]) + _OFFSET))
+        return hashes
+    if encoded.shape[0] <= _FEW_ROWS:
+        for block in _blocks(encoded):
+            cells = _hash(_whole(block))
+            sums = (cells * counts).sum(axis=1, dtype=np.uint64)
+            hashes += _hash(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
+        return hashes
+    for column in _columns(encoded):
+        two = _two_values(column)
+        if two is None:
+            cells = _hash(_whole(column))
+            hashes += _hash(cells ^ (cells * counts).sum(dtype=np.uint64))
+        else:  # the same, hashed once for each value
+            cells = _hash(_whole(two.values))
+            cells = _hash(cells ^ (cells * two.sums(counts)).sum(dtype=np.uint64))
+            hashes += np.where(two.is_high, cells[1], cells[0])
+    return hashes
+
+
+def _target_hashes(targets: npt.NDArray[Any]) -> HashArray:
+    """Return a number for every row that depends on its target alone."""
+    hashes = np.zeros(len(targets), dtype=np.uint64)
+    for values in np.atleast_2d(targets.T):
+        hashes = _hash(hashes ^ _hash(_whole(values.astype(np.float32))))
+    return hashes
+
+
+def copied_rows(
+    encoded: Any, rows: IndexArray, hashes: HashArray, targets: npt.NDArray[Any]
+) -> IndexArray | None:
+    """Return a number for each of `rows` that is the same for copies of one row.
+
+    A row that stands several times in `rows` is a copy of itself. Rows with the same
+    features, whatever their target, count as copies too, unless that is to be expected:
+    where the columns allow fewer different rows than there are, and where a row occurs
+    more than ten times, it is one of a table of few values.
+
+    Parameters
+    ----------
+    encoded, rows, targets
+        As for `row_hashes`.
+    hashes : array of shape (rows of the table,)
+        What that returned.
+
+    Returns
+    -------
+    array of shape (rows,), or None if no row is a copy
+    """
+    features = hashes - _target_hashes(targets)  # a sum of which the targets were part
+    own = _distinct(rows)
+    group = np.arange(len(own))
+    alike = _not_alone(features[own])  # or so it seems: hashes know no columns
+    if len(alike) and not _has_few_values(encoded, own):
+        first_of = _first_equal(encoded[own[alike]])
+        is_copy = np.bincount(first_of)[first_of] <= _MOST_EQUAL_ROWS
+        group[alike[is_copy]] = alike[first_of[is_copy]]
+    place = np.zeros(len(features), dtype=np.intp)
+    place[own] = np.arange(len(own))
+    groups = group[place[rows]]
+    return groups if len(_distinct(groups)) < len(groups) else None
+
+
+def _distinct(numbers: IndexArray) -> IndexArray:
+    """Return each number once, ascending; `np.unique` took 0.4 s for a million."""
+    return np.flatnonzero(np.bincount(numbers))
+
+
+def _not_alone(hashes: HashArray) -> IndexArray:
+    """Return where the hashes are that occur more than once."""
+    order = np.argsort(hashes)
+    ordered = hashes[order]
+    is_same = ordered[1:] == ordered[:-1]  # as the one before
+    is_alike = np.zeros(len(hashes), dtype=bool)
+    is_alike[order[1:][is_same]] = True
+    is_alike[order[:-1][is_same]] = True
+    return np.flatnonzero(is_alike)
+
+
+def _first_equal(table: Any) -> IndexArray:
+    """Return for every row the first row with the same values in every column."""
+    if issparse(table):
+        bounds = zip(table.indptr, table.indptr[1:], strict=False)
+        keys = [
+            table.indices[a:b].tobytes() + table.data[a:b].tobytes() for a, b in bounds
+        ]
+    else:
+        keys = [row.tobytes() for row in np.ascontiguousarray(table)]
+    firsts: dict[bytes, int] = {}
+    return np.array([firsts.setdefault(key, row) for row, key in enumerate(keys)])
+
+
+def _has_few_values(encoded: Any, rows: IndexArray) -> bool:
+    """Tell whether the columns allow fewer different rows than there are."""
+    possible = 1
+    for j in range(encoded.shape[1]):
+        column = encoded[:, [j]]
+        values = column.toarray()[rows, 0] if issparse(encoded) else column[rows, 0]
+        possible *= len(np.unique(_whole(values)))
+        if possible >= len(rows):
+            return False
+    return True
+
+
+def canonical_rows(
+    hashes: HashArray, targets: npt.NDArray[Any], weights: FloatArray | None
+) -> IndexArray:
+    """Return an order of rows that does not depend on the order they came in.
+
+    By target, then by hash, then by weight. Rows that are not told apart stay as they
+    came.
+    """
+    keys = [hashes, *np.atleast_2d(targets.T)]
+    if weights is not None:
+        keys.insert(0, weights)
+    return np.lexsort(keys)  # the last key counts first
+
+
+def feature_digests(
+    encoded: Any, rows: IndexArray, hashes: HashArray, feature_of_column: IndexArray
+) -> dict[int, Digest]:
+    """Return numbers for every feature that depend on its content alone.
+
+    One for each of its columns: the sum, modulo 2^64, of the cells times the hashes of
+    their rows.
+    """
+    counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
+    weights = hashes * counts
+    if issparse(encoded):
+        sums = np.zeros(encoded.shape[1], dtype=np.uint64)
+        terms = _whole(encoded.data) * weights[_rows_of_cells(encoded)]
+        np.add.at(sums, encoded.indices, terms)
+    elif encoded.shape[0] <= _FEW_ROWS:
+        parts = [
+            (_whole(block) * weights).sum(axis=1, dtype=np.uint64)
+            for block in _blocks(encoded)
+        ]
+        sums = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
+    else:
+        sums = np.array(
+            [_weighted_sum(column, weights) for column in _columns(encoded)]
+        )
+    digests: dict[int, Digest] = {}
+    for feature, total in zip(feature_of_column, sums, strict=True):
+        digests[int(feature)] = (*digests.get(int(feature), ()), int(total))
+    return digests
+
+
+def canonical_groups(
+    groups: Sequence[IndexArray], digests: dict[int, Digest]
+) -> list[IndexArray]:
+    """Return groups of features, and the features in each, ordered by content."""
+    ordered = [
+        np.array(sorted(group, key=lambda j: digests[int(j)]), dtype=np.intp)
+        for group in groups
+    ]
+    keys = [[digests[int(j)] for j in group] for group in ordered]
+    return [ordered[k] for k in sorted(range(len(ordered)), key=keys.__getitem__)]
+
+
+@dataclass(frozen=True)
+class _TwoValues:
+    """A column with no more than two different values, as one-hot columns are.
+
+    Attributes
+    ----------
+    values : array of shape (2,)
+        The lower and the higher one.
+    is_high : array of shape (rows,)
+    """
+
+    values: npt.NDArray[np.float32]
+    is_high: BoolArray
+
+    def sums(self, weights: HashArray) -> HashArray:
+        """Return the sums of the weights of the rows of either value, (2,)."""
+        total = weights.sum(dtype=np.uint64, keepdims=True)
+        high = (weights * self.is_high).sum(dtype=np.uint64, keepdims=True)
+        return np.concatenate([total - high, high])
+
+
+def _columns(
+    encoded: npt.NDArray[np.float32],
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield the columns one after the other, each whole in memory.
+
+    As many are copied together as share a line of the processor's cache.
+    """
+    for first in range(0, encoded.shape[1], _COLUMNS_AT_ONCE):
+        block = encoded[:, first : first + _COLUMNS_AT_ONCE]
+        yield from np.ascontiguousarray(block.T)
+
+
+def _blocks(
+    encoded: npt.NDArray[np.float32],
+) -> Iterator[npt.NDArray[np.float32]]:
+    """Yield some columns after the other, (columns, rows)."""
+    width = max(1, _CELLS_AT_ONCE // max(1, encoded.shape[0]))
+    for first in range(0, encoded.shape[1], width):
+        yield np.ascontiguousarray(encoded[:, first : first + width].T)
+
+
+def _two_values(column: npt.NDArray[np.float32]) -> _TwoValues | None:
+    """Return the two values of a column, None if there are more."""
+    if len(column) == 0:
+        return None
+    values = np.array([column.min(), column.max()], dtype=np.float32)
+    is_high = column == values[1]
+    if np.count_nonzero(is_high | (column == values[0])) < len(column):
+        return None
+    return _TwoValues(values, is_high)
+
+
+def _weighted_sum(column: npt.NDArray[np.float32], weights: HashArray) -> np.uint64:
+    """Return the sum, modulo 2^64, of the cells times the weights of their rows."""
+    two = _two_values(column)
+    if two is None:
+        return np.uint64((_whole(column) * weights).sum(dtype=np.uint64))
+    return np.uint64((_whole(two.values) * two.sums(weights)).sum(dtype=np.uint64))
+
+
+def _rows_of_cells(encoded: Any) -> IndexArray:
+    """Return the row of every stored cell of a CSR array."""
+    return np.repeat(np.arange(encoded.shape[0]), np.diff(encoded.indptr))
+
+
+def _whole(values: npt.NDArray[np.float32]) -> HashArray:
+    """Return values as whole numbers of a fixed resolution."""
+    # Targets of rows that do not count may be too large for an integer.
+    whole = np.rint(values.clip(-_LARGEST, _LARGEST) * np.float32(_RESOLUTION))
+    return np.asarray(whole.astype(np.int64).view(np.uint64))
+
+
+def _hash(words: HashArray) -> HashArray:
+    """Mix the bits of 64-bit words (the finaliser of splitmix64)."""
+    for shift, factor in zip((30, 27), _FACTORS, strict=True):
+        words = words ^ (words >> np.uint64(shift))
+        words *= factor
+    words ^= words >> np.uint64(31)
+    return words

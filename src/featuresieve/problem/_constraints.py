@@ -1,0 +1,300 @@
+"""What the user knows about the features: groups, costs, what to keep and to drop."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from featuresieve.errors import as_float, shown
+from featuresieve.problem._canonical_order import Digest, canonical_groups
+from featuresieve.problem._gates import BoolArray, FloatArray, Gates, IndexArray
+
+# Squared gradients of much larger ones overflow in float32, which opens the gates.
+_LARGEST_COST = 1e12
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How many features may be kept, and how many exactly if that is given."""
+
+    least: int = 1
+    most: int = 2**31
+    exactly: int | None = None
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """The user's knowledge, by position.
+
+    Attributes
+    ----------
+    groups : list of arrays
+        Disjoint sets of features that are kept or dropped together.
+    is_kept, is_dropped : arrays of shape (features,)
+        Features that are always, or never, kept.
+    costs : array of shape (features,)
+        Price of each feature, one by default.
+    """
+
+    groups: list[IndexArray]
+    is_kept: BoolArray
+    is_dropped: BoolArray
+    costs: FloatArray
+
+    def units(self) -> list[IndexArray]:
+        """Return what is decided together: groups and single features, none dropped."""
+        units = [g for g in self.groups if not self.is_dropped[g].any()]
+        grouped = np.zeros(len(self.costs), dtype=bool)
+        for group in self.groups:
+            grouped[group] = True
+        single = np.flatnonzero(~grouped & ~self.is_dropped)
+        return units + [np.array([j]) for j in single]
+
+    def check_bounds(self, bounds: Bounds) -> None:
+        """Refuse counts that whole groups, kept and dropped features do not allow."""
+        if self.is_dropped.all():
+            raise ValueError("never_keep must leave at least one feature, got all.")
+        gates = self.gates(self.units())
+        n_left, n_kept = gates.n_features_in_all, int(self._kept_with_groups().sum())
+        for name, value in (
+            ("n_features_to_select", bounds.exactly),
+            ("max_features", bounds.most),
+        ):
+            if value is not None and value < n_kept:
+                raise ValueError(
+                    f"{name} must be at least the number of features that always_keep "
+                    f"holds, {n_kept}, got {value}."
+                )
+        for name, value in (
+            ("n_features_to_select", bounds.exactly),
+            ("min_features_to_select", bounds.least),
+        ):
+            if value is not None and value > n_left:
+                raise ValueError(
+                    f"{name} must be at most the number of features that never_keep "
+                    f"leaves, {n_left}, got {value}."
+                )
+        try:
+            if bounds.exactly is not None:
+                bounds = Bounds(bounds.exactly, bounds.exactly)
+            nearest_count(gates, bounds)
+        except ValueError as error:
+            raise ValueError(
+                "n_features_to_select, min_features_to_select and max_features must "
+                f"allow groups to be kept whole: {error}"
+            ) from None
+
+    def _kept_with_groups(self) -> BoolArray:
+        """Return the features always kept, with all others of their groups."""
+        is_kept = self.is_kept.copy()
+        for group in self.groups:
+            is_kept[group] |= is_kept[group].any()
+        return is_kept
+
+    def gates(
+        self, units: Sequence[IndexArray], columns: IndexArray | None = None
+    ) -> Gates:
+        """Return one gate for each unit, by default without columns behind them."""
+        return Gates(
+            np.arange(0) if columns is None else columns,
+            np.array([len(unit) for unit in units], dtype=np.intp),
+            np.array([self.costs[unit].sum() for unit in units]),
+            np.array([self.is_kept[unit].any() for unit in units], dtype=bool),
+        )
+
+    def layout(
+        self, feature_of_column: IndexArray, digests: dict[int, Digest]
+    ) -> tuple[Gates, list[IndexArray], IndexArray]:
+        """Put the units into an order that depends on their content alone.
+
+        Returns
+        -------
+        gates : Gates
+        units : list of arrays
+            The features behind each gate.
+        columns : array
+            The encoded columns in the order of the gates.
+        """
+        units = canonical_groups(self.units(), digests)
+        order = np.argsort(feature_of_column, kind="stable")
+        starts = np.searchsorted(feature_of_column[order], np.arange(len(self.costs)))
+        counts = np.bincount(feature_of_column, minlength=len(self.costs))
+        own = [order[starts[j] : starts[j] + counts[j]] for j in range(len(counts))]
+        parts = [np.concatenate([own[j] for j in unit]) for unit in units]
+        gate_of_column = np.repeat(np.arange(len(units)), [len(p) for p in parts])
+        return self.gates(units, gate_of_column), units, np.concatenate(parts)
+
+
+def wishes_from(
+    params: Mapping[str, Any], names: Sequence[str] | None, n_features: int
+) -> Wishes:
+    """Check `groups`, `always_keep`, `never_keep` and `feature_costs`.
+
+    Features are named, or counted from zero; contradictions are errors.
+    """
+    find = _Finder(names, n_features)
+    is_kept = find.mask("always_keep", params["always_keep"])
+    is_dropped = find.mask("never_keep", params["never_keep"])
+    groups = _groups(params["groups"], find)
+    wishes = Wishes(groups, is_kept, is_dropped, _costs(params["feature_costs"], find))
+    clash = np.flatnonzero(is_kept & is_dropped)
+    if len(clash):
+        raise ValueError(
+            "always_keep and never_keep must not share a feature, got "
+            f"{find.name(clash[0])!r} in both."
+        )
+    for group in groups:
+        if is_dropped[group].any() and not is_dropped[group].all():
+            dropped, other = group[is_dropped[group]][0], group[~is_dropped[group]][0]
+            raise ValueError(
+                "never_keep must hold all features of a group or none, got "
+                f"{find.name(dropped)!r} without {find.name(other)!r} of its group."
+            )
+    return wishes
+
+
+def _groups(value: Any, find: "_Finder") -> list[IndexArray]:
+    """Return the groups as arrays of positions."""
+    if value is None:
+        return []
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise TypeError(
+            "groups must be a list of lists of features, or a dict of such lists, "
+            f"got {value!r}."
+        )
+    groups, seen = [], np.zeros(find.n_features, dtype=bool)
+    for number, members in enumerate(value):
+        positions = np.flatnonzero(find.mask(f"groups[{number}]", members))
+        if len(positions) == 0:
+            raise ValueError(f"groups[{number}] must name at least one feature.")
+        if seen[positions].any():
+            twice = find.name(positions[seen[positions]][0])
+            raise ValueError(f"groups must be disjoint, got {twice!r} in two of them.")
+        seen[positions] = True
+        groups.append(positions)
+    return groups
+
+
+def _costs(value: Any, find: "_Finder") -> FloatArray:
+    """Return one cost a feature."""
+    costs = np.ones(find.n_features)
+    if value is None:
+        return costs
+    if isinstance(value, Mapping):
+        for feature, cost in value.items():
+            costs[find.position("feature_costs", feature)] = _cost(cost)
+        return costs
+    given = np.asarray(value, dtype=object).reshape(-1)
+    if len(given) != find.n_features:
+        raise ValueError(
+            "feature_costs must be a dict, or hold one number for each of the "
+            f"{find.n_features} features, got {len(given)}."
+        )
+    return np.array([_cost(cost) for cost in given])
+
+
+def _cost(value: Any) -> float:
+    """Return a cost, or say what is wrong with it."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not 0 <= as_float(value) <= _LARGEST_COST:
+        raise ValueError(
+            "every entry of feature_costs must be a finite number >= 0 and <= "
+            f"{_LARGEST_COST:g}, got {shown(value)}."
+        )
+    return float(value)
+
+
+class _Finder:
+    """Find features by name or position."""
+
+    def __init__(self, names: Sequence[str] | None, n_features: int) -> None:
+        self.names, self.n_features = names, n_features
+        self._places = {name: j for j, name in enumerate(names or ())}
+
+    def name(self, position: int) -> str | int:
+        """Return the name of a feature, or its position if it has none."""
+        return int(position) if self.names is None else self.names[position]
+
+    def position(self, argument: str, feature: Any) -> int:
+        """Return where a feature stands."""
+        if isinstance(feature, Integral) and not isinstance(feature, bool):
+            position = int(feature)
+            if not -self.n_features <= position < self.n_features:
+                raise ValueError(
+                    f"{argument} must name features of X, positions 0 to "
+                    f"{self.n_features - 1}, got {position}."
+                )
+            return position % self.n_features
+        if not isinstance(feature, str):
+            raise TypeError(
+                f"{argument} must hold column names or positions, got {feature!r}."
+            )
+        if self.names is None:
+            raise ValueError(
+                f"{argument} must hold positions, because X has no column names, "
+                f"got {feature!r}."
+            )
+        if feature not in self._places:
+            lowered = {name.lower(): name for name in self.names}
+            near = get_close_matches(feature.strip().lower(), lowered, n=1)
+            hint = f" Did you mean {lowered[near[0]]!r}?" if near else ""
+            raise ValueError(
+                f"{argument} must name columns of X, got {feature!r}.{hint}"
+            )
+        return self._places[feature]
+
+    def mask(self, argument: str, features: Any) -> BoolArray:
+        """Return which features a list names."""
+        mask = np.zeros(self.n_features, dtype=bool)
+        if features is None:
+            return mask
+        if isinstance(features, str | Integral):
+            features = [features]
+        if isinstance(features, np.ndarray) and features.dtype == bool:
+            if features.shape != mask.shape:
+                raise ValueError(
+                    f"{argument}, if a mask, must have one entry for each of the "
+                    f"{self.n_features} features, got shape {features.shape}."
+                )
+            return features.copy()
+        try:
+            listed = list(features)
+        except TypeError:
+            raise TypeError(
+                f"{argument} must hold column names or positions, got {features!r}."
+            ) from None
+        for feature in listed:
+            mask[self.position(argument, feature)] = True
+        return mask
+
+
+def nearest_count(gates: Gates, bounds: Bounds) -> int:
+    """Return the smallest count of features within bounds that whole gates allow.
+
+    Raises
+    ------
+    ValueError
+        If there is none.
+    """
+    forced = gates.count(np.flatnonzero(gates.is_forced))
+    reachable = _sums(gates.n_features[~gates.is_forced]) << forced
+    most = min(bounds.most, gates.n_features_in_all)
+    for count in range(max(bounds.least, forced, 1), most + 1):
+        if reachable >> count & 1:
+            return count
+    raise ValueError(
+        f"no set of whole groups has between {bounds.least} and {bounds.most} features."
+    )
+
+
+def _sums(sizes: Sequence[int] | IndexArray) -> int:
+    """Return the sums of all subsets of `sizes`, as the bits of an integer."""
+    sums = 1
+    for size in sizes:
+        sums |= sums << int(size)
+    return sums

@@ -1,0 +1,149 @@
+"""How much each row counts: sample weights and class weights."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils.class_weight import compute_sample_weight
+
+from featuresieve.errors import as_float, shown
+from featuresieve.problem._gates import FloatArray, IndexArray
+
+# Whole-number weights are taken as copies up to this many times the rows.
+_MOST_COPIES = 10
+_LARGEST = 1e200
+
+
+@dataclass(frozen=True)
+class RowWeights:
+    """Which rows are learnt from, and how much each counts.
+
+    Attributes
+    ----------
+    rows : array of int
+        Rows of the table; one of weight k may stand here k times.
+    weights : array of the same length, or None
+        None means that all count alike.
+    by_row : array of shape (rows of the table,), or None
+        What each row of the table counts in all.
+    """
+
+    rows: IndexArray
+    weights: FloatArray | None
+    by_row: FloatArray | None
+
+
+def row_weights(
+    sample_weight: Any, class_weight: Any, y: npt.NDArray[Any] | None, n_rows: int
+) -> RowWeights:
+    """Combine the weights the user passed.
+
+    A weight of k means k copies of the row. Whole-number weights are taken at their
+    word (up to ten times the rows in all); others multiply the row's loss. Rows of
+    weight zero are left out.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (rows,) or None
+    class_weight : dict, "balanced" or None
+    y : array of labels, needed with `class_weight`
+    n_rows : int
+    """
+    everything = np.arange(n_rows)
+    given = _checked(sample_weight, n_rows)
+    if given is None and class_weight is None:
+        return RowWeights(everything, None, None)
+    total = np.ones(n_rows) if given is None else given
+    if class_weight is not None:
+        total = total * _by_class(class_weight, y, given)
+    rows = np.flatnonzero(total > 0)
+    if len(rows) == 0:
+        raise ValueError("class_weight and sample_weight must not make all weights 0.")
+    used = total[rows]
+    is_whole = bool((used == np.rint(used)).all())
+    if is_whole and used.sum() <= _MOST_COPIES * n_rows:
+        copies = np.repeat(rows, used.astype(np.intp))
+        return RowWeights(copies, None, total)
+    return RowWeights(rows, used / used.mean(), total)
+
+
+def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:
+    """Return the weights as an array, or say what is wrong with them."""
+    if sample_weight is None:
+        return None
+    weights = _real_numbers(sample_weight)
+    if weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight must have shape ({n_rows},), one weight a row, got "
+            f"{weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise ValueError(f"sample_weight must be finite and >= 0, got {wrong}.")
+    if weights.max() > _LARGEST:
+        raise ValueError(
+            f"sample_weight must be at most {_LARGEST:g}, so that sums of weights are "
+            f"finite, got {weights.max()}."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight must not be zero for every row.")
+    return weights
+
+
+def _real_numbers(sample_weight: Any) -> FloatArray:
+    """Return what the user passed as an array of real numbers."""
+    if hasattr(sample_weight, "detach"):
+        sample_weight = sample_weight.detach().cpu().numpy()
+    try:
+        if np.iscomplexobj(sample_weight):
+            raise TypeError  # numpy would leave the imaginary part out
+        return np.asarray(sample_weight, dtype=np.float64)
+    except OverflowError:
+        raise ValueError(
+            f"sample_weight must be at most {_LARGEST:g}, got {shown(sample_weight)}."
+        ) from None
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"sample_weight must hold real numbers, got {sample_weight!r}."
+        ) from None
+
+
+def _by_class(
+    class_weight: Any, y: npt.NDArray[Any] | None, sample_weight: FloatArray | None
+) -> FloatArray:
+    """Return the weight that each row has by its class."""
+    is_balanced = isinstance(class_weight, str) and class_weight == "balanced"
+    if not is_balanced and not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f"class_weight must be a dict, 'balanced' or None, got {class_weight!r}."
+        )
+    if y is None:
+        raise ValueError("class_weight must be None for regression.")
+    if isinstance(class_weight, Mapping):
+        for label, weight in class_weight.items():
+            is_number = isinstance(weight, Real)
+            if not is_number or not 0 <= as_float(weight) <= _LARGEST:
+                raise ValueError(
+                    "every entry of class_weight must be finite and >= 0, and at most "
+                    f"{_LARGEST:g}, got {label!r}: {shown(weight)}."
+                )
+        class_weight = {k: float(weight) for k, weight in class_weight.items()}
+    elif y.ndim == 1:
+        return _balanced(y, sample_weight)
+    return np.asarray(compute_sample_weight(class_weight, y), dtype=np.float64)
+
+
+def _balanced(y: npt.NDArray[Any], sample_weight: FloatArray | None) -> FloatArray:
+    """Return weights with which every class counts as much as the others."""
+    classes, codes = np.unique(y, return_inverse=True)
+    codes = codes.reshape(-1)
+    totals = np.bincount(codes, sample_weight, minlength=len(classes))
+    factors = np.divide(
+        totals.sum() / len(classes), totals, out=np.zeros(len(totals)), where=totals > 0
+    )
+    return np.asarray(factors[codes])

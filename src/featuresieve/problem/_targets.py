@@ -1,0 +1,329 @@
+"""What the user passes as y becomes what the networks learn, and back."""
+
+import datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.utils import check_array, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+
+from featuresieve.errors import as_float
+from featuresieve.problem._problem import Task
+from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, mean_and_spread
+
+# A target whose largest hundredth holds more than this share of its variance is
+# compressed, so that a handful of rows does not decide which columns are kept.
+_HEAVY_SHARE = 0.5
+_LARGEST = 1e300
+_FARTHEST = 1e30  # spreads from the mean, within float32
+_NUMBERS = (bool, int, float, np.bool_, np.integer, np.floating)
+_MOMENTS = (datetime.date, np.datetime64)
+_SPANS = (datetime.timedelta, np.timedelta64)
+
+
+@dataclass(frozen=True)
+class Target:
+    """An encoded target.
+
+    Attributes
+    ----------
+    values : array of class codes (rows,), or of labels or values (rows, outputs)
+    n_outputs : int
+    task : {"classes", "labels", "values"}
+    code : ClassCode or ValueCode
+        How to get back.
+    """
+
+    values: npt.NDArray[np.int64] | Float32Array
+    n_outputs: int
+    task: Task
+    code: "ClassCode | ValueCode"
+
+
+@dataclass(frozen=True)
+class ClassCode:
+    """Labels behind class codes, or the numbers of the labels of several a row."""
+
+    classes: npt.NDArray[Any]
+    is_multilabel: bool
+
+    def probabilities(self, outputs: FloatArray) -> FloatArray:
+        """Return mean probabilities of networks, from (members, rows, outputs)."""
+        if self.is_multilabel:
+            halves = np.tanh(outputs / 2)
+            return np.asarray((0.5 * (1 + halves)).mean(axis=0))
+        exponentials = np.exp(outputs - outputs.max(axis=-1, keepdims=True))
+        shares = exponentials / exponentials.sum(axis=-1, keepdims=True)
+        return np.asarray(shares.mean(axis=0))
+
+    def decode(self, probabilities: FloatArray) -> npt.NDArray[Any]:
+        """Return the most probable class, or the labels more probable than not."""
+        if self.is_multilabel:
+            return (probabilities > 0.5).astype(np.int64)
+        return np.asarray(self.classes[probabilities.argmax(axis=1)])
+
+
+@dataclass(frozen=True)
+class ValueCode:
+    """Scale of a regression target, one for each output.
+
+    A value y is learnt as ``(t(y) - mean) / spread``, where t is the identity, or for
+    a heavy-tailed target ``arsinh((y - centre) / width)``.
+
+    Attributes
+    ----------
+    means, spreads : arrays of shape (outputs,)
+    centres, widths : arrays of shape (outputs,)
+        A width of zero means that t is the identity.
+    is_flat : bool
+        y had one dimension, and so have predictions.
+    """
+
+    means: FloatArray
+    spreads: FloatArray
+    centres: FloatArray
+    widths: FloatArray
+    is_flat: bool
+
+    def encode(self, y: FloatArray) -> Float32Array:
+        """Return what the networks learn, (rows, outputs)."""
+        values = y.reshape(len(y), -1).astype(np.float64)
+        for k in np.flatnonzero(self.widths):
+            values[:, k] = np.arcsinh(
+                values[:, k] / self.widths[k] - self.centres[k] / self.widths[k]
+            )
+        with np.errstate(over="ignore"):  # rows that do not count may be far out
+            scaled = values / self.spreads - self.means / self.spreads
+        return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32))
+
+    def decode(self, outputs: FloatArray) -> FloatArray:
+        """Return predictions in the units of y from mean outputs, (rows, outputs)."""
+        with np.errstate(over="ignore"):
+            values = outputs * self.spreads + self.means
+            for k in np.flatnonzero(self.widths):
+                # Beyond 30 spreads of a compressed target nothing was ever seen.
+                values[:, k] = np.sinh(np.clip(values[:, k], -300, 300))
+                values[:, k] = values[:, k] * self.widths[k] + self.centres[k]
+        largest = np.finfo(np.float64).max
+        values = np.clip(values, -largest, largest)
+        return np.asarray(values[:, 0] if self.is_flat else values)
+
+
+def as_target_array(y: Any) -> npt.NDArray[Any]:
+    """Return y as an array, from a list, array, series, frame, tensor or sparse y."""
+    if sparse.issparse(y):
+        return np.asarray(y.toarray())
+    if hasattr(y, "detach"):
+        y = y.detach().cpu().numpy()
+    native = nw.from_native(y, allow_series=True, pass_through=True)
+    if isinstance(native, nw.Series | nw.DataFrame):
+        if isinstance(native, nw.Series) and native.null_count() > 0:
+            raise ValueError("Input y contains NaN or missing values.")
+        y = native.to_numpy()
+    try:
+        values = np.asarray(y)
+    except ValueError as error:
+        raise ValueError(
+            f"the rows of y must have equal lengths and hold single values: {error}"
+        ) from None
+    if values.dtype.kind == "U" and isinstance(y, list | tuple):
+        # numpy turns the number of [1, "a"] into text.
+        is_text = all(isinstance(value, str) for value in y)
+        return values if is_text else np.array(y, dtype=object)
+    return values
+
+
+def class_target(y: Any, n_rows: int) -> Target:
+    """Encode class labels, or a zero-one matrix of labels."""
+    y = as_target_array(y)
+    _check_length(y, n_rows)
+    y = check_array(
+        y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite="allow-nan"
+    )
+    _refuse_missing(y)
+    y = _plain_labels(y)
+    check_classification_targets(y)
+    kind = type_of_target(y, input_name="y")
+    if kind == "multiclass-multioutput":
+        raise ValueError(
+            "y must hold one class a row, or a matrix of zeros and ones with one "
+            f"column a label, got several classes a row (shape {y.shape})."
+        )
+    if kind == "multilabel-indicator":
+        labels = y.astype(np.float32)
+        code = ClassCode(np.arange(y.shape[1]), True)
+        return Target(labels, y.shape[1], "labels", code)
+    y = column_or_1d(y, warn=True)
+    classes, codes = np.unique(y, return_inverse=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}."
+        )
+    codes = codes.reshape(-1).astype(np.int64)
+    return Target(codes, len(classes), "classes", ClassCode(classes, False))
+
+
+def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
+    """Encode one or more real values a row."""
+    y = as_target_array(y)
+    _check_length(y, n_rows)
+    values = _plain_values(y)
+    _refuse_huge(values)
+    values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
+    if values.ndim > 2 or values.shape[1:] == (0,):
+        raise ValueError(
+            f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
+        )
+    code = _value_code(values.reshape(len(values), -1), values.ndim == 1, weights)
+    return Target(code.encode(values), len(code.means), "values", code)
+
+
+def _value_code(
+    values: FloatArray, is_flat: bool, weights: FloatArray | None
+) -> ValueCode:
+    """Learn the scale of every output."""
+    n_outputs = values.shape[1]
+    used = np.ones(len(values)) if weights is None else weights
+    centres, widths = np.zeros(n_outputs), np.zeros(n_outputs)
+    means, spreads = np.zeros(n_outputs), np.ones(n_outputs)
+    for k in range(n_outputs):
+        column = values[used > 0, k]
+        if _is_heavy_tailed(column):
+            centres[k] = np.median(column)
+            low, high = np.quantile(column, [0.25, 0.75])
+            distances = np.abs(column - centres[k])
+            widths[k] = (high - low) or np.median(distances[distances > 0])
+            column = np.arcsinh(column / widths[k] - centres[k] / widths[k])
+        means[k], spreads[k] = mean_and_spread(column, used[used > 0])
+    return ValueCode(means, spreads, centres, widths, is_flat)
+
+
+def _is_heavy_tailed(values: FloatArray) -> bool:
+    """Tell whether a hundredth of the rows holds most of the variance."""
+    n_top = len(values) // 100
+    if n_top == 0:
+        return False
+    largest = float(np.abs(values).max())
+    if largest == 0.0:
+        return False
+    scaled = values / largest
+    squares = np.sort((scaled - scaled.mean()) ** 2)
+    return bool(squares[-n_top:].sum() > _HEAVY_SHARE * squares.sum())
+
+
+def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
+    """Refuse a target of another length than the table."""
+    if y.ndim == 0 or len(y) != n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{n_rows} rows, y has {len(y) if y.ndim else 'none'}."
+        )
+
+
+def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return labels of one kind that can be told apart, or say how to make them so."""
+    if y.dtype.kind != "O":
+        return y
+    labels = y.reshape(-1).tolist()
+    firsts = [
+        next((label for label in labels if isinstance(label, kind)), None)
+        for kind in (str, _NUMBERS)
+    ]
+    if None not in firsts:
+        raise ValueError(
+            f"the labels in y must be of one kind, got the text {firsts[0]!r} and the "
+            f"number {firsts[1]!r}: make all of them text, such as "
+            "[str(label) for label in y]."
+        )
+    other = _first(labels, lambda label: not isinstance(label, (str, bytes, *_NUMBERS)))
+    if other is not None:
+        raise _label_error(other)
+    return y if firsts[1] is None else np.array(labels).reshape(y.shape)
+
+
+def _label_error(label: Any) -> ValueError:
+    """Build the error for a label of a kind that no class may have."""
+    return ValueError(
+        "the labels in y must be text, numbers or truth values, got the "
+        f"{type(label).__name__} {label}: if each stands for a class, make them text, "
+        "such as [str(label) for label in y]."
+    )
+
+
+def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values as numbers, or say how to make them so."""
+    if y.dtype.kind not in "mMOSTUV":
+        return y
+    try:
+        if y.dtype.kind not in "mM":
+            return y.astype(np.float64)
+    except OverflowError:
+        raise ValueError(
+            "Input y contains infinity or a value too large for dtype('float64')."
+        ) from None
+    except (TypeError, ValueError):
+        pass
+    values = y.reshape(-1) if y.dtype.kind in "mM" else y.reshape(-1).tolist()
+    _refuse_missing(y)
+    value = _first(values, lambda value: not _is_number(value))
+    if isinstance(value, _SPANS):
+        advice = "divide by a unit, such as y / np.timedelta64(1, 'h') for hours."
+    elif isinstance(value, _MOMENTS):
+        advice = (
+            "count from one of them, such as (y - y.min()) / np.timedelta64(1, 'D') "
+            "for days."
+        )
+    else:
+        advice = "for classes, use AutoNFSClassifier."
+    shown = repr(value) if isinstance(value, str) else value
+    raise ValueError(
+        f"y must hold numbers, got the {type(value).__name__} {shown}: {advice}"
+    )
+
+
+def _refuse_huge(values: npt.NDArray[Any]) -> None:
+    """Refuse finite values whose sums and differences may be infinite."""
+    if values.dtype.kind != "f":
+        return
+    with np.errstate(over="ignore"):
+        sizes = np.abs(values.astype(np.float64))
+    is_huge = (sizes > _LARGEST) & np.isfinite(sizes)
+    if is_huge.any():
+        raise ValueError(
+            f"y must hold numbers between -{_LARGEST:g} and {_LARGEST:g}, so that "
+            f"predictions are finite, got {values[is_huge][0]:g}: divide y by a power "
+            "of ten."
+        )
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a number, missing, or the text of a number."""
+    if isinstance(value, _SPANS + _MOMENTS):
+        return False
+    try:
+        return value is None or bool(as_float(value) or True)
+    except (TypeError, ValueError):
+        return False
+
+
+def _first(values: Any, is_wanted: Callable[[Any], bool]) -> Any:
+    """Return the first value of which something is true, else None."""
+    return next((value for value in values if is_wanted(value)), None)
+
+
+def _refuse_missing(y: npt.NDArray[Any]) -> None:
+    """Refuse missing labels."""
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity.")
+    if y.dtype.kind == "O" and any(_is_missing(v) for v in y.reshape(-1)):
+        raise ValueError("Input y contains NaN or missing values.")
+
+
+def _is_missing(value: Any) -> bool:
+    """Tell whether a value stands for a missing one."""
+    return value is None or type(value).__name__ in MISSING_NAMES or value != value

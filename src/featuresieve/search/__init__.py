@@ -1,0 +1,27 @@
+"""Decide which features, and how many.
+
+Comes in: a `Problem`, `Settings`, a `FitRun`.
+Goes out: a `SearchResult`, and the networks that predict from what was kept.
+May import: errors, problem, engine.
+"""
+
+from featuresieve.search._balance_path import SearchResult
+from featuresieve.search._candidates import fill
+from featuresieve.search._choice import Judgement
+from featuresieve.search._fit_run import Unwatched
+from featuresieve.search._search import find_support, train_predictor
+from featuresieve.search._settings import DECISIONS, GATE_ROWS, Settings
+from featuresieve.search._stacks import PlainRun
+
+__all__ = [
+    "DECISIONS",
+    "GATE_ROWS",
+    "Judgement",
+    "PlainRun",
+    "SearchResult",
+    "Settings",
+    "Unwatched",
+    "fill",
+    "find_support",
+    "train_predictor",
+]

@@ -1,0 +1,238 @@
+"""Held-out losses of candidate sets: every set refitted as one more stack."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+from torch import Tensor
+
+from featuresieve.engine import (
+    LOSSES,
+    Monitor,
+    State,
+    TaskStack,
+    array_of,
+    number_array,
+    number_of,
+    stack_outputs,
+)
+from featuresieve.problem import IndexArray, Problem
+from featuresieve.search._settings import Settings
+from featuresieve.search._splits import HeldOutSplit
+from featuresieve.search._stacks import PlainRun, tensors_of, train_plain
+
+FloatArray = npt.NDArray[np.float64]
+_RECORDS = tuple(np.arange(1, 11) / 10)
+# A refit needs fewer steps than the search for gates.
+REFIT_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class HeldOutLosses:
+    """Losses of candidates on rows they were not fitted on.
+
+    Attributes
+    ----------
+    rows : array of shape (candidates, held-out rows of all splits)
+        At the best moment of each candidate.
+    best_share : array of shape (candidates,)
+        The part of the training after which that moment came.
+    is_cut_short : bool
+        A deadline shortened the training.
+    row_weights : array of shape (held-out rows of all splits,) or None
+        With mean one; None means that all rows count alike.
+    row_groups : array of int of shape (held-out rows of all splits,) or None
+        Copies of one row have the same number, from zero on; None if there are none.
+    """
+
+    rows: FloatArray
+    best_share: FloatArray
+    is_cut_short: bool = False
+    row_weights: FloatArray | None = None
+    row_groups: IndexArray | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """Return the number of rows that are no copies of others."""
+        if self.row_groups is None:
+            return int(self.rows.shape[1])
+        return int(self.row_groups.max()) + 1
+
+    @property
+    def weights(self) -> FloatArray:
+        """Return the weights of the rows."""
+        if self.row_weights is None:
+            return np.ones(self.rows.shape[1])
+        return self.row_weights
+
+    @property
+    def means(self) -> FloatArray:
+        """Return the mean loss of each candidate."""
+        return np.asarray((self.rows * self.weights).mean(axis=1))
+
+    @property
+    def errors(self) -> FloatArray:
+        """Return the standard error of each mean."""
+        return mean_errors(self.rows, self.weights, self.row_groups)
+
+    def excess_over(self, reference: int) -> tuple[FloatArray, FloatArray]:
+        """Return how much more each candidate loses than one of them, and its error.
+
+        The error is the standard error of the mean difference, row by row.
+        """
+        differences = self.rows - self.rows[reference]
+        means = np.asarray((differences * self.weights).mean(axis=1))
+        return means, mean_errors(differences, self.weights, self.row_groups)
+
+    def gain_over(self, constant: FloatArray, candidate: int) -> tuple[float, float]:
+        """Return how much less a candidate loses than a constant, and its error."""
+        gains = constant - self.rows[candidate]
+        n = self.n_groups
+        if n < 2:
+            return 0.0, np.inf
+        error = mean_errors(gains, self.weights, self.row_groups)
+        error = error * np.sqrt(n / (n - 1))
+        return float((gains * self.weights).mean()), float(error)
+
+
+def mean_errors(
+    values: FloatArray, weights: FloatArray, groups: IndexArray | None = None
+) -> FloatArray:
+    """Return the standard errors of weighted means over the last axis.
+
+    Copies of a row, which have the same number in `groups`, vary together.
+    """
+    n_rows = values.shape[-1]
+    means = (values * weights).mean(axis=-1, keepdims=True)
+    terms = weights * (values - means)
+    if groups is not None:
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(groups.max() + 1))
+        terms = np.add.reduceat(terms[..., order], starts, axis=-1)
+    return np.asarray(np.sqrt((terms**2).sum(axis=-1)) / n_rows)
+
+
+def refit_candidates(
+    problem: Problem,
+    settings: Settings,
+    sets: Sequence[Sequence[npt.NDArray[np.intp]]],
+    splits: Sequence[HeldOutSplit],
+    *,
+    n_repeats: int,
+    seed: int,
+    deadline: float | None = None,
+    monitor: Monitor | None = None,
+) -> HeldOutLosses:
+    """Train every candidate of every split; return losses on the held-out rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    sets : one sequence of sets of gates per split, equally many in each
+    splits : sequence of HeldOutSplit
+    n_repeats : int
+        Networks per candidate and split; their losses are averaged.
+    seed : int
+    deadline : float or None
+    monitor : Monitor or None
+    """
+    used = np.unique(np.concatenate([c for group in sets for c in group]))
+    place = np.zeros(len(problem.gates), dtype=np.intp)
+    place[used] = np.arange(len(used))
+    narrow = problem.take(used)
+    n_candidates = len(sets[0])
+    watch = _Watch(narrow, settings, splits, n_candidates, n_repeats)
+    if monitor is not None:
+        monitor.add("held_out", watch)
+    members = [place[c] for group in sets for c in group for _ in range(n_repeats)]
+    fit_rows = [
+        split.fit_rows for split in splits for _ in range(n_candidates * n_repeats)
+    ]
+    schedule = settings.schedule(
+        len(splits[0].fit_rows), narrow.n_columns, len(members), REFIT_SHARE
+    )
+    run = train_plain(
+        narrow,
+        settings,
+        members,
+        schedule,
+        fit_rows=fit_rows,
+        seed=seed,
+        record_after=_RECORDS,
+        on_record=watch,
+        deadline=deadline,
+        monitor=monitor,
+    )
+    return watch.best(run)
+
+
+class _Watch:
+    """Collect the held-out losses while a stack of refits trains."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        splits: Sequence[HeldOutSplit],
+        n_candidates: int,
+        n_repeats: int,
+    ) -> None:
+        self._loss = LOSSES[problem.task]
+        self._shape = (len(splits), n_candidates, n_repeats)
+        self._parts = [tensors_of(problem, settings, s.test_rows) for s in splits]
+        held_out = np.concatenate([s.test_rows for s in splits])
+        self._weights = problem.weights_of(held_out)
+        self._groups = problem.groups_of(held_out)
+        self._n_records = 0
+        self._best_rows: FloatArray | None = None
+        self._best_record = np.zeros(n_candidates, dtype=np.intp)
+
+    def __call__(self, task: TaskStack, mask: Tensor) -> None:
+        """Take the losses of this moment, (candidates, held-out rows)."""
+        _, n_candidates, n_repeats = self._shape
+        n_each = n_candidates * n_repeats
+        parts = []
+        for split, (features, targets) in enumerate(self._parts):
+            outputs = stack_outputs(task, features, mask)
+            own = outputs[split * n_each : (split + 1) * n_each]
+            losses = self._loss.row_losses(own, targets)
+            by_candidate = losses.view(n_candidates, n_repeats, -1).mean(dim=1)
+            parts.append(by_candidate.cpu().double().numpy())
+        rows = np.concatenate(parts, axis=1)
+        if self._best_rows is None:
+            self._best_rows = rows
+        is_better = (rows - self._best_rows) @ self._weights < 0
+        self._best_rows[is_better] = rows[is_better]
+        self._best_record[is_better] = self._n_records
+        self._n_records += 1
+
+    def state(self) -> State:
+        """Return the losses so far."""
+        state: State = {"n_records": number_array(self._n_records)}
+        if self._best_rows is not None:
+            state |= {"best_rows": self._best_rows, "best_record": self._best_record}
+        return state
+
+    def load_state_(self, state: State) -> None:
+        """Go on from what `state` was taken from."""
+        self._n_records = number_of(state, "n_records", 0, len(_RECORDS))
+        if not self._n_records:
+            return
+        n_candidates = len(self._best_record)
+        shape = (n_candidates, len(self._weights))
+        # Copies, because the arrays of a file are read-only.
+        self._best_rows = array_of(state, "best_rows", np.float64, shape).copy()
+        record = array_of(state, "best_record", np.intp, (n_candidates,))
+        if record.min() < 0 or record.max() >= self._n_records:
+            raise ValueError(f"best_record should be below {self._n_records}.")
+        self._best_record = record.copy()
+
+    def best(self, run: PlainRun) -> HeldOutLosses:
+        """Return the losses at the moment that was best for each candidate."""
+        assert self._best_rows is not None
+        shares = run.record_shares[self._best_record]
+        return HeldOutLosses(
+            self._best_rows, shares, run.is_cut_short, self._weights, self._groups
+        )

@@ -1,0 +1,319 @@
+"""The two kinds of stack a search trains: gated ones, and plain ones on given sets."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from scipy.sparse import issparse
+from torch import Tensor
+
+from featuresieve.engine import (
+    LOSSES,
+    GateTensors,
+    History,
+    MaskingNetwork,
+    ModuleStack,
+    Monitor,
+    Schedule,
+    SparseRows,
+    StackedMLP,
+    StackTrainer,
+    StepSettings,
+    TaskStack,
+    TrainingData,
+)
+from featuresieve.problem import Problem
+from featuresieve.search._settings import Settings
+from featuresieve.search._splits import RowArray, weight_sets
+
+_RECORDS = tuple(np.arange(1, 33) / 32)
+
+
+@dataclass(frozen=True)
+class GateRun:
+    """What a gated stack learnt.
+
+    Attributes
+    ----------
+    logits : array of shape (members, gates)
+    history : History
+    schedule : Schedule
+        As it was run.
+    is_cut_short : bool
+        A deadline made it shorter than planned.
+    """
+
+    logits: npt.NDArray[np.float32]
+    history: History
+    schedule: Schedule
+    is_cut_short: bool
+
+
+@dataclass(frozen=True)
+class PlainRun:
+    """A trained plain stack.
+
+    Attributes
+    ----------
+    task : TaskStack
+    record_shares : array
+        Fractions of the run after which records were taken.
+    is_cut_short : bool
+        A deadline made it shorter than planned.
+    """
+
+    task: TaskStack
+    record_shares: npt.NDArray[np.float64]
+    is_cut_short: bool
+
+
+def train_gates(
+    problem: Problem,
+    settings: Settings,
+    balances: npt.NDArray[np.float64],
+    row_roles: Sequence[tuple[RowArray, RowArray]],
+    *,
+    seed: int,
+    deadline: float | None = None,
+    monitor: Monitor | None = None,
+) -> GateRun:
+    """Train one gated network per balance.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    balances : array of shape (members,)
+    row_roles : sequence of (task rows, gate rows), one a member
+        The same array twice means that the rows train both, as in the paper.
+    seed : int
+    deadline : float or None
+        `time.monotonic` value.
+    monitor : Monitor or None
+    """
+    used = _used_rows(problem, [rows for pair in row_roles for rows in pair])
+    n_members, n_gates = len(balances), len(problem.gates)
+    generator = torch.Generator().manual_seed(seed)
+    task = _task_stack(problem, n_members, settings, generator)
+    masking = MaskingNetwork(
+        n_gates,
+        n_members,
+        embedding_size=settings.embedding_size,
+        init=settings.mask_init,
+        train_embedding=settings.train_embedding,
+        generator=generator,
+        dtype=torch.float32,
+        device=settings.device,
+    )
+    trainer = StackTrainer(
+        _gate_data(problem, settings, row_roles, used),
+        _step_settings(problem, settings),
+        task,
+        masking=masking,
+        balances=_to_device(balances.astype(np.float32), settings),
+        seed=seed,
+    )
+    planned = settings.schedule(len(used), problem.n_columns, n_members)
+    schedule = trainer.run(
+        planned, record_after=_RECORDS, deadline=deadline, monitor=monitor
+    )
+    is_cut_short = trainer.planned_steps < planned.n_steps
+    return GateRun(trainer.history.logits[-1], trainer.history, schedule, is_cut_short)
+
+
+def train_plain(
+    problem: Problem,
+    settings: Settings,
+    sets: Sequence[npt.NDArray[np.intp]],
+    schedule: Schedule,
+    *,
+    fit_rows: Sequence[RowArray] | None = None,
+    seed: int,
+    record_after: Sequence[float] = (1.0,),
+    on_record: Callable[[TaskStack, Tensor], None] | None = None,
+    deadline: float | None = None,
+    monitor: Monitor | None = None,
+) -> PlainRun:
+    """Train one plain network per set of gates, each on its own rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    sets : sequence of gate number arrays, one a member
+    schedule : Schedule
+    fit_rows : sequence of row number arrays, one a member, or None for all rows
+    seed : int
+    record_after : sequence of float
+    on_record : callable (task, mask) -> None
+        Called after these fractions of the run.
+    deadline : float or None
+    monitor : Monitor or None
+    """
+    n_members = len(sets)
+    fit_rows = fit_rows or [np.arange(problem.n_rows)] * n_members
+    mask = np.zeros((problem.n_columns, n_members), dtype=np.float32)
+    for member, gates in enumerate(sets):
+        mask[problem.gates.columns_of(gates), member] = 1.0
+    fixed_mask = _to_device(mask, settings)
+    generator = torch.Generator().manual_seed(seed)
+    task = _task_stack(problem, n_members, settings, generator)
+    trainer = StackTrainer(
+        _plain_data(problem, settings, fit_rows),
+        _step_settings(problem, settings),
+        task,
+        fixed_mask=fixed_mask,
+        seed=seed,
+    )
+    report = None
+    if on_record is not None:
+        call = on_record
+
+        def report(trainer: StackTrainer) -> None:
+            call(trainer.task, fixed_mask)
+
+    trainer.run(
+        schedule,
+        record_after=record_after,
+        on_record=report,
+        deadline=deadline,
+        monitor=monitor,
+    )
+    # Of the run as planned, also where it was stopped before.
+    shares = np.array(trainer.history.step) / trainer.planned_steps
+    return PlainRun(task, shares, trainer.planned_steps < schedule.n_steps)
+
+
+def _task_stack(
+    problem: Problem,
+    n_members: int,
+    settings: Settings,
+    generator: torch.Generator,
+) -> TaskStack:
+    """Build the stacked MLP, or the user's modules."""
+    if settings.task_network is not None:
+        return ModuleStack(
+            settings.task_network,
+            problem.n_columns,
+            problem.n_outputs,
+            n_members,
+            generator=generator,
+            dtype=torch.float32,
+            device=settings.device,
+        )
+    return StackedMLP(
+        problem.n_columns,
+        problem.n_outputs,
+        n_members,
+        hidden_sizes=settings.hidden_sizes,
+        generator=generator,
+        dtype=torch.float32,
+        device=settings.device,
+    )
+
+
+def _step_settings(problem: Problem, settings: Settings) -> StepSettings:
+    """Return what the training step reads."""
+    return StepSettings(
+        loss=LOSSES[problem.task],
+        penalty=settings.penalty,
+        noise=settings.noise,
+        reduction=settings.reduction,
+        mask_learning_rate=settings.mask_learning_rate,
+        task_learning_rate=settings.task_learning_rate,
+    )
+
+
+def _gate_data(
+    problem: Problem,
+    settings: Settings,
+    row_roles: Sequence[tuple[RowArray, RowArray]],
+    used: RowArray,
+) -> TrainingData:
+    """Put the used rows on the device, with the roles they play for each member."""
+    keys = [(id(task), id(gate)) for task, gate in row_roles]
+    distinct = dict(zip(keys, row_roles, strict=True))
+    task_rows, gate_rows = zip(*distinct.values(), strict=True)
+    is_shared = all(task is gate for task, gate in row_roles)
+    place = {key: number for number, key in enumerate(distinct)}
+    features, targets = tensors_of(problem, settings, used)
+    gates = None
+    if not problem.gates.is_plain:
+        own = problem.gates
+        gates = GateTensors(
+            own.gate_of_column,
+            own.n_features_in_all,
+            own.costs,
+            own.is_forced,
+            dtype=torch.float32,
+            device=settings.device,
+        )
+    if is_shared and len(distinct) == 1 and problem.row_weights is None:
+        return TrainingData(features, targets, gates=gates)
+    gate_weights = None
+    if not is_shared:
+        gate_weights = _to_device(_weights(problem, gate_rows)[:, used], settings)
+    return TrainingData(
+        features,
+        targets,
+        _to_device(_weights(problem, task_rows)[:, used], settings),
+        gate_weights,
+        _to_device(np.array([place[key] for key in keys]), settings),
+        gates,
+    )
+
+
+def _plain_data(
+    problem: Problem, settings: Settings, fit_rows: Sequence[RowArray]
+) -> TrainingData:
+    """Put the rows on the device, with the rows each member may see."""
+    distinct = {id(rows): rows for rows in fit_rows}
+    used = _used_rows(problem, fit_rows)
+    features, targets = tensors_of(problem, settings, used)
+    if len(distinct) == 1 and problem.row_weights is None:
+        return TrainingData(features, targets)
+    place = {key: k for k, key in enumerate(distinct)}
+    weights = _weights(problem, list(distinct.values()))[:, used]
+    return TrainingData(
+        features,
+        targets,
+        task_weights=_to_device(weights, settings),
+        set_of_member=_to_device(
+            np.array([place[id(rows)] for rows in fit_rows]), settings
+        ),
+    )
+
+
+def _used_rows(problem: Problem, groups: Sequence[RowArray]) -> RowArray:
+    """Return the rows that are in any of some groups, ascending."""
+    is_used = np.zeros(problem.n_rows, dtype=bool)
+    for rows in {id(rows): rows for rows in groups}.values():
+        is_used[rows] = True
+    return np.flatnonzero(is_used)
+
+
+def _weights(problem: Problem, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:
+    """Return the weight of every row in each group, zero outside of it."""
+    weights = weight_sets(problem.n_rows, groups)
+    if problem.row_weights is not None:
+        weights *= problem.row_weights.astype(np.float32)
+    return weights
+
+
+def tensors_of(
+    problem: Problem, settings: Settings, rows: RowArray
+) -> tuple[Tensor | SparseRows, Tensor]:
+    """Return features and targets of some rows on the training device."""
+    features, targets = problem.features, problem.targets
+    if len(rows) < problem.n_rows:
+        features, targets = features[rows], targets[rows]
+    if issparse(features):
+        return SparseRows(features, settings.device), _to_device(targets, settings)
+    return _to_device(features, settings), _to_device(targets, settings)
+
+
+def _to_device(array: npt.NDArray[np.generic], settings: Settings) -> Tensor:
+    """Return an array as a tensor on the training device."""
+    return torch.from_numpy(array).to(settings.device)

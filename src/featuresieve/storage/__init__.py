@@ -1,0 +1,54 @@
+"""A fitted estimator as bytes, and back from bytes nobody vouches for.
+
+Comes in: the attributes of an estimator, or a file.
+Goes out: a file, JSON, a model of ONNX, plain state for pickle; or checked attributes.
+May import: errors, tables, problem, engine, search, files.
+"""
+
+from featuresieve.storage._attribute_state import PATH_FIELDS, kept_findings
+from featuresieve.storage._container import pack, unpack
+from featuresieve.storage._export import selection_text
+from featuresieve.storage._file_checks import Fields
+from featuresieve.storage._plain_state import from_plain_state, plain_state
+from featuresieve.storage._selector_file import (
+    CLASS_NAMES,
+    SavedEstimator,
+    read_estimator,
+    write_estimator,
+)
+from featuresieve.storage.onnx._columns import (
+    Columns,
+    MatrixColumns,
+    SingleColumns,
+    is_numeric,
+)
+from featuresieve.storage.onnx._encoding import add_encoding
+from featuresieve.storage.onnx._graph import TEXT_OPSET, Graph, TensorType
+from featuresieve.storage.onnx._model import add_prediction, onnx_model
+from featuresieve.storage.onnx._predictor import label_type
+
+__all__ = [
+    "CLASS_NAMES",
+    "PATH_FIELDS",
+    "TEXT_OPSET",
+    "Columns",
+    "Fields",
+    "Graph",
+    "MatrixColumns",
+    "SavedEstimator",
+    "SingleColumns",
+    "TensorType",
+    "add_encoding",
+    "add_prediction",
+    "from_plain_state",
+    "is_numeric",
+    "kept_findings",
+    "label_type",
+    "onnx_model",
+    "pack",
+    "plain_state",
+    "read_estimator",
+    "selection_text",
+    "unpack",
+    "write_estimator",
+]

@@ -1,0 +1,207 @@
+"""The learned attributes of an estimator as a description and arrays, and back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve.problem import BoolArray, IndexArray
+from featuresieve.search import Judgement
+from featuresieve.storage._file_checks import Arrays, Fields, require
+from featuresieve.tables import FloatArray
+
+# What `path_` holds.
+PATH_FIELDS = [
+    ("balance", np.float64),
+    ("n_kept", np.int64),
+    ("loss", np.float64),
+    ("loss_error", np.float64),
+    ("is_chosen", np.bool_),
+]
+# What `history_` holds: dtype, and axes by name.
+_HISTORY: dict[str, tuple[type[np.generic], str]] = {
+    "step": (np.int64, "records"),
+    "temperature": (np.float64, "records"),
+    "balance": (np.float64, "members"),
+    "task_loss": (np.float64, "records members"),
+    "penalty": (np.float64, "records members"),
+    "n_kept": (np.int64, "records members"),
+    "gates": (np.float32, "records features"),
+}
+# What a judgement holds, likewise.
+_JUDGEMENT: dict[str, tuple[type[np.generic], str]] = {
+    "sets": (np.bool_, "candidates features"),
+    "sizes": (np.int64, "candidates"),
+    "means": (np.float64, "candidates"),
+    "excess": (np.float64, "candidates candidates"),
+    "errors": (np.float64, "candidates candidates"),
+    "must_gain": (np.bool_, "candidates"),
+    "best_share": (np.float64, "candidates"),
+}
+MAX_SEED = 2**31 - 1
+# Losses of a path are NaN where nothing was held out.
+_MAY_BE_NAN = ("loss", "loss_error")
+
+
+def findings_state(
+    attributes: Mapping[str, Any],
+) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+    """Return what `findings_from_state` needs: a description for JSON, and arrays."""
+    history, path = attributes["history_"], attributes["path_"]
+    assert history.keys() == _HISTORY.keys(), "a new entry needs a new schema version"
+    names = ("support", "logits", "selection_frequency", "feature_importances")
+    arrays = {name: attributes[f"{name}_"] for name in names}
+    # The place of each feature in the full order, counted from one.
+    arrays["ranking"] = np.argsort(attributes["order_"]) + 1
+    arrays |= {f"path.{name}": path[name] for name in path.dtype.names}
+    for name, values in history.items():
+        dtype, _ = _HISTORY[name]
+        arrays[f"history.{name}"] = values.astype(dtype, casting="safe", copy=False)
+    judgement = attributes["_judgement"]
+    if judgement is not None:
+        values = {name: getattr(judgement, name) for name in _JUDGEMENT}
+        arrays |= {f"judgement.{name}": value for name, value in values.items()}
+    description = {
+        "balance": attributes["balance_"],
+        "seed": attributes["_seed"],
+        "judgement": None if judgement is None else _described(judgement),
+        "n_path": len(path),
+        "n_records": len(history["step"]),
+        "n_members": len(history["balance"]),
+    }
+    return description, arrays
+
+
+def _described(judgement: Judgement) -> dict[str, Any]:
+    """Return what is no array of a judgement."""
+    return {
+        "n": len(judgement.means),
+        "null_loss": judgement.null_loss,
+        "fewest": judgement.fewest,
+    }
+
+
+def findings_from_state(
+    fields: Fields, arrays: Arrays, n_features: int, schema_version: int
+) -> dict[str, Any]:
+    """Return the learned attributes by name."""
+    shape = (n_features,)
+    support = arrays.take("support", np.bool_, shape)
+    logits = arrays.take("logits", np.float64, shape, is_finite=False)
+    frequency = arrays.take("selection_frequency", np.float64, shape)
+    ranking = arrays.take("ranking", np.int64, shape)
+    # Infinite logits are those of features that are always, or never, kept.
+    require(not np.isnan(logits).any(), "the array 'logits' holds NaN.")
+    is_share = (frequency >= 0) & (frequency <= 1)
+    require(bool(is_share.all()), "its selection frequencies are not in [0, 1].")
+    is_ranking = np.array_equal(np.sort(ranking), np.arange(1, n_features + 1))
+    require(is_ranking, f"its ranking is not one of {n_features} features.")
+    require(bool(support.any()), "it keeps no feature.")
+    findings = {
+        "logits_": logits,
+        "selection_frequency_": frequency,
+        "balance_": fields.number("balance"),
+        "path_": _path(arrays, fields.count("n_path", least=1), n_features),
+        "history_": _history(
+            arrays,
+            records=fields.count("n_records"),
+            members=fields.count("n_members"),
+            features=n_features,
+        ),
+    }
+    findings |= kept_findings(support, np.argsort(ranking))
+    if schema_version == 1:
+        findings |= _of_version_1(logits)
+    else:
+        findings |= _since_version_2(fields, arrays, n_features)
+    fields.finish()
+    return findings
+
+
+def kept_findings(support: BoolArray, order: IndexArray) -> dict[str, Any]:
+    """Return the learned attributes that follow from what is kept, and the order."""
+    ranking = np.ones(len(support), dtype=np.int64)
+    left_out = order[~support[order]]
+    ranking[left_out] = np.arange(2, len(left_out) + 2)
+    return {
+        "support_": support,
+        "n_features_selected_": int(support.sum()),
+        "ranking_": ranking,
+        "order_": order,
+    }
+
+
+def _of_version_1(logits: FloatArray) -> dict[str, Any]:
+    """Return what files of version 1 do not hold: the best that can be said."""
+    openings = 1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30)))
+    openings[np.isneginf(logits)] = 0.0
+    importances = openings / openings.sum()
+    return {"feature_importances_": importances, "_seed": None, "_judgement": None}
+
+
+def _since_version_2(fields: Fields, arrays: Arrays, n_features: int) -> dict[str, Any]:
+    """Return what files hold since version 2."""
+    importances = arrays.take("feature_importances", np.float64, (n_features,))
+    require(bool((importances >= 0).all()), "it has negative importances.")
+    described = fields.take("judgement")
+    judgement = None
+    if described is not None:
+        judgement = _judgement(Fields(described, "its judgement"), arrays, n_features)
+    return {
+        "feature_importances_": importances,
+        "_seed": fields.count("seed", most=MAX_SEED),
+        "_judgement": judgement,
+    }
+
+
+def _judgement(fields: Fields, arrays: Arrays, n_features: int) -> Judgement:
+    """Return what the held-out rows said about the candidates."""
+    n = fields.count("n", least=1)
+    lengths = {"candidates": n, "features": n_features}
+    values = {
+        name: arrays.take(
+            f"judgement.{name}", dtype, tuple(lengths[axis] for axis in axes.split())
+        )
+        for name, (dtype, axes) in _JUDGEMENT.items()
+    }
+    require(bool(values["sets"].any(axis=1).all()), "it has an empty candidate.")
+    sizes = values["sets"].sum(axis=1)
+    require(bool((sizes == values["sizes"]).all()), "its candidates have other sizes.")
+    require(not values["must_gain"].all(), "none of its candidates counts.")
+    fewest = fields.take("fewest")
+    is_index = fewest is None or (type(fewest) is int and 0 <= fewest < n)
+    require(is_index, "its smallest candidate is none of its candidates.")
+    null_loss = fields.number("null_loss")
+    fields.finish()
+    return Judgement(**values, null_loss=null_loss, fewest=fewest)
+
+
+def _path(arrays: Arrays, n_path: int, n_features: int) -> npt.NDArray[Any]:
+    """Return the candidates, once all their fields are there."""
+    values = {
+        name: arrays.take(
+            f"path.{name}", dtype, (n_path,), is_finite=name not in _MAY_BE_NAN
+        )
+        for name, dtype in PATH_FIELDS
+    }
+    n_kept = values["n_kept"]
+    is_count = bool(((n_kept >= 0) & (n_kept <= n_features)).all())
+    require(is_count, "its path keeps more features than there are.")
+    require(int(values["is_chosen"].sum()) == 1, "its path does not have one choice.")
+    for name in _MAY_BE_NAN:
+        require(not np.isinf(values[name]).any(), f"its path has an infinite {name}.")
+    path = np.empty(n_path, dtype=PATH_FIELDS)
+    for name, column in values.items():
+        path[name] = column
+    return path
+
+
+def _history(arrays: Arrays, **lengths: int) -> dict[str, npt.NDArray[Any]]:
+    """Return what training recorded."""
+    return {
+        name: arrays.take(
+            f"history.{name}", dtype, tuple(lengths[axis] for axis in axes.split())
+        )
+        for name, (dtype, axes) in _HISTORY.items()
+    }

@@ -1,0 +1,85 @@
+"""A selection for other programs, as JSON."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+
+from featuresieve import __version__
+from featuresieve.problem import ClassCode
+
+SCHEMA = "featuresieve-selection"
+SCHEMA_VERSION = 1
+
+
+def selection(estimator: Any, class_name: str) -> dict[str, Any]:
+    """Return what ``schemas/selection-1.json`` describes."""
+    names = feature_names(estimator)
+    rank = np.argsort(estimator.order_) + 1
+    features = [
+        {
+            "position": j,
+            "name": names[j],
+            "kept": bool(estimator.support_[j]),
+            "rank": int(rank[j]),
+            "frequency": float(estimator.selection_frequency_[j]),
+            "logit": _finite(estimator.logits_[j]),
+        }
+        for j in range(len(names))
+    ]
+    return {
+        "schema": SCHEMA,
+        "schema_version": SCHEMA_VERSION,
+        "featuresieve_version": __version__,
+        "estimator": class_name,
+        "task": _task(estimator),
+        "balance": float(estimator.balance_),
+        "n_features_in": len(names),
+        "n_features_selected": int(estimator.n_features_selected_),
+        "features": features,
+        "path": [_candidate(row) for row in estimator.path_],
+    }
+
+
+def selection_text(estimator: Any, class_name: str) -> str:
+    """Return a selection as JSON text, one that UTF-8 can hold."""
+    found = selection(estimator, class_name)
+    text = json.dumps(found, allow_nan=False, ensure_ascii=False, indent=2)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a column name with half a character
+        text = json.dumps(found, allow_nan=False, indent=2)
+    return text
+
+
+def feature_names(estimator: Any) -> list[str]:
+    """Return the names of all columns, x0, x1, ... if they have none."""
+    names = getattr(estimator, "feature_names_in_", estimator._labels)
+    if names is None:
+        return [f"x{j}" for j in range(len(estimator.support_))]
+    return [str(name) for name in names]
+
+
+def _task(estimator: Any) -> str:
+    """Return what is predicted, in a word."""
+    code = estimator._target_code
+    if isinstance(code, ClassCode):
+        return "multilabel" if code.is_multilabel else "classification"
+    return "regression"
+
+
+def _candidate(row: Any) -> dict[str, Any]:
+    """Describe a row of the path."""
+    return {
+        "balance": float(row["balance"]),
+        "n_kept": int(row["n_kept"]),
+        "loss": _finite(row["loss"]),
+        "loss_error": _finite(row["loss_error"]),
+        "is_chosen": bool(row["is_chosen"]),
+    }
+
+
+def _finite(value: Any) -> float | None:
+    """Return a number for JSON, which has no infinities."""
+    return float(value) if math.isfinite(value) else None

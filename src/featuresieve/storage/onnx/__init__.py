@@ -1,0 +1,1 @@
+"""A selector or a predictor as a model of ONNX; needs onnx when it is used."""

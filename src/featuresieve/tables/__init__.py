@@ -1,0 +1,62 @@
+"""A table in memory becomes one float32 matrix in which a feature owns columns.
+
+Comes in: X as array, data frame, sparse matrix, tensor or lists.
+Goes out: `Table`, `TableEncoder`, columns in the form they came in.
+May import: errors. No torch.
+"""
+
+from featuresieve.tables._category_encoder import CategoryEncoder
+from featuresieve.tables._column import MISSING_NAMES, Level, shortened
+from featuresieve.tables._named_columns import are_same_labels, with_known_names
+from featuresieve.tables._number_encoder import DATE_PARTS, NUMBER_PARTS, NumberEncoder
+from featuresieve.tables._returned_columns import (
+    as_library,
+    plain_array,
+    put_columns,
+    take_columns,
+)
+from featuresieve.tables._scaling import (
+    SCALINGS,
+    ColumnScaler,
+    Float32Array,
+    FloatArray,
+    IndexArray,
+    Scaling,
+    mean_and_spread,
+    scaled_indicator,
+)
+from featuresieve.tables._table import Table, read_table
+from featuresieve.tables._table_encoder import (
+    NUMERIC_KINDS,
+    FeatureEncoder,
+    TableEncoder,
+)
+
+__all__ = [
+    "DATE_PARTS",
+    "MISSING_NAMES",
+    "NUMBER_PARTS",
+    "NUMERIC_KINDS",
+    "SCALINGS",
+    "CategoryEncoder",
+    "ColumnScaler",
+    "FeatureEncoder",
+    "Float32Array",
+    "FloatArray",
+    "IndexArray",
+    "Level",
+    "NumberEncoder",
+    "Scaling",
+    "Table",
+    "TableEncoder",
+    "are_same_labels",
+    "as_library",
+    "mean_and_spread",
+    "plain_array",
+    "put_columns",
+    "read_table",
+    "scaled_indicator",
+    "shortened",
+    "take_columns",
+    "with_known_names",
+]

@@ -1,0 +1,394 @@
+"""What the user passes as X: arrays, lists, data frames, sparse matrices, tensors.
+
+`read_table` gives one view of all of them. What is no table in memory is refused, with
+the form to pass instead.
+"""
+
+import sys
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+from narwhals.exceptions import DuplicateError
+from scipy import sparse
+from sklearn.utils import check_array
+
+from featuresieve.tables._column import (
+    Column,
+    column_of_array,
+    complex_error,
+    infinity_error,
+    missing_columns,
+)
+from featuresieve.tables._frame_columns import column_of_series
+
+# What to pass instead of what is lazy, or can be read only once, by library and class.
+_INSTEAD = {
+    ("dask", "DataFrame"): "X.compute()",
+    ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
+    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
+    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
+    ("narwhals", "LazyFrame"): "X.collect()",
+    ("polars", "LazyFrame"): "X.collect()",
+    ("pyarrow", "Dataset"): "X.to_table()",
+    ("pyarrow", "RecordBatchReader"): "X.read_all()",
+    ("pyarrow", "Scanner"): "X.to_table()",
+    ("pyspark", "DataFrame"): "X.toPandas()",
+    ("sqlframe", "BaseDataFrame"): "X.toPandas()",
+    ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "TensorDataset"): "the tensor that holds the features, X.tensors[0]",
+    ("xarray", "Dataset"): "X.to_dataframe()",
+}
+
+
+class Table(ABC):
+    """A view of the user's table, which it neither changes nor copies.
+
+    Attributes
+    ----------
+    n_rows, n_features : int
+    names : list of str, or None
+        None unless every column has a name that is a string.
+    labels : list, or None
+        Names of columns that are not all strings: numbers, tuples, dates.
+    is_numeric_matrix : bool
+        Whether the table is one numeric array of numpy, torch or nested lists.
+    is_sparse : bool
+    """
+
+    is_numeric_matrix = False
+    is_sparse = False
+
+    def __init__(
+        self, n_rows: int, n_features: int, names: Sequence[Any] | None
+    ) -> None:
+        self.n_rows = n_rows
+        self.n_features = n_features
+        is_named = names is not None and all(isinstance(name, str) for name in names)
+        self.names: list[str] | None = list(names) if names and is_named else None
+        self.labels: list[Any] | None = list(names) if names and not is_named else None
+        # Codes of categories cost more to find than to keep.
+        self._categories: dict[int, Column] = {}
+        self._unused: frozenset[int] = frozenset()
+
+    def label(self, j: int) -> str:
+        """Return how errors name column j."""
+        if self.labels is not None:
+            return f"column {self.labels[j]!r}"
+        return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
+
+    def column(self, j: int) -> Column:
+        """Return column j; infinite values and cells of no known kind are errors."""
+        if j in self._categories:
+            return self._categories[j]
+        try:
+            column = self._read_column(int(j))
+        except (TypeError, ValueError):
+            if j not in self._unused:
+                raise
+            is_missing = np.ones(self.n_rows, dtype=np.bool_)
+            column = Column("number", np.full(self.n_rows, np.nan), is_missing)
+        if column.kind == "category":
+            self._categories[j] = column
+        return column
+
+    def leave_out_(self, features: Iterable[int]) -> None:
+        """Let some columns hold anything; what cannot be read there is missing."""
+        self._unused = frozenset(map(int, features))
+
+    def matrix(self) -> Any:
+        """Return a numeric matrix as float32 or float64, a sparse one as CSR array."""
+        raise TypeError("only a numeric array can be seen as one matrix.")
+
+    @abstractmethod
+    def _read_column(self, j: int) -> Column:
+        """Read column j."""
+
+
+class _ArrayTable(Table):
+    """A two-dimensional numpy array, numeric or not."""
+
+    def __init__(self, values: npt.NDArray[Any]) -> None:
+        super().__init__(values.shape[0], values.shape[1], None)
+        self._values = values
+        self.is_numeric_matrix = values.dtype.kind in "biuf"
+        self._has_missing = missing_columns(values)
+
+    def _read_column(self, j: int) -> Column:
+        """Read column j, without looking again for what is not there."""
+        values = self._values[:, j]
+        if values.dtype.kind == "f":
+            is_missing = np.isnan(values) if self._has_missing[j] else None
+            return Column("number", values, is_missing)
+        return column_of_array(values, self.label(j))
+
+    def matrix(self) -> npt.NDArray[Any]:
+        """Return the array, as float32 where that holds every value exactly."""
+        if not self.is_numeric_matrix:
+            return np.asarray(super().matrix())
+        return self._values.astype(_float_of(self._values.dtype), copy=False)
+
+
+class _FrameTable(Table):
+    """A data frame that narwhals knows."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        super().__init__(frame.shape[0], frame.shape[1], frame.columns)
+        self._frame = frame
+
+    def _read_column(self, j: int) -> Column:
+        """Read column j."""
+        series = self._frame[:, j]
+        return column_of_series(series, self.label(j))
+
+
+class _SparseTable(Table):
+    """A sparse matrix: what is not stored is zero, not missing."""
+
+    is_sparse = True
+
+    def __init__(self, values: Any) -> None:
+        super().__init__(values.shape[0], values.shape[1], None)
+        self._values = values
+        self._by_columns: Any = None
+
+    def _read_column(self, j: int) -> Column:
+        """Return column j with its zeros."""
+        if self._by_columns is None:
+            self._by_columns = self._values.tocsc()
+        return Column("number", self._by_columns[:, [j]].toarray()[:, 0])
+
+    def matrix(self) -> Any:
+        """Return a CSR array of float32 or float64."""
+        return self._values
+
+
+def read_table(X: Any) -> Table:
+    """Return a view of X, or say why it cannot be read.
+
+    Parameters
+    ----------
+    X : array-like, data frame, sparse matrix or tensor of shape (rows, features)
+        Whatever numpy or narwhals read, and matrices of scipy and torch.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    ValueError
+        If X is not two-dimensional, has no rows or columns, repeats a column name, or
+        holds complex or (in an array) infinite numbers.
+    TypeError
+        If X is lazy, can be read only once, or is of a type that holds no table.
+    """
+    _refuse_other_forms(X)
+    frame = as_frame(X)
+    if frame is not None:
+        _check_shape(frame.shape)
+        return _FrameTable(frame)
+    if sparse.issparse(X):
+        return _SparseTable(_as_csr(X))
+    return _ArrayTable(as_array(X))
+
+
+def as_frame(X: Any) -> nw.DataFrame[Any] | None:
+    """Return X as a data frame of narwhals, or None if it is no data frame."""
+    frame = _from_native(X)
+    if isinstance(frame, nw.DataFrame):
+        return frame
+    if isinstance(frame, nw.LazyFrame):
+        raise _form_error(X, "the data frame that it stands for")
+    if is_labelled_array(X):
+        return None
+    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
+        return _through_arrow(X)
+    return None
+
+
+def _from_native(X: Any) -> Any:
+    """Return a frame of narwhals, or X itself; names that repeat are an error."""
+    try:
+        return nw.from_native(X, pass_through=True)
+    except DuplicateError:
+        names = getattr(X, "column_names", None) or list(X.columns)
+        repeated = sorted(str(name) for name, n in Counter(names).items() if n > 1)
+        raise ValueError(
+            f"the column names of X must differ, got {', '.join(repeated)} more than "
+            "once."
+        ) from None
+
+
+def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
+    """Read a table of another library by way of pyarrow; None for single columns."""
+    if isinstance(X, nw.Series) or nw.dependencies.is_into_series(X):
+        return None
+    try:
+        import pyarrow as pa
+        import pyarrow.interchange as interchange
+    except ImportError:
+        raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
+    is_stream = hasattr(X, "__arrow_c_stream__")
+    read = pa.table(X) if is_stream else interchange.from_dataframe(X)
+    frame: nw.DataFrame[Any] = _from_native(read)
+    return frame
+
+
+def _form_error(X: Any, instead: str) -> TypeError:
+    """Build the error for what holds no table."""
+    name = f"{type(X).__module__}.{type(X).__name__}".removeprefix("builtins.")
+    return TypeError(f"X is a {name}, which is not read as a table: pass {instead}.")
+
+
+def is_labelled_array(X: Any) -> bool:
+    """Tell whether X is an array of xarray, without importing it."""
+    xarray = sys.modules.get("xarray")
+    return xarray is not None and isinstance(X, xarray.DataArray)
+
+
+def _library_of(cls: type) -> str:
+    """Return the library that a class is from."""
+    return cls.__module__.split(".")[0].removeprefix("_")
+
+
+def _refuse_other_forms(X: Any) -> None:
+    """Say what to pass instead of objects that other libraries make of tables."""
+    for base in type(X).__mro__:
+        instead = _INSTEAD.get((_library_of(base), base.__name__))
+        if instead is not None:
+            raise _form_error(X, instead)
+
+
+def _refuse_containers(X: Any) -> None:
+    """Say what to pass instead of containers of Python that are no list of rows."""
+    if isinstance(X, Iterator):
+        raise _form_error(X, "a list of its rows, such as list(X)")
+    is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
+    if isinstance(X, Mapping) or is_records:
+        raise _form_error(X, "a data frame, such as pandas.DataFrame(X)")
+    if isinstance(X, Set):
+        raise _form_error(X, "a list of rows, which have an order")
+    if isinstance(X, str | bytes):
+        raise _form_error(X, "what the file holds, such as pandas.read_csv(X)")
+
+
+def is_tensor(X: Any) -> bool:
+    """Tell whether X is a tensor, without importing torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, torch.Tensor)
+
+
+def _tensor_values(tensor: Any) -> Any:
+    """Return a tensor's values as an array in main memory."""
+    if tensor.layout != sys.modules["torch"].strided:
+        raise TypeError(
+            f"X is a tensor of layout {tensor.layout}: pass X.to_dense() or a scipy "
+            "sparse array."
+        )
+    tensor = tensor.detach().cpu()
+    if tensor.is_floating_point() and not hasattr(np, str(tensor.dtype)[6:]):
+        tensor = tensor.float()  # numpy has no bfloat16
+    return tensor.resolve_conj().resolve_neg().numpy()
+
+
+def as_array(X: Any) -> npt.NDArray[Any]:
+    """Return what is no data frame as a two-dimensional array."""
+    _refuse_containers(X)
+    values = _tensor_values(X) if is_tensor(X) else X
+    if not isinstance(values, np.ndarray):
+        values = _list_values(values)
+    if isinstance(values, np.ma.MaskedArray):
+        values = _unmasked(values)
+    if isinstance(values, np.ndarray) and values.dtype.names is not None:
+        raise TypeError(
+            f"X is a structured array with the fields {', '.join(values.dtype.names)}: "
+            "pass a data frame, or a two-dimensional array."
+        )
+    array: npt.NDArray[Any] = check_array(
+        values, dtype=None, ensure_all_finite=False, input_name="X"
+    )
+    if array.dtype == np.longdouble:
+        array = array.astype(np.float64)
+    return array
+
+
+def _list_values(values: Any) -> Any:
+    """Return nested lists as an array in which numbers and text stay what they are."""
+    if not isinstance(values, (list, tuple)):
+        return _object_values(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ValueError(
+            f"the rows of X must have equal lengths and hold single values: {error}"
+        ) from None
+    # numpy turns the numbers of [[1, "a"]] into text.
+    return np.array(values, dtype=object) if array.dtype.kind in "USV" else array
+
+
+def _object_values(values: Any) -> npt.NDArray[Any]:
+    """Return what an object holds as an array, if it holds one."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise _form_error(values, "a data frame or an array") from error
+    if array.ndim == 0 and array.dtype == object:
+        raise _form_error(values, "a data frame, an array or a list of rows")
+    return array
+
+
+def _unmasked(values: Any) -> npt.NDArray[Any]:
+    """Return a masked array with missing values where it is masked."""
+    if values.dtype.kind in "biuf":
+        return np.asarray(values.astype(np.float64).filled(np.nan))
+    if values.dtype.kind in "mM":
+        return np.asarray(values.filled(np.array("NaT", dtype=values.dtype)))
+    # filled(None) would fill in numpy's own "?".
+    objects: npt.NDArray[Any] = values.data.astype(object)
+    objects[np.ma.getmaskarray(values)] = None
+    return objects
+
+
+def _as_csr(X: Any) -> Any:
+    """Return a sparse matrix as CSR array with each cell stored once."""
+    _check_shape(X.shape)
+    values = sparse.csr_array(X)
+    if values.dtype.kind == "c":
+        raise complex_error("the sparse matrix")
+    if not values.has_canonical_format:
+        values = values.copy()
+        values.sum_duplicates()
+    if not np.isfinite(values.data).all():
+        place = int((~np.isfinite(values.data)).argmax())
+        row = int(np.searchsorted(values.indptr, place, side="right")) - 1
+        value, label = values.data[place], f"column {values.indices[place]}"
+        if np.isinf(value):
+            raise infinity_error(label, row, value)
+        raise ValueError(
+            f"{label} of X holds NaN in row {row}: a sparse matrix may not contain "
+            "missing values. Pass a dense table instead."
+        )
+    return values.astype(_float_of(values.dtype), copy=False)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    """Raise scikit-learn's errors for tables without rows or columns."""
+    if len(shape) != 2:
+        raise ValueError(f"Expected 2D array, got {len(shape)}D array instead.")
+    for size, word in zip(shape, ("sample", "feature"), strict=True):
+        if size == 0:
+            raise ValueError(
+                f"Found array with 0 {word}(s) (shape={shape}) while a minimum of 1 "
+                "is required."
+            )
+
+
+def _float_of(dtype: np.dtype[Any]) -> type[np.floating[Any]]:
+    """Return float32 if it holds every value of the dtype exactly, else float64."""
+    return np.float32 if np.can_cast(dtype, np.float32) else np.float64

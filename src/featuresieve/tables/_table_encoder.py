@@ -1,0 +1,354 @@
+"""A table becomes one float32 matrix in which a feature owns one or more columns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from featuresieve.tables._category_encoder import CategoryEncoder
+from featuresieve.tables._column import Column, Kind, conversion_advice
+from featuresieve.tables._number_encoder import NumberEncoder
+from featuresieve.tables._scaling import (
+    Float32Array,
+    FloatArray,
+    IndexArray,
+    Scaling,
+    root_mean_squares,
+)
+from featuresieve.tables._table import Table
+
+# Kinds of which a matrix of floats can hold every value.
+NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureEncoder:
+    """How one feature is encoded.
+
+    Attributes
+    ----------
+    feature : int
+        Its position in the table.
+    name : str or None
+        Its name there.
+    kind : "number", "boolean", "date", "category" or "empty"
+        "empty" if every value was missing: any kind may follow, and becomes zero.
+    encoder : NumberEncoder or CategoryEncoder
+    """
+
+    feature: int
+    name: str | None
+    kind: Kind | str
+    encoder: NumberEncoder | CategoryEncoder
+
+    @property
+    def label(self) -> str:
+        """Return how errors name the feature."""
+        return f"column {self.feature if self.name is None else repr(self.name)}"
+
+    def check_kind(self, column: Column) -> None:
+        """Raise if the column is of another kind than in fit."""
+        numeric = ("number", "boolean")
+        if self.kind == column.kind or "empty" in (self.kind, _kind_of(column)):
+            return
+        if self.kind in numeric and column.kind in numeric:
+            return
+        own = "column" if self.name is None else f"X[{self.name!r}]"
+        raise ValueError(
+            f"{self.label} of X held values of kind {self.kind!r} in fit, and holds "
+            f"values of kind {column.kind!r} now: "
+            f"{conversion_advice(self.kind, column.kind, own)}."
+        )
+
+    def transform_into_(self, out: Float32Array, column: Column) -> None:
+        """Write the encoded columns into `out`, (rows, n_columns)."""
+        self.check_kind(column)
+        if isinstance(self.encoder, CategoryEncoder) and column.is_empty:
+            missing = np.full(len(out), -1)
+            column = Column("category", missing, column.is_missing)
+        with _overflow_named(self.label):
+            self.encoder.transform_into_(out, column)
+
+
+@contextmanager
+def _overflow_named(label: str) -> Iterator[None]:
+    """Raise an error that names the column if a value does not fit into float32."""
+    try:
+        with np.errstate(over="raise"):
+            yield
+    except FloatingPointError:
+        raise ValueError(
+            "Input X contains infinity or a value too large for dtype('float32'): "
+            f"so does {label} after scaling."
+        ) from None
+
+
+@dataclass(frozen=True, eq=False)
+class TableEncoder:
+    """Encoding of every feature, learnt from a table.
+
+    Numbers and booleans are scaled as `ColumnScaler` does. A missing one becomes 0, the
+    middle of the scale; if some were missing in fit, an indicator of that follows.
+    Dates become the moment, and month, weekday and hour if these varied. Categories
+    become one indicator for each of the most frequent levels, one for all other levels
+    and one for missing values, where there were such. Indicators have mean zero and
+    variance one; those of rare states have less (see `scaled_indicator`). With
+    ``scaling="none"``, numbers and booleans alone are left as they are.
+
+    The columns of a sparse table are divided by their root mean square, and nothing is
+    subtracted: zeros stay zeros.
+
+    Attributes
+    ----------
+    n_features_in : int
+        Number of features of the table.
+    features : tuple of FeatureEncoder
+        Empty for sparse tables.
+    sparse_features : array of int, or None
+        The encoded features of a sparse table; None if the table was dense.
+    sparse_spreads : array of float
+        Their root mean squares.
+    kinds : tuple of str
+        The kind of every feature of the table, also of those that `take` left out.
+        Empty if all are numbers or booleans.
+    """
+
+    n_features_in: int
+    features: tuple[FeatureEncoder, ...]
+    sparse_features: IndexArray | None
+    sparse_spreads: FloatArray
+    kinds: tuple[str, ...] = ()
+
+    @classmethod
+    def fit(
+        cls,
+        table: Table,
+        *,
+        scaling: Scaling,
+        weights: FloatArray | None = None,
+        max_categories: int = 32,
+    ) -> "TableEncoder":
+        """Learn the encoding of a table.
+
+        Parameters
+        ----------
+        table : Table
+        scaling : "normal_scores", "standard" or "none"
+        weights : array of shape (rows,), default=None
+            A row of weight k counts as k copies, one of weight 0 is not there.
+        max_categories : int, default=32
+            How many levels of a category have a column of their own.
+
+        Returns
+        -------
+        TableEncoder
+        """
+        _check_max_categories(max_categories)
+        weights, rows = _used_rows(weights, table.n_rows)
+        if table.is_sparse:
+            spreads = root_mean_squares(table.matrix(), scaling, weights, rows)
+            every = np.arange(table.n_features, dtype=np.intp)
+            return cls(table.n_features, (), every, spreads)
+        features = []
+        for j in range(table.n_features):
+            column = table.column(j)
+            if rows is not None:
+                column = column.take(rows)
+            encoder = _learnt(column, weights, scaling, max_categories)
+            features.append(_feature(table, j, column, encoder))
+        return cls._of(features)
+
+    @classmethod
+    def fit_transform(
+        cls,
+        table: Table,
+        *,
+        scaling: Scaling,
+        weights: FloatArray | None = None,
+        max_categories: int = 32,
+    ) -> tuple["TableEncoder", Any]:
+        """Learn the encoding of a table, and return the table encoded too.
+
+        The same as `fit` and then `transform`, which would scale the numbers twice.
+        """
+        used, rows = _used_rows(weights, table.n_rows)
+        if table.is_sparse or rows is not None:
+            encoder = cls.fit(
+                table, scaling=scaling, weights=weights, max_categories=max_categories
+            )
+            return encoder, encoder.transform(table)
+        _check_max_categories(max_categories)
+        # Numbers are learnt while they are written; how wide the rest is, before.
+        known: dict[int, NumberEncoder | CategoryEncoder] = {}
+        widths = []
+        for j in range(table.n_features):
+            column = table.column(j)
+            width = None if _is_category(column) else NumberEncoder.width(column)
+            if width is None:
+                known[j] = _learnt(column, used, scaling, max_categories)
+                width = known[j].n_columns
+            widths.append(width)
+        encoded = _empty_matrix(table.n_rows, sum(widths))
+        blocks = np.split(encoded, np.cumsum(widths)[:-1], axis=1)
+        features = []
+        for j, out in enumerate(blocks):
+            column = table.column(j)
+            with _overflow_named(table.label(j)):
+                if j in known:
+                    known[j].transform_into_(out, column)
+                else:
+                    known[j] = NumberEncoder.fit_into_(out, column, used, scaling)
+            features.append(_feature(table, j, column, known[j]))
+        return cls._of(features), encoded
+
+    @classmethod
+    def _of(cls, features: list[FeatureEncoder]) -> "TableEncoder":
+        """Return the encoder of a dense table from that of each feature."""
+        kinds = tuple(str(feature.kind) for feature in features)
+        kinds = () if NUMERIC_KINDS.issuperset(kinds) else kinds
+        return cls(len(features), tuple(features), None, np.ones(0), kinds)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Tell whether the encoded matrix is sparse."""
+        return self.sparse_features is not None
+
+    @property
+    def feature_of_column(self) -> IndexArray:
+        """Return for each encoded column the feature it belongs to."""
+        if self.sparse_features is not None:
+            return self.sparse_features
+        positions = np.array([f.feature for f in self.features], dtype=np.intp)
+        widths = [f.encoder.n_columns for f in self.features]
+        return np.repeat(positions, widths)
+
+    def transform(self, table: Table) -> Any:
+        """Return the encoded table.
+
+        Parameters
+        ----------
+        table : Table
+            With all features, also those that `take` left out.
+
+        Returns
+        -------
+        float32 array of shape (rows, encoded columns)
+            A CSR array if the encoder was fitted on a sparse table.
+        """
+        if table.n_features != self.n_features_in:
+            raise ValueError(
+                f"X has {table.n_features} features, but {self.n_features_in} features "
+                "are expected, as in fit."
+            )
+        if self.sparse_features is not None:
+            return self._transform_sparse(table, self.sparse_features)
+        n_columns = sum(feature.encoder.n_columns for feature in self.features)
+        encoded = _empty_matrix(table.n_rows, n_columns)
+        start = 0
+        for feature in self.features:
+            stop = start + feature.encoder.n_columns
+            column = table.column(feature.feature)
+            feature.transform_into_(encoded[:, start:stop], column)
+            start = stop
+        return encoded
+
+    def _transform_sparse(self, table: Table, features: IndexArray) -> Any:
+        """Divide the columns of a sparse table, or of an array made sparse."""
+        if not (table.is_sparse or table.is_numeric_matrix):
+            raise ValueError(
+                "X was a sparse matrix in fit; it must be one now, or a numeric array."
+            )
+        values = sparse.csr_array(table.matrix())
+        if np.isnan(values.data).any():
+            raise ValueError(
+                "X holds NaN: there may be no missing values where X was a sparse "
+                "matrix in fit."
+            )
+        if len(features) < self.n_features_in or (np.diff(features) != 1).any():
+            values = values[:, features]
+        data = values.data / self.sparse_spreads[values.indices]
+        return sparse.csr_array(
+            (data.astype(np.float32), values.indices, values.indptr), values.shape
+        )
+
+    def take(self, features: IndexArray) -> "TableEncoder":
+        """Return the encoder of some features, in this order.
+
+        It still transforms whole tables, and features are positions in these.
+        """
+        if self.sparse_features is None:
+            own = {feature.feature: feature for feature in self.features}
+            return replace(self, features=tuple(own[int(j)] for j in features))
+        places = {int(j): place for place, j in enumerate(self.sparse_features)}
+        taken = np.array([places[int(j)] for j in features], dtype=np.intp)
+        return replace(
+            self,
+            sparse_features=self.sparse_features[taken],
+            sparse_spreads=self.sparse_spreads[taken],
+        )
+
+
+def _feature(
+    table: Table, j: int, column: Column, encoder: NumberEncoder | CategoryEncoder
+) -> FeatureEncoder:
+    """Return how a feature of a table is encoded."""
+    name = None if table.names is None else table.names[j]
+    return FeatureEncoder(j, name, _kind_of(column), encoder)
+
+
+def _is_category(column: Column) -> bool:
+    """Tell whether a column becomes indicators of levels."""
+    return column.kind == "category" and not column.is_empty
+
+
+def _learnt(
+    column: Column, weights: FloatArray | None, scaling: Scaling, max_categories: int
+) -> NumberEncoder | CategoryEncoder:
+    """Return the encoder of a column."""
+    if _is_category(column):
+        return CategoryEncoder.fit(column, weights, max_categories)
+    return NumberEncoder.fit(column, weights, scaling)
+
+
+def _empty_matrix(n_rows: int, n_columns: int) -> Float32Array:
+    """Return memory for an encoded table.
+
+    By columns, as they are written: by rows, wide tables took twice as long.
+    """
+    return np.empty((n_rows, n_columns), dtype=np.float32, order="F")
+
+
+def _check_max_categories(max_categories: int) -> None:
+    """Raise unless there may be a category at all."""
+    if max_categories < 1:
+        raise ValueError(f"max_categories must be an int >= 1, got {max_categories}.")
+
+
+def _kind_of(column: Column) -> str:
+    """Return the kind of a column, "empty" if every value is missing."""
+    return "empty" if column.is_empty else column.kind
+
+
+def _used_rows(
+    weights: FloatArray | None, n_rows: int
+) -> tuple[FloatArray | None, IndexArray | None]:
+    """Return the positive weights, and their rows unless these are all."""
+    if weights is None:
+        return None, None
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"weights must have shape ({n_rows},), got shape {weights.shape}."
+        )
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError(
+            "weights must be finite, not negative, and not all zero, got values from "
+            f"{weights.min()} to {weights.max()}."
+        )
+    rows = np.flatnonzero(weights)
+    if len(rows) == n_rows:
+        return weights, None
+    return weights[rows], rows
