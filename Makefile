@@ -52,7 +52,7 @@ lint: setup ## ruff: rules and formatting
 types: setup ## mypy --strict on src
 	$(BIN)/mypy
 
-format: setup ## let ruff mend and format the code
+format: setup ## let ruff fix and format the code
 	$(BIN)/ruff check --fix $(CODE)
 	$(BIN)/ruff format $(CODE)
 

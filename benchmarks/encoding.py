@@ -18,7 +18,7 @@ import stamp
 import torch
 
 from featuresieve import AutoNFSClassifier
-from featuresieve.problem import class_target, prepare, row_weights, wishes_from
+from featuresieve.problem import class_target, constraints_from, prepare, row_weights
 from featuresieve.tables import ColumnScaler, TableEncoder, read_table
 
 N_ROWS = 100_000
@@ -116,7 +116,7 @@ def share_of_a_fit() -> Iterator[dict[str, Any]]:
             table,
             class_target(y, n_rows),
             row_weights(None, None, None, n_rows),
-            wishes_from(free, table.names, table.n_features),
+            constraints_from(free, table.names, table.n_features),
             scaling="normal_scores",
             max_categories=32,
         )

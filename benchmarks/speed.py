@@ -137,7 +137,7 @@ def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
     """Return the trainer of `as_published` without a mask: what masking adds to."""
     from featuresieve.problem import Problem
     from featuresieve.search import Settings
-    from featuresieve.search._stacks import train_plain
+    from featuresieve.search._stacks import train_fixed_mask
 
     def fit(X: np.ndarray, y: np.ndarray) -> int:
         is_regression = name in REGRESSIONS
@@ -147,7 +147,7 @@ def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
         problem = Problem(X.astype(np.float32), targets, n_outputs, task)
         settings = Settings(n_epochs=150, batch_size=32, task_learning_rate=3e-4)
         schedule = settings.schedule(len(X), X.shape[1], 1)
-        train_plain(problem, settings, [np.arange(X.shape[1])], schedule, seed=0)
+        train_fixed_mask(problem, settings, [np.arange(X.shape[1])], schedule, seed=0)
         return X.shape[1]
 
     return fit

@@ -49,8 +49,8 @@ def mixed_table(n_rows=300, seed=0):
 
 def fit_mixed(**arguments):
     frame, labels = mixed_table()
-    wishes = {"n_features_to_select": 13, "never_keep": ["left out"]}
-    selector = quick(max_categories=10, **wishes, **arguments)
+    constraints = {"n_features_to_select": 13, "never_keep": ["left out"]}
+    selector = quick(max_categories=10, **constraints, **arguments)
     return selector.fit(frame, labels)
 
 

@@ -292,8 +292,8 @@ def assert_fitted_again(selector, case):
 
 def assert_permuted(selector, case):
     """Another order of rows and columns only puts the answer into that order."""
-    wishes = ("always_keep", "never_keep", "groups", "feature_costs")
-    if any(case.arguments[wish] for wish in wishes):
+    constraints = ("always_keep", "never_keep", "groups", "feature_costs")
+    if any(case.arguments[wish] for wish in constraints):
         return
     rng = np.random.default_rng(case.seed)
     rows, columns = rng.permutation(case.n_rows), rng.permutation(case.n_columns)

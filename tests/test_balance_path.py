@@ -11,16 +11,16 @@ from scipy import stats
 
 from featuresieve.engine import History
 from featuresieve.monitoring._monitor import FitMonitor
-from featuresieve.problem import Bounds, Gates, Problem
+from featuresieve.problem import CountLimits, Gates, Problem
 from featuresieve.search import Judgement, Settings, _balance_path
 from featuresieve.search._balance_path import _PATH_SHARE, BalanceSearch, fit_at_balance
 from featuresieve.search._candidates import Rule, Votes, candidate_rules
 from featuresieve.search._penalty_path import (
     PRICE_FACTORS,
     SINGLE_PRICE_FACTOR,
+    balance_at_price,
     path_balances,
     price_unit,
-    single_balance,
 )
 from featuresieve.search._refit import HeldOutLosses
 from featuresieve.search._splits import n_held_out_splits
@@ -81,13 +81,13 @@ def test_path_balances_of_a_constant_target_are_positive():
 
 
 def test_single_balance_is_its_price_times_the_columns():
-    found = single_balance(make_problem(1000, 10), Settings())
+    found = balance_at_price(make_problem(1000, 10), Settings())
     assert found == pytest.approx(10 * 0.032 * SINGLE_PRICE_FACTOR)
 
 
 def test_single_balance_is_at_most_a_48th_of_the_null_loss_a_column():
     problem = make_problem(16, 10)
-    found = single_balance(problem, Settings())
+    found = balance_at_price(problem, Settings())
     assert found == pytest.approx(10 * problem.null_loss() / 48)
 
 
@@ -211,7 +211,7 @@ QUICK = Settings(
 
 
 def test_fit_at_balance_keeps_the_columns_that_matter():
-    result = fit_at_balance(make_problem(200, 6), QUICK, 1.0, Bounds(), seed=0)
+    result = fit_at_balance(make_problem(200, 6), QUICK, 1.0, CountLimits(), seed=0)
     assert np.flatnonzero(result.support).tolist() == [0, 1]
     assert not result.is_collapsed
     assert result.balances.tolist() == [1.0]
@@ -219,7 +219,7 @@ def test_fit_at_balance_keeps_the_columns_that_matter():
 
 @pytest.mark.parametrize("least", [1, 3])
 def test_fit_at_balance_keeps_the_least_count_when_the_price_closes_every_gate(least):
-    bounds = Bounds(least=least)
+    bounds = CountLimits(least=least)
     result = fit_at_balance(make_problem(100, 6), QUICK, 1e4, bounds, seed=0)
     assert result.is_collapsed
     assert result.support.sum() == least
@@ -227,7 +227,7 @@ def test_fit_at_balance_keeps_the_least_count_when_the_price_closes_every_gate(l
 
 
 @pytest.mark.parametrize(
-    ("bounds", "n_kept"), [(Bounds(most=1), 1), (Bounds(exactly=4), 4)]
+    ("bounds", "n_kept"), [(CountLimits(most=1), 1), (CountLimits(exactly=4), 4)]
 )
 def test_fit_at_balance_keeps_to_the_bounds_by_rank(bounds, n_kept):
     result = fit_at_balance(make_problem(200, 6), QUICK, 1.0, bounds, seed=0)
@@ -237,14 +237,21 @@ def test_fit_at_balance_keeps_to_the_bounds_by_rank(bounds, n_kept):
 
 def test_fit_at_balance_says_when_a_deadline_cut_it_short():
     result = fit_at_balance(
-        make_problem(200, 6), QUICK, 1.0, Bounds(), seed=0, deadline=time.monotonic()
+        make_problem(200, 6),
+        QUICK,
+        1.0,
+        CountLimits(),
+        seed=0,
+        deadline=time.monotonic(),
     )
     assert result.is_cut_short
 
 
 @pytest.fixture(scope="module")
 def search():
-    return BalanceSearch(make_problem(200, 6), QUICK, Bounds(), tolerance=0.01, seed=0)
+    return BalanceSearch(
+        make_problem(200, 6), QUICK, CountLimits(), tolerance=0.01, seed=0
+    )
 
 
 @pytest.fixture(scope="module")
@@ -271,14 +278,16 @@ def test_search_has_a_vote_of_every_member_at_every_balance(search, result):
 
 
 def test_search_is_decided_by_its_seed(search, result):
-    again = BalanceSearch(search.problem, QUICK, Bounds(), tolerance=0.01, seed=0).run()
+    again = BalanceSearch(
+        search.problem, QUICK, CountLimits(), tolerance=0.01, seed=0
+    ).run()
     np.testing.assert_array_equal(again.votes.logits, result.votes.logits)
     assert again.path == result.path
 
 
 def test_search_of_an_exact_size_takes_the_best_ranked_without_refits(search):
     exactly = BalanceSearch(
-        search.problem, QUICK, Bounds(exactly=3), tolerance=0.01, seed=0
+        search.problem, QUICK, CountLimits(exactly=3), tolerance=0.01, seed=0
     ).run()
     kept = set(np.flatnonzero(exactly.support))
     assert kept == set(exactly.votes.ranked()[:3])
@@ -289,14 +298,16 @@ def test_search_says_when_the_target_has_nothing_to_do_with_the_columns():
     problem = make_problem(200, 6)
     noise = np.random.default_rng(1).standard_normal((200, 1)).astype(np.float32)
     unrelated = Problem(problem.features, noise, 1, "values")
-    result = BalanceSearch(unrelated, QUICK, Bounds(), tolerance=0.01, seed=0).run()
+    result = BalanceSearch(
+        unrelated, QUICK, CountLimits(), tolerance=0.01, seed=0
+    ).run()
     assert result.is_uninformative
     assert result.support.sum() == 1
 
 
 def test_path_of_an_unrelated_target_marks_only_the_set_that_is_kept():
     search = BalanceSearch(
-        make_problem(200, 6), QUICK, Bounds(), tolerance=0.01, seed=0
+        make_problem(200, 6), QUICK, CountLimits(), tolerance=0.01, seed=0
     )
 
     def losses_above_those_of_a_constant(_, rules):
@@ -320,7 +331,7 @@ def test_a_gain_that_may_be_chance_is_doubtful_and_a_smaller_one_is_not_believed
 ):
     # Of 20 rows: a t test at one in twenty asks for 1.73 standard errors.
     search = BalanceSearch(
-        make_problem(200, 6), QUICK, Bounds(), tolerance=0.01, seed=0
+        make_problem(200, 6), QUICK, CountLimits(), tolerance=0.01, seed=0
     )
     losses = np.tile([4.0, 2.0], 10)
     gain = n_errors * stats.sem(losses)
@@ -347,9 +358,11 @@ def test_an_unrelated_target_gets_the_least_count_when_majorities_are_candidates
     kept = np.zeros((2, 3, 8), dtype=bool)
     kept[0, :, :most_kept] = kept[1, :, :1] = True
     votes = Votes(kept, np.where(kept, 1.0, -1.0).astype(np.float32))
-    rules = candidate_rules(votes, Gates.plain(8), Bounds(), is_returned_as_judged=True)
+    rules = candidate_rules(
+        votes, Gates.plain(8), CountLimits(), is_returned_as_judged=True
+    )
     search = BalanceSearch(
-        make_problem(20, 8), Settings(), Bounds(), tolerance=0.01, seed=0
+        make_problem(20, 8), Settings(), CountLimits(), tolerance=0.01, seed=0
     )
     search._null_losses = lambda: np.ones(20)
     losses = HeldOutLosses(np.full((len(rules), 20), 2.0), np.ones(len(rules)))
@@ -366,7 +379,7 @@ def test_a_set_that_does_not_count_does_not_make_a_target_related(must_gain):
     rules = [Rule("top", 0, 1), Rule("top", 0, 8, must_gain=must_gain)]
     rows = np.array([np.tile([0.5, 1.5], 10), np.full(20, 0.99)])
     search = BalanceSearch(
-        make_problem(20, 8), Settings(), Bounds(), tolerance=0.01, seed=0
+        make_problem(20, 8), Settings(), CountLimits(), tolerance=0.01, seed=0
     )
     search._null_losses = lambda: np.ones(20)
     losses = HeldOutLosses(rows, np.ones(2))
@@ -399,7 +412,7 @@ def test_a_gain_is_judged_by_the_rows_it_is_made_on(n_positive, is_doubtful):
     n_rows = 200
     target = (np.arange(n_rows) < n_positive).astype(np.int64)
     problem = Problem(make_problem(n_rows, 8).features, target, 2, "classes")
-    search = BalanceSearch(problem, Settings(), Bounds(), tolerance=0.01, seed=0)
+    search = BalanceSearch(problem, Settings(), CountLimits(), tolerance=0.01, seed=0)
     losses = np.tile([4.0, 2.0], n_rows // 2)
     search._null_losses = lambda: np.full(n_rows, 3.0)
     rows = np.array([losses - 1.9 * stats.sem(losses)])
@@ -419,7 +432,7 @@ def test_so_few_rows_that_all_may_gain_by_chance_are_hardly_a_judgement(
 
 def test_search_says_when_a_deadline_cut_its_refits_short():
     search = BalanceSearch(
-        make_problem(200, 6), QUICK, Bounds(), tolerance=0.01, seed=0
+        make_problem(200, 6), QUICK, CountLimits(), tolerance=0.01, seed=0
     )
     search._deadline = lambda share: None if share == _PATH_SHARE else time.monotonic()
     assert search.run().is_cut_short
@@ -440,7 +453,7 @@ def test_search_of_a_wide_table_is_small_if_its_time_is_over(
     search = BalanceSearch(
         make_problem(20, n_columns),
         QUICK,
-        Bounds(),
+        CountLimits(),
         tolerance=0.01,
         seed=0,
         max_time=max_time,
@@ -458,6 +471,6 @@ def test_search_that_was_cut_short_leaves_large_candidates_out(monkeypatch):
     problem = make_problem(200, 6)
     for max_time in (1e-6, 1e6):
         BalanceSearch(
-            *(problem, QUICK, Bounds()), tolerance=0.01, seed=0, max_time=max_time
+            *(problem, QUICK, CountLimits()), tolerance=0.01, seed=0, max_time=max_time
         ).run()
     assert len(asked) == 1

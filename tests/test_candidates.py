@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from featuresieve.problem import Bounds, Gates
+from featuresieve.problem import CountLimits, Gates
 from featuresieve.search import _candidates
 from featuresieve.search._candidates import Rule, Votes, candidate_rules, small_enough
 
@@ -21,7 +21,7 @@ def list_rules(votes, is_returned_as_judged, least, most):
     return candidate_rules(
         votes,
         Gates.plain(votes.kept.shape[-1]),
-        Bounds(least, most),
+        CountLimits(least, most),
         is_returned_as_judged=is_returned_as_judged,
     )
 

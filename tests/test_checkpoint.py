@@ -21,7 +21,7 @@ from featuresieve import (
     CheckpointWarning,
     TrainingDivergedError,
 )
-from featuresieve.engine._course import Stopwatch
+from featuresieve.engine._course import StepBudget
 from featuresieve.monitoring import _checkpoint
 from featuresieve.monitoring._checkpoint import Checkpoint
 from interrupted_fits import (
@@ -271,13 +271,13 @@ def test_files_are_written_rarely_by_default(path, monkeypatch):
 
 
 def test_stopwatch_of_a_resumed_run_measures_its_own_steps():
-    stopwatch = Stopwatch(time.monotonic() - 1.0, first_step=10)
+    stopwatch = StepBudget(time.monotonic() - 1.0, first_step=10)
     asked = {n: stopwatch.affordable_steps(n, lambda: None) for n in range(11, 50)}
     assert {n: told for n, told in asked.items() if told is not None} == {34: 34}
 
 
 def test_stopwatch_leaves_a_run_alone_that_was_measured_before():
-    stopwatch = Stopwatch(time.monotonic() - 1.0, first_step=24)
+    stopwatch = StepBudget(time.monotonic() - 1.0, first_step=24)
     asked = [stopwatch.affordable_steps(n, lambda: None) for n in range(25, 80)]
     assert set(asked) == {None}
 

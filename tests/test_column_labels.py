@@ -31,8 +31,8 @@ def case(request):
     frame = pd.DataFrame(rng.standard_normal((60, 4)))
     y = frame[0] + frame[2] > 0
     frame.columns = LABELS[request.param]
-    wishes = {"always_keep": [0, 2], "n_features_to_select": 2}
-    return frame, y, AutoNFSClassifier(0.01, n_epochs=3, random_state=0, **wishes)
+    constraints = {"always_keep": [0, 2], "n_features_to_select": 2}
+    return frame, y, AutoNFSClassifier(0.01, n_epochs=3, random_state=0, **constraints)
 
 
 @pytest.fixture(scope="module")
@@ -127,8 +127,8 @@ def test_dates_as_names_are_moments_after_loading(tmp_path):
 
 def kept_and_put_back(X, **arguments):
     """Return a selector of the first column, and all columns it puts back."""
-    wishes = {"always_keep": [0], "n_features_to_select": 1}
-    selector = AutoNFSClassifier(0.01, n_epochs=3, **wishes, **arguments)
+    constraints = {"always_keep": [0], "n_features_to_select": 1}
+    selector = AutoNFSClassifier(0.01, n_epochs=3, **constraints, **arguments)
     selector.fit(X, np.arange(12) % 2)
     return selector, selector.inverse_transform(selector.transform(X))
 

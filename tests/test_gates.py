@@ -12,7 +12,7 @@ from featuresieve.engine import (
     SparseRows,
     StackTrainer,
 )
-from featuresieve.engine._losses import LabelLoss
+from featuresieve.engine._losses import MultilabelLoss
 from featuresieve.engine._trainer import StepSettings, TrainingData
 from featuresieve.problem import Gates
 from small_stacks import CPU, build_networks, loss_for, make_rows
@@ -30,7 +30,7 @@ GATES = Gates(
 def tensors():
     return GateTensors(
         GATES.gate_of_column,
-        GATES.n_features_in_all,
+        GATES.n_features_total,
         GATES.costs,
         GATES.is_forced,
         dtype=torch.float64,
@@ -41,13 +41,13 @@ def tensors():
 def test_plain_gates_are_one_column_each():
     gates = Gates.plain(3)
     assert gates.is_plain
-    assert len(gates) == gates.n_features_in_all == 3
+    assert len(gates) == gates.n_features_total == 3
     assert gates.columns_of(np.array([2, 0])).tolist() == [0, 2]
 
 
 def test_gates_know_their_columns_and_features():
     assert not GATES.is_plain
-    assert GATES.n_features_in_all == 7
+    assert GATES.n_features_total == 7
     assert GATES.columns_of(np.array([0, 2])).tolist() == [0, 1, 3, 4, 5]
     assert GATES.count(np.array([0, 3])) == 5
 
@@ -167,6 +167,6 @@ def test_label_loss_is_torchs_binary_cross_entropy():
         outputs, targets.expand_as(outputs), reduction="none"
     ).mean(dim=-1)
     (slope,) = torch.autograd.grad(expected.sum(), outputs)
-    losses, gradient = LabelLoss().losses_and_gradient(outputs.detach(), targets)
+    losses, gradient = MultilabelLoss().losses_and_gradient(outputs.detach(), targets)
     np.testing.assert_allclose(losses, expected.detach(), atol=1e-12)
     np.testing.assert_allclose(gradient, slope, atol=1e-12)

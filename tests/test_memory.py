@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from featuresieve import AutoNFSClassifier, FeatureSieveError, OutOfDeviceMemoryError
-from featuresieve.engine import StackedMLP, memory_advice
+from featuresieve.engine import StackedMLP, explain_out_of_memory
 from made_tables import class_table
 
 CPU, CUDA = torch.device("cpu"), torch.device("cuda")
@@ -25,7 +25,7 @@ ERRORS = [
 
 @pytest.mark.parametrize("error", ERRORS, ids=str)
 def test_every_kind_of_error_becomes_one_with_advice(error):
-    with pytest.raises(OutOfDeviceMemoryError) as caught, memory_advice(CUDA):
+    with pytest.raises(OutOfDeviceMemoryError) as caught, explain_out_of_memory(CUDA):
         raise error
     message = str(caught.value)
     assert str(error)[:30] in message
@@ -37,13 +37,13 @@ def test_every_kind_of_error_becomes_one_with_advice(error):
 
 
 def test_cpu_is_not_advised_to_use_the_cpu():
-    with pytest.raises(OutOfDeviceMemoryError) as caught, memory_advice(CPU):
+    with pytest.raises(OutOfDeviceMemoryError) as caught, explain_out_of_memory(CPU):
         raise MemoryError
     assert 'device="cpu"' not in str(caught.value)
 
 
 def test_other_errors_pass():
-    with pytest.raises(RuntimeError, match="shapes"), memory_advice(CPU):
+    with pytest.raises(RuntimeError, match="shapes"), explain_out_of_memory(CPU):
         raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 
 

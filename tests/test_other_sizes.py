@@ -91,10 +91,14 @@ def test_path_of_another_size_has_its_row_without_a_loss(fitted):
 
 def test_groups_and_features_always_kept_are_respected():
     X, y = class_table()
-    wishes = {"groups": [["c0", "c7"]], "always_keep": ["c5"], "never_keep": ["c1"]}
-    selector = AutoNFSClassifier(**QUICK, **wishes).fit(X, y)
+    constraints = {
+        "groups": [["c0", "c7"]],
+        "always_keep": ["c5"],
+        "never_keep": ["c1"],
+    }
+    selector = AutoNFSClassifier(**QUICK, **constraints).fit(X, y)
     for size in (1, 2, 3, 7):
-        expected = AutoNFSClassifier(**QUICK, **wishes, n_features_to_select=size)
+        expected = AutoNFSClassifier(**QUICK, **constraints, n_features_to_select=size)
         expected.fit(X, y)
         found = selector.with_size(size)
         np.testing.assert_array_equal(found.support_, expected.support_)

@@ -51,7 +51,7 @@ def tables(draw):
 
 
 @st.composite
-def wishes(draw, names):
+def constraints(draw, names):
     """Draw groups, forced and forbidden features that do not contradict."""
     order = draw(st.permutations(names))
     n_kept = draw(st.integers(0, len(names) - 1))
@@ -75,7 +75,7 @@ def fit(frame, y, is_classes, **arguments):
 def test_wishes_hold_on_any_table(data):
     frame, y, is_classes = data.draw(tables())
     assume(len(np.unique(y)) > 1)
-    wanted = data.draw(wishes(list(frame.columns)))
+    wanted = data.draw(constraints(list(frame.columns)))
     selector = fit(frame, y, is_classes, **wanted)
     kept = set(selector.get_feature_names_out())
     assert 1 <= len(kept) <= frame.shape[1]

@@ -48,8 +48,8 @@ def test_importances_are_shares_in_the_full_order(fitted):
 
 def test_importances_of_what_the_user_decided_are_the_ends_of_the_scale():
     X, y = class_table()
-    wishes = {"always_keep": ["c6"], "never_keep": ["c0"]}
-    selector = AutoNFSClassifier(0.01, **QUICK, **wishes).fit(X, y)
+    constraints = {"always_keep": ["c6"], "never_keep": ["c0"]}
+    selector = AutoNFSClassifier(0.01, **QUICK, **constraints).fit(X, y)
     assert selector.feature_importances_[6] == selector.feature_importances_.max()
     assert selector.feature_importances_[0] == 0.0
 

@@ -10,8 +10,8 @@ from torch.utils._pytree import tree_leaves
 from featuresieve.engine import (
     ModuleStack,
     StackTrainer,
-    own_surroundings,
     stack_outputs,
+    torch_defaults,
 )
 from featuresieve.engine._trainer import StepSettings
 from small_stacks import (
@@ -310,19 +310,19 @@ def read_settings():
 
 
 def test_training_runs_on_own_surroundings_and_restores_the_callers(unusual_settings):
-    with own_surroundings():
+    with torch_defaults():
         assert read_settings() == (1, torch.float32, torch.device("cpu"))
     assert read_settings() == unusual_settings
 
 
 def test_training_restores_the_callers_settings_after_an_exception(unusual_settings):
-    with pytest.raises(ZeroDivisionError), own_surroundings():
+    with pytest.raises(ZeroDivisionError), torch_defaults():
         raise ZeroDivisionError
     assert read_settings() == unusual_settings
 
 
 def test_training_works_inside_inference_mode_and_leaves_it_on():
     with torch.inference_mode():
-        with own_surroundings():
+        with torch_defaults():
             assert not torch.is_inference_mode_enabled()
         assert torch.is_inference_mode_enabled()

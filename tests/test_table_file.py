@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pyarrow import feather, ipc, parquet
 
 from featuresieve.files import (
-    Drafts,
+    AtomicFiles,
     TableFileError,
     read_file,
     write_columns,
@@ -226,7 +226,7 @@ def test_compressed_text_is_read_whatever_its_name(put, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_compressed_text_is_written(put, tmp_path, kind):
     out = tmp_path / f"out.csv.{kind}"
-    with read_file(str(put("a,b,c\n1,x,2\n"))) as file, Drafts() as drafts:
+    with read_file(str(put("a,b,c\n1,x,2\n"))) as file, AtomicFiles() as drafts:
         write_columns(file, [1, 2], str(out), drafts)
     assert columns_of(out) == {"b": ["x"], "c": [2]}
 
@@ -243,9 +243,9 @@ TYPED = pa.table(
 @pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrow"])
 def test_typed_files_keep_their_types_through_reading_and_writing(tmp_path, name):
     first, second = tmp_path / f"1{name}", tmp_path / f"2{name}"
-    with Drafts() as drafts:
+    with AtomicFiles() as drafts:
         write_table(TYPED, str(first), drafts)
-    with read_file(str(first)) as file, Drafts() as drafts:
+    with read_file(str(first)) as file, AtomicFiles() as drafts:
         assert file.table.equals(TYPED)
         write_columns(file, [1, 2], str(second), drafts)
     assert read(second).table.equals(TYPED.select([1, 2]))
@@ -276,7 +276,7 @@ def test_copy_keeps_text_quotes_order_and_line_ends(put, tmp_path):
     out = tmp_path / "out.csv"
     with (
         read_file(str(put(text, encoding="cp1252")), delimiter=";") as file,
-        Drafts() as drafts,
+        AtomicFiles() as drafts,
     ):
         write_columns(file, [0, 1, 3], str(out), drafts)
     expected = 'a;"b ""x""";d\r\n01,50;"1;2";"y"\r\n-;"line\r\nbreak";\'z\'\r\n'
@@ -287,16 +287,16 @@ def test_copy_with_another_delimiter_puts_quotes_where_needed(put, tmp_path):
     out = tmp_path / "out.csv"
     with (
         read_file(str(put('a\tb\tc\nx, y\t"q ""r"""\t007\n', "t.tsv"))) as file,
-        Drafts() as drafts,
+        AtomicFiles() as drafts,
     ):
         write_columns(file, [0, 1, 2], str(out), drafts)
     assert out.read_text() == 'a,b,c\n"x, y","q ""r""",007\n'
 
 
 def test_text_becomes_parquet_and_back(put, tmp_path):
-    with read_file(str(put("a,b\n1,x\n2,y\n"))) as file, Drafts() as drafts:
+    with read_file(str(put("a,b\n1,x\n2,y\n"))) as file, AtomicFiles() as drafts:
         write_columns(file, [0, 1], str(tmp_path / "o.parquet"), drafts)
-    with read_file(str(tmp_path / "o.parquet")) as file, Drafts() as drafts:
+    with read_file(str(tmp_path / "o.parquet")) as file, AtomicFiles() as drafts:
         write_columns(file, [0, 1], str(tmp_path / "o.tsv"), drafts)
     assert columns_of(tmp_path / "o.tsv") == {"a": [1, 2], "b": ["x", "y"]}
 
@@ -304,7 +304,7 @@ def test_text_becomes_parquet_and_back(put, tmp_path):
 def test_drafts_leave_nothing_after_an_error(tmp_path):
     old = tmp_path / "old.txt"
     old.write_text("before")
-    with pytest.raises(KeyboardInterrupt), Drafts() as drafts:
+    with pytest.raises(KeyboardInterrupt), AtomicFiles() as drafts:
         with drafts.open(str(old)) as file:
             file.write(b"half")
         with drafts.open(str(tmp_path / "new.txt")) as file:
@@ -319,7 +319,7 @@ def test_drafts_keep_the_mode_and_follow_links(tmp_path):
     old.write_text("before")
     old.chmod(0o640)
     link.symlink_to(old)
-    with Drafts() as drafts, drafts.open(str(link)) as file:
+    with AtomicFiles() as drafts, drafts.open(str(link)) as file:
         file.write(b"after")
     assert old.read_text() == "after"
     assert old.stat().st_mode & 0o777 == 0o640
@@ -327,7 +327,7 @@ def test_drafts_keep_the_mode_and_follow_links(tmp_path):
 
 
 def test_devices_are_written_and_stay_devices():
-    with Drafts() as drafts, drafts.open("/dev/null") as file:
+    with AtomicFiles() as drafts, drafts.open("/dev/null") as file:
         file.write(b"x")
         assert drafts._renamings == []
 

@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from featuresieve.files import (
-    Drafts,
+    AtomicFiles,
     TableFileError,
     find_column,
     read_file,
@@ -32,7 +32,7 @@ def columns_of(path, **arguments):
 
 
 def copy_of(path, places, out, **arguments):
-    with read_file(path, **arguments) as file, Drafts() as drafts:
+    with read_file(path, **arguments) as file, AtomicFiles() as drafts:
         write_columns(file, places, str(out), drafts)
     return out.read_text()
 

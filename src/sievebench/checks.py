@@ -34,7 +34,7 @@ def check_number(
     name : str
     value : Any
     above, below : float or None
-        Bounds that are not themselves allowed.
+        CountLimits that are not themselves allowed.
     low : float or None
         Lower bound that is itself allowed.
 

@@ -11,7 +11,7 @@ Cell = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Former:
+class EarlierResults:
     """What was found in an earlier experiment.
 
     Attributes

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from featuresieve.files import Drafts, read_file, write_table
+from featuresieve.files import AtomicFiles, read_file, write_table
 from sievebench.compare import CompareError, read_table
 from sievebench.compare._encoding import TableEncoder
 from sievebench.compare._table import table_of
@@ -266,7 +266,7 @@ def test_what_cannot_be_read_so_is_told(strange, words, message):
 @pytest.mark.parametrize("kind", ["zip", "zst"])
 def test_archives_are_read(tmp_path, frame, kind):
     path = tmp_path / f"table.csv.{kind}"
-    with Drafts() as drafts:
+    with AtomicFiles() as drafts:
         write_table(pa.Table.from_pandas(frame), str(path), drafts)
     assert list(read_table(path, "target").features) == list(frame)[:-1]
 

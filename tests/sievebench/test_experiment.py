@@ -18,7 +18,7 @@ from sievebench.experiment import (
     read_experiment,
 )
 from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
-from sievebench.reuse import Former
+from sievebench.reuse import EarlierResults
 from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
@@ -201,7 +201,7 @@ def test_every_experiment_names_what_exists(path):
         "stream": experiment.stream,
         "n_seeds": experiment.budget.n_seeds,
     }
-    former = Former(
+    former = EarlierResults(
         known,
         {key: {} for key in known},
         dict.fromkeys(places, ({},)),

@@ -11,8 +11,8 @@ import pyarrow as pa
 import featuresieve
 from featuresieve.cli._options import ApplyOptions
 from featuresieve.files import (
-    Drafts,
-    Meaning,
+    AtomicFiles,
+    ColumnHint,
     TableFile,
     TableFileError,
     check_table_output,
@@ -56,7 +56,7 @@ def apply(options: ApplyOptions) -> list[str]:
             delimiter=options.delimiter,
             skip=options.skip,
         ) as file,
-        Drafts() as drafts,
+        AtomicFiles() as drafts,
     ):
         present = file.table.column_names
         for name in kept:
@@ -132,13 +132,13 @@ def _predictions(
     return pa.table(result)
 
 
-def _meanings(selector: Any) -> dict[str, Meaning]:
+def _meanings(selector: Any) -> dict[str, ColumnHint]:
     """Return how the kept columns were read when they were selected.
 
     Other rows alone may look different: codes without a leading zero like numbers,
     numbers with a word among them like text. And --type may have decided otherwise.
     """
-    meanings: dict[str, Meaning] = {}
+    meanings: dict[str, ColumnHint] = {}
     for feature in selector._encoder.features:
         name = str(feature.name)
         match feature.kind:

@@ -109,7 +109,7 @@ def _failed(message: str, status: int, words: list[str]) -> int:
 
 
 def _status(error: BaseException) -> int:
-    """Return 2 for what the user can mend, 1 for what failed on the way."""
+    """Return 2 for what the user can fix, 1 for what failed on the way."""
     return 2 if isinstance(error, ValueError | ImportError | OSError) else 1
 
 
@@ -168,7 +168,7 @@ def _select(options: SelectOptions) -> int:
     with interrupts_delayed():
         from featuresieve.cli._constraints import known_arguments
         from featuresieve.cli._facts import facts
-        from featuresieve.files import Drafts, read_file, read_inputs
+        from featuresieve.files import AtomicFiles, read_file, read_inputs
 
     check_options(options)
     _check_outputs(options)
@@ -211,7 +211,7 @@ def _select(options: SelectOptions) -> int:
         if not is_silent:
             blank = "" if options.quiet else "\n"
             print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
-        with Drafts() as drafts:
+        with AtomicFiles() as drafts:
             _write(outcome, file, options, drafts)
     for name in (options.out, options.json, options.save, options.plot):
         if name not in (None, "-") and not is_silent:

@@ -105,7 +105,7 @@ class ApplyOptions:
 
 
 def check_options(options: SelectOptions) -> None:
-    """Refuse options that contradict each other, which no file can mend.
+    """Refuse options that contradict each other, which no file can fix.
 
     Parameters
     ----------

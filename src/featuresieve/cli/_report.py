@@ -9,7 +9,7 @@ from typing import Any
 from featuresieve import __version__
 from featuresieve.cli._options import SelectOptions
 from featuresieve.cli._scoring import LEAST_ROWS
-from featuresieve.cli._select import Outcome
+from featuresieve.cli._select import SelectResult
 from featuresieve.files import TableFile
 from featuresieve.process import printable
 
@@ -18,12 +18,12 @@ _SCHEMA_VERSION = 1
 _LONGEST_NAME = 48
 
 
-def screen_text(outcome: Outcome, options: SelectOptions) -> str:
+def screen_text(outcome: SelectResult, options: SelectOptions) -> str:
     """Return the selection as lines of text.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : SelectResult
         The finished selection.
     options : SelectOptions
         With `verbose`, the columns left out are listed too.
@@ -49,7 +49,7 @@ def screen_text(outcome: Outcome, options: SelectOptions) -> str:
     return "\n".join(lines)
 
 
-def _columns(outcome: Outcome, is_all: bool) -> list[str]:
+def _columns(outcome: SelectResult, is_all: bool) -> list[str]:
     """Return the kept columns, best ranked first."""
     rows = _ranked(outcome)
     shown = [row for row in rows if is_all or row["kept"]]
@@ -64,7 +64,7 @@ def _columns(outcome: Outcome, is_all: bool) -> list[str]:
     return lines
 
 
-def _ranked(outcome: Outcome) -> list[dict[str, Any]]:
+def _ranked(outcome: SelectResult) -> list[dict[str, Any]]:
     """Return what is known of each column, best ranked first."""
     selector = outcome.selector
     names = outcome.inputs.features.column_names
@@ -79,7 +79,7 @@ def _ranked(outcome: Outcome) -> list[dict[str, Any]]:
     ]
 
 
-def _score_lines(outcome: Outcome) -> list[str]:
+def _score_lines(outcome: SelectResult) -> list[str]:
     """Return the scores, or why there are none."""
     score, selector = outcome.score, outcome.selector
     if score is None:
@@ -122,12 +122,12 @@ def _short(name: str) -> str:
     return plain if len(plain) <= _LONGEST_NAME else f"{plain[: _LONGEST_NAME - 1]}…"
 
 
-def json_text(outcome: Outcome, file: TableFile, options: SelectOptions) -> str:
+def json_text(outcome: SelectResult, file: TableFile, options: SelectOptions) -> str:
     """Return the selection as JSON; docs/command.md describes its fields.
 
     Parameters
     ----------
-    outcome : Outcome
+    outcome : SelectResult
         The finished selection.
     file : TableFile
         The user's table.

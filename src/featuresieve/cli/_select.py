@@ -33,7 +33,7 @@ _OPTION_OF = {
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SelectResult:
     """A finished selection.
 
     Attributes
@@ -69,7 +69,7 @@ def select(
     known: Mapping[str, Any],
     options: SelectOptions,
     say: Callable[[str], None],
-) -> Outcome:
+) -> SelectResult:
     """Select columns, and score all and the kept ones on rows set apart.
 
     Parameters
@@ -85,7 +85,7 @@ def select(
 
     Returns
     -------
-    Outcome
+    SelectResult
 
     Raises
     ------
@@ -119,7 +119,7 @@ def select(
     )
     said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
     sentences = tuple(_in_words_of_options(warning) for warning in said)
-    return Outcome(inputs, selector, sentences, scored, len(train), seconds)
+    return SelectResult(inputs, selector, sentences, scored, len(train), seconds)
 
 
 def _selector(

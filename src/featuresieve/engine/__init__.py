@@ -23,7 +23,7 @@ from featuresieve.engine._losses import (
     SelectionPenalty,
 )
 from featuresieve.engine._masking_network import MASK_INITS, MaskingNetwork, MaskInit
-from featuresieve.engine._memory import memory_advice
+from featuresieve.engine._memory import explain_out_of_memory
 from featuresieve.engine._module_network import ModuleFactory, ModuleStack
 from featuresieve.engine._predictor import Predictor
 from featuresieve.engine._schedule import Schedule
@@ -40,7 +40,7 @@ from featuresieve.engine._state import (
     with_prefix,
     without_prefix,
 )
-from featuresieve.engine._surroundings import own_surroundings
+from featuresieve.engine._surroundings import torch_defaults
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._trainer import StackTrainer, TaskStack, stack_outputs
 from featuresieve.engine._training_data import StepSettings, TrainingData
@@ -74,13 +74,13 @@ __all__ = [
     "TaskStack",
     "TrainingData",
     "array_of",
-    "memory_advice",
+    "explain_out_of_memory",
     "number_array",
     "number_of",
-    "own_surroundings",
     "resolve_device",
     "stack_outputs",
     "threshold_mask",
+    "torch_defaults",
     "vote_mask",
     "with_prefix",
     "without_prefix",

@@ -32,7 +32,7 @@ class Course:
         return self._temperatures[step - first], self._scales[step - first]
 
 
-class Stopwatch:
+class StepBudget:
     """Tell how many steps fit before a deadline.
 
     Once the speed is known, and again if the run goes on for more than a moment after

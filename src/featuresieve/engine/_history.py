@@ -46,7 +46,7 @@ class History:
                 state[name] = np.stack(rows).reshape(n_records, -1)
         return state
 
-    def load_state_(self, state: State, n_members: int, is_masked: bool) -> None:
+    def load_state_dict(self, state: State, n_members: int, is_masked: bool) -> None:
         """Become what `state` was taken from."""
         steps = array_of(state, "step", np.int64, (None,))
         n_records = len(steps)

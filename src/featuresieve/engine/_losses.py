@@ -66,7 +66,7 @@ def _entropy_and_gradient(
     return losses, gradient.scatter_add_(class_axis, codes, minus_one)
 
 
-class LabelLoss:
+class MultilabelLoss:
     """Binary cross-entropy in nats, averaged over the labels of a row.
 
     For multilabel targets: one output a label, zero or one in the target.
@@ -106,7 +106,7 @@ class SquaredErrorLoss:
 # The loss of each kind of task.
 LOSSES: dict[str, TaskLoss] = {
     "classes": CrossEntropyLoss(),
-    "labels": LabelLoss(),
+    "labels": MultilabelLoss(),
     "values": SquaredErrorLoss(),
 }
 

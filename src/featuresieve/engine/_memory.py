@@ -13,7 +13,7 @@ _SIGNS = ("can't allocate memory", "out of memory", "ALLOC_FAILED")
 
 
 @contextmanager
-def memory_advice(device: torch.device) -> Iterator[None]:
+def explain_out_of_memory(device: torch.device) -> Iterator[None]:
     """Turn every kind of running out of memory into one error that says what to do."""
     try:
         yield

@@ -9,11 +9,11 @@ from torch import Tensor
 from featuresieve.engine._gumbel_sigmoid import NoiseKind, draw_noise_
 from featuresieve.engine._state import State, array_of
 
-# Bounds the block that is drawn at once, in numbers.
+# CountLimits the block that is drawn at once, in numbers.
 _BLOCK = 1 << 16
 
 
-class BlockNoise:
+class NoiseBuffer:
     """Hand out the noise of one step after another.
 
     Parameters
@@ -52,7 +52,7 @@ class BlockNoise:
             "generator": self._generator.get_state().numpy(),
         }
 
-    def load_state_(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Go on as the source that `state` was taken from would."""
         dtype = self._like.new_empty(0).cpu().numpy().dtype
         rest = array_of(state, "rest", dtype, (None, self._like.numel()))

@@ -13,7 +13,7 @@ import torch
 from scipy.sparse import issparse
 
 from featuresieve.engine._module_network import ModuleFactory, ModuleStack
-from featuresieve.engine._surroundings import own_surroundings
+from featuresieve.engine._surroundings import torch_defaults
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._trainer import TaskStack
 
@@ -85,7 +85,7 @@ class Predictor:
         if issparse(features):
             features = features.toarray()
         rows = torch.from_numpy(features)
-        with own_surroundings(), torch.no_grad():
+        with torch_defaults(), torch.no_grad():
             with torch.random.fork_rng(devices=[]):
                 module = task_network(features.shape[1], self.n_outputs)
             module.load_state_dict({k: torch.tensor(v) for k, v in state.items()})

@@ -21,7 +21,7 @@ class Resumable(Protocol):
     def state(self) -> State:
         """Return all that its future depends on, arrays with two axes at most."""
 
-    def load_state_(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Become what `state` was taken from; a ValueError if that does not fit."""
 
 

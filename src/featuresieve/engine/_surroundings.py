@@ -18,7 +18,7 @@ _PRODUCTS = (_backends.cuda.matmul, _backends.mkldnn.matmul)
 
 
 @contextmanager
-def own_surroundings() -> Iterator[None]:
+def torch_defaults() -> Iterator[None]:
     """Shield training from the caller's torch settings, and them from training.
 
     One intra-op thread (tensors of a stack are so small that more slow it down),

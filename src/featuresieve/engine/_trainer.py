@@ -10,13 +10,13 @@ import torch
 from torch import Tensor
 
 from featuresieve.engine._adam import StackAdam
-from featuresieve.engine._course import Course, Stopwatch
+from featuresieve.engine._course import Course, StepBudget
 from featuresieve.engine._cuda_graph import CapturedStep
 from featuresieve.engine._gumbel_sigmoid import relaxed_mask, relaxed_mask_slope
 from featuresieve.engine._history import History
 from featuresieve.engine._masking_network import MaskingNetwork
 from featuresieve.engine._module_network import ModuleStack
-from featuresieve.engine._noise import BlockNoise
+from featuresieve.engine._noise import NoiseBuffer
 from featuresieve.engine._schedule import Schedule
 from featuresieve.engine._sparse_rows import SparseRows
 from featuresieve.engine._state import (
@@ -91,12 +91,12 @@ class StackTrainer:
         self.step = self.planned_steps = 0
         self.is_stopped = False
 
-    def _build_noise(self) -> BlockNoise | None:
+    def _build_noise(self) -> NoiseBuffer | None:
         """Return the source of noise, if there are gates."""
         if self.masking is None:
             return None
         bias = self.masking.parameters.value["bias"]  # (gates, members)
-        return BlockNoise(bias, self.settings.noise, self.noise_generator)
+        return NoiseBuffer(bias, self.settings.noise, self.noise_generator)
 
     def _build_optimizer(self) -> StackAdam:
         """Return one Adam with the two learning rates."""
@@ -220,7 +220,7 @@ class StackTrainer:
         # The order of the rows is drawn again up to the step a resumed run goes on at.
         batches = islice(self._batches(schedule.batch_size), self.step, None)
         course = Course(schedule.shortened(self.planned_steps), record_after)
-        stopwatch = Stopwatch(deadline, self.step)
+        stopwatch = StepBudget(deadline, self.step)
         while self.step < self.planned_steps and not self.is_stopped:
             temperature, scale = course.at(self.step)
             take_step(next(batches), temperature, scale)
@@ -322,7 +322,7 @@ class StackTrainer:
         The order of the rows is no part of it: it follows from seed and step.
         """
         running = tensor_state(self._live_tensors())
-        if isinstance(self._noise, BlockNoise):
+        if isinstance(self._noise, NoiseBuffer):
             running |= with_prefix("noise.", self._noise.state())
         if isinstance(self.task, ModuleStack):
             running["dropout_seed"] = number_array(self.task.dropout_seed)
@@ -334,13 +334,13 @@ class StackTrainer:
         history = with_prefix("history.", self.history.state())
         return numbers | history | with_prefix(RUNNING, running)
 
-    def load_state_(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Go on from what `state` was taken from."""
         planned = number_of(state, "planned_steps", 1, self.planned_steps)
         self.step = number_of(state, "step", 0, planned)
         self.planned_steps = planned
         self.is_stopped = bool(number_of(state, "is_stopped", 0, 1))
-        self.history.load_state_(
+        self.history.load_state_dict(
             without_prefix("history.", state),
             self.task.n_members,
             self.masking is not None,
@@ -349,8 +349,8 @@ class StackTrainer:
         if not running and (self.is_stopped or self.step == planned):
             return
         load_tensors_(self._live_tensors(), running)
-        if isinstance(self._noise, BlockNoise):
-            self._noise.load_state_(without_prefix("noise.", running))
+        if isinstance(self._noise, NoiseBuffer):
+            self._noise.load_state_dict(without_prefix("noise.", running))
         if isinstance(self.task, ModuleStack):
             self.task.dropout_seed = number_of(running, "dropout_seed", 0, 2**63 - 1)
 

@@ -23,7 +23,7 @@ from featuresieve.engine import (
 )
 from featuresieve.errors import LARGEST_INTEGER, as_float, shown
 from featuresieve.files import check_no_nul
-from featuresieve.problem import Bounds
+from featuresieve.problem import CountLimits
 from featuresieve.search import DECISIONS, GATE_ROWS, Settings
 from featuresieve.tables import SCALINGS
 
@@ -239,7 +239,7 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
         check_real("max_time", params["max_time"], least=0.0, is_least_allowed=False)
 
 
-def bounds_from(params: Mapping[str, Any], n_features: int) -> Bounds:
+def count_limits_from(params: Mapping[str, Any], n_features: int) -> CountLimits:
     """Check the wanted counts against each other and the number of features."""
     exactly = _count(params["n_features_to_select"], n_features)
     most = _count(params["max_features"], n_features)
@@ -266,7 +266,7 @@ def bounds_from(params: Mapping[str, Any], n_features: int) -> Bounds:
         raise ValueError(
             f"n_features_to_select must be at most max_features={most}, got {exactly}."
         )
-    return Bounds(least, n_features if most is None else most, exactly)
+    return CountLimits(least, n_features if most is None else most, exactly)
 
 
 def _count(value: Any, n_features: int) -> int | None:

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from featuresieve.problem import Prepared
 from featuresieve.search import SearchResult
-from featuresieve.storage import PATH_FIELDS, kept_findings
+from featuresieve.storage import PATH_FIELDS, kept_attributes
 
 
-def findings(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
+def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
     """Return the learned attributes by name; arrays are by feature."""
     at_balance, votes = result.balance_index, result.votes
     logits = votes.logits[at_balance].mean(axis=0, dtype=np.float64)
@@ -34,7 +34,7 @@ def findings(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
         "path_": np.array(rows, dtype=PATH_FIELDS),
         "history_": _history(result, prepared),
         "_judgement": judgement,
-    } | kept_findings(support, prepared.order(votes.ranked()))
+    } | kept_attributes(support, prepared.order(votes.ranked()))
 
 
 def _history(result: SearchResult, prepared: Prepared) -> dict[str, npt.NDArray[Any]]:

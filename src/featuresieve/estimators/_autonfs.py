@@ -10,33 +10,38 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featuresieve.engine import Predictor, memory_advice, own_surroundings
+from featuresieve.engine import Predictor, explain_out_of_memory, torch_defaults
 from featuresieve.estimators._arguments import (
     as_called,
-    bounds_from,
+    count_limits_from,
     draw_seed,
     settings_from,
 )
-from featuresieve.estimators._attributes import feature_table, findings
+from featuresieve.estimators._attributes import feature_table, learned_attributes
 from featuresieve.estimators._kept_columns import KeptColumns
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
-from featuresieve.estimators._warnings import warn_of_doubts
-from featuresieve.monitoring import CallbackSupportMixin, LongWork, with_callbacks
+from featuresieve.estimators._warnings import warn_about_result
+from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
-    Bounds,
-    ClassCode,
+    ClassEncoder,
+    CountLimits,
     Prepared,
-    RowWeights,
+    SampleWeights,
     Target,
-    ValueCode,
+    ValueScaler,
     class_target,
+    constraints_from,
     prepare,
     row_weights,
     value_target,
-    wishes_from,
 )
-from featuresieve.search import PlainRun, SearchResult, find_support, train_predictor
+from featuresieve.search import (
+    FixedMaskRun,
+    SearchResult,
+    find_support,
+    train_predictor,
+)
 from featuresieve.tables import (
     Table,
     are_same_labels,
@@ -190,7 +195,7 @@ class AutoNFS(
         before = vars(self).copy()
         try:
             result, is_cut_short, work = self._fit(X, y, sample_weight)
-            warn_of_doubts(self, result, is_cut_short)
+            warn_about_result(self, result, is_cut_short)
         except BaseException:  # also an interrupt: what was there before stays
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -201,14 +206,14 @@ class AutoNFS(
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[SearchResult, bool, LongWork]:
+    ) -> tuple[SearchResult, bool, FitRun]:
         """Do what `fit` says; attributes are set at the end."""
         started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
         prepared, target, bounds = self._prepare(X, y, sample_weight)
-        work = LongWork(
+        work = FitRun(
             self,
             params,
             prepared.problem,
@@ -218,7 +223,7 @@ class AutoNFS(
             started=started,
             data={"X": X, "y": y, "sample_weight": sample_weight},
         )
-        with own_surroundings(), memory_advice(settings.device):
+        with torch_defaults(), explain_out_of_memory(settings.device):
             result = find_support(
                 prepared.problem,
                 settings,
@@ -238,7 +243,7 @@ class AutoNFS(
                 deadline=work.deadline(1.0),
                 monitor=work.monitor,
             )
-        for name, value in findings(result, prepared).items():
+        for name, value in learned_attributes(result, prepared).items():
             setattr(self, name, value)
         self._keep_predictor(prepared, target.code, run)
         self._seed = work.seed
@@ -249,7 +254,7 @@ class AutoNFS(
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any
-    ) -> tuple[Prepared, Target, Bounds]:
+    ) -> tuple[Prepared, Target, CountLimits]:
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
         table = read_table(X)
@@ -259,27 +264,27 @@ class AutoNFS(
             raise ValueError(
                 "Found array with 1 sample(s) while a minimum of 2 is required."
             )
-        wishes = wishes_from(params, table.names, table.n_features)
-        bounds = bounds_from(params, table.n_features)
-        wishes.check_bounds(bounds)
-        table.leave_out_(np.flatnonzero(wishes.is_dropped))
+        constraints = constraints_from(params, table.names, table.n_features)
+        bounds = count_limits_from(params, table.n_features)
+        constraints.check_limits(bounds)
+        table.leave_out_(np.flatnonzero(constraints.is_dropped))
         weights, target = self._read_target(y, sample_weight, table.n_rows)
         prepared = prepare(
             table,
             target,
             weights,
-            wishes,
+            constraints,
             scaling=self.scaling,  # type: ignore[arg-type]
             max_categories=self.max_categories,
         )
         return prepared, target, bounds
 
     def _keep_predictor(
-        self, prepared: Prepared, code: ClassCode | ValueCode, run: PlainRun
+        self, prepared: Prepared, code: ClassEncoder | ValueScaler, run: FixedMaskRun
     ) -> None:
         """Set the attributes that predictions are made from."""
         self._target_code = code
-        if isinstance(code, ClassCode):
+        if isinstance(code, ClassEncoder):
             self.classes_ = code.classes
         kept = prepared.features_of(prepared.gates_of(self.support_))
         self._encoder = prepared.encoder.take(kept)
@@ -288,13 +293,13 @@ class AutoNFS(
 
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int
-    ) -> tuple[RowWeights, Target]:
+    ) -> tuple[SampleWeights, Target]:
         """Return the encoded target and the weights of the rows."""
         if is_classifier(self):
             target = class_target(y, n_rows)
             labels = target.values
             if target.task == "classes":
-                assert isinstance(target.code, ClassCode)
+                assert isinstance(target.code, ClassEncoder)
                 labels = target.code.classes[target.values]
             weights = row_weights(sample_weight, self.class_weight, labels, n_rows)
             if len(np.unique(target.values[weights.rows])) < 2:

@@ -9,7 +9,7 @@ from sklearn.utils import Tags
 
 from featuresieve.estimators._autonfs import AutoNFS
 from featuresieve.estimators._docs import documented
-from featuresieve.problem import ClassCode, ValueCode
+from featuresieve.problem import ClassEncoder, ValueScaler
 
 
 @documented
@@ -74,9 +74,9 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _class_code(self) -> ClassCode:
+    def _class_code(self) -> ClassEncoder:
         """Return how outputs become labels."""
-        assert isinstance(self._target_code, ClassCode)
+        assert isinstance(self._target_code, ClassEncoder)
         return self._target_code
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
@@ -139,5 +139,5 @@ class AutoNFSRegressor(RegressorMixin, AutoNFS):
         ndarray of shape (n_samples,) or (n_samples, n_outputs)
         """
         outputs = self._network_outputs(X).mean(axis=0)
-        assert isinstance(self._target_code, ValueCode)
+        assert isinstance(self._target_code, ValueScaler)
         return self._target_code.decode(outputs)

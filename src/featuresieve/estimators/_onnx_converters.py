@@ -13,7 +13,7 @@ from featuresieve.estimators._classifier_regressor import (
     AutoNFSClassifier,
     AutoNFSRegressor,
 )
-from featuresieve.problem import ClassCode
+from featuresieve.problem import ClassEncoder
 from featuresieve.storage import (
     TEXT_OPSET,
     Columns,
@@ -262,7 +262,7 @@ def _convert_predictor(scope: Any, operator: Any, container: Any) -> None:
 def _is_text(model: Any, is_first: bool) -> bool:
     """Tell whether an output is of text: labels may be, and come first."""
     code = model._target_code
-    is_label = is_first and isinstance(code, ClassCode)
+    is_label = is_first and isinstance(code, ClassEncoder)
     return is_label and label_type(code) == TensorType.STRING
 
 

@@ -8,11 +8,15 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from featuresieve.engine import memory_advice, own_surroundings
-from featuresieve.estimators._arguments import bounds_from, draw_seed, settings_from
-from featuresieve.problem import BoolArray, wishes_from
+from featuresieve.engine import explain_out_of_memory, torch_defaults
+from featuresieve.estimators._arguments import (
+    count_limits_from,
+    draw_seed,
+    settings_from,
+)
+from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
-from featuresieve.storage import kept_findings
+from featuresieve.storage import kept_attributes
 
 # Learned attributes that do not depend on how many features are kept.
 _SHARED = (
@@ -125,7 +129,7 @@ class OtherSizes:
                 "train the predictor on."
             )
         max_time = other.max_time
-        with own_surroundings(), memory_advice(settings.device):
+        with torch_defaults(), explain_out_of_memory(settings.device):
             run = train_predictor(
                 prepared.problem,
                 settings,
@@ -139,7 +143,7 @@ class OtherSizes:
         for name in _SHARED:
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        for name, value in kept_findings(support, self.order_).items():
+        for name, value in kept_attributes(support, self.order_).items():
             setattr(other, name, value)
         other.path_, other._prepared, other._seed = path, prepared, seed
         other._keep_predictor(prepared, code, run)
@@ -157,12 +161,14 @@ def support_of_size(estimator: Any, params: Mapping[str, Any]) -> BoolArray:
     """
     n_features = len(estimator.support_)
     names = getattr(estimator, "feature_names_in_", None)
-    wishes = wishes_from(params, None if names is None else list(names), n_features)
-    bounds = bounds_from(params, n_features)
-    wishes.check_bounds(bounds)
+    constraints = constraints_from(
+        params, None if names is None else list(names), n_features
+    )
+    bounds = count_limits_from(params, n_features)
+    constraints.check_limits(bounds)
     assert bounds.exactly is not None
-    units = wishes.units()
-    gates = wishes.gates(units)
+    units = constraints.units()
+    gates = constraints.gates(units)
     rank = np.argsort(estimator.order_)  # 0 is the best
     best = np.array([rank[unit].min() for unit in units])
     ranked = np.lexsort((best, ~gates.is_forced))  # the last key counts first

@@ -11,7 +11,7 @@ from featuresieve.errors import (
 from featuresieve.search import SearchResult
 
 
-def warn_of_doubts(estimator: Any, result: SearchResult, is_cut_short: bool) -> None:
+def warn_about_result(estimator: Any, result: SearchResult, is_cut_short: bool) -> None:
     """Tell the user who called `fit`, which calls this, what is doubtful."""
     n_kept = estimator.n_features_selected_
     if result.is_uninformative:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from featuresieve.files._naming import find_column, find_columns, listed
     from featuresieve.files._reading import TableFile, read_file
     from featuresieve.files._target import TargetColumn, Task
-    from featuresieve.files._text_columns import Meaning
+    from featuresieve.files._text_columns import ColumnHint
     from featuresieve.files._writing import (
-        Drafts,
+        AtomicFiles,
         check_output,
         check_table_output,
         write_columns,
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TYPES",
+    "AtomicFiles",
+    "ColumnHint",
     "ColumnType",
-    "Drafts",
     "Inputs",
-    "Meaning",
     "TableFile",
     "TableFileError",
     "TargetColumn",
@@ -53,9 +53,9 @@ __all__ = [
 # Imported when they are first asked for: most of them need pyarrow.
 _MODULE_OF = {
     "ColumnType": "featuresieve.files._column_types",
-    "Drafts": "featuresieve.files._writing",
+    "AtomicFiles": "featuresieve.files._writing",
     "Inputs": "featuresieve.files._inputs",
-    "Meaning": "featuresieve.files._text_columns",
+    "ColumnHint": "featuresieve.files._text_columns",
     "TYPES": "featuresieve.files._column_types",
     "TableFile": "featuresieve.files._reading",
     "TableFileError": "featuresieve.files._errors",

@@ -9,13 +9,13 @@ import pyarrow.compute as pc
 from featuresieve.files._column_types import ColumnType
 from featuresieve.files._errors import TableFileError
 from featuresieve.files._text_columns import (
-    Meaning,
+    ColumnHint,
     refined,
     unreadable_dates,
     without_marks,
 )
 
-_MEANINGS: dict[ColumnType, Meaning] = {
+_MEANINGS: dict[ColumnType, ColumnHint] = {
     "number": "number",
     "category": "text",
     "date": "date",
@@ -23,7 +23,7 @@ _MEANINGS: dict[ColumnType, Meaning] = {
 }
 
 
-def meaning_of(asked: ColumnType) -> Meaning:
+def meaning_of(asked: ColumnType) -> ColumnHint:
     """Return what a type that was asked for says of the cells.
 
     Parameters
@@ -91,7 +91,7 @@ def read_as(
     return found, notes
 
 
-def has_meaning(column: Any, meaning: Meaning) -> bool:
+def has_meaning(column: Any, meaning: ColumnHint) -> bool:
     """Tell whether the type of a column is that of numbers, dates or text.
 
     Parameters

@@ -16,7 +16,7 @@ from featuresieve.files._dialect import Dialect, find_dialect, unique_names
 from featuresieve.files._errors import TableFileError
 from featuresieve.files._naming import find_columns
 from featuresieve.files._source import DAMAGED, Source, open_source
-from featuresieve.files._text_columns import Meaning, finite, refined, without_marks
+from featuresieve.files._text_columns import ColumnHint, finite, refined, without_marks
 from featuresieve.files._text_reading import read_text
 
 
@@ -65,7 +65,7 @@ class TableFile:
 def read_file(
     name: str,
     *,
-    meanings: Mapping[str, Meaning] | None = None,
+    meanings: Mapping[str, ColumnHint] | None = None,
     types: Mapping[str, ColumnType] | None = None,
     missing: Sequence[str] = (),
     encoding: str | None = None,
@@ -115,7 +115,7 @@ def read_file(
 def _read_text(
     source: Source,
     dialect: Dialect,
-    meanings: Mapping[str, Meaning],
+    meanings: Mapping[str, ColumnHint],
     types: Mapping[str, ColumnType],
     missing: Sequence[str],
 ) -> TableFile:
@@ -143,7 +143,7 @@ def _types_by_name(
 
 def _read_typed(
     source: Source,
-    meanings: Mapping[str, Meaning],
+    meanings: Mapping[str, ColumnHint],
     types: Mapping[str, ColumnType],
     missing: Sequence[str],
 ) -> TableFile:
@@ -173,7 +173,7 @@ def _read_typed(
 def _typed(
     name: str,
     column: Any,
-    meaning: Meaning | None,
+    meaning: ColumnHint | None,
     asked: ColumnType | None,
     missing: Sequence[str],
 ) -> tuple[Any, list[str]]:

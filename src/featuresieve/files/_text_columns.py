@@ -6,7 +6,7 @@ from typing import Any, Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Meaning = Literal["label", "text", "number", "date"]
+ColumnHint = Literal["label", "text", "number", "date"]
 
 # What pandas takes for missing, and what statistics programs write.
 MISSING_MARKS = (
@@ -40,7 +40,7 @@ _CLOCKS = (
 
 
 def refined(
-    name: str, column: Any, decimal: str, meaning: Meaning | None = None
+    name: str, column: Any, decimal: str, meaning: ColumnHint | None = None
 ) -> tuple[Any, list[str]]:
     """Turn a column as read into the column that was meant.
 
@@ -130,7 +130,7 @@ def without_marks(column: Any, missing: Sequence[str]) -> Any:
 
 
 def _as_numbers(
-    name: str, column: Any, decimal: str, meaning: Meaning | None
+    name: str, column: Any, decimal: str, meaning: ColumnHint | None
 ) -> tuple[Any, list[str]] | None:
     """Return the numbers in text, if it is meant as numbers, and a note."""
     is_number = pc.match_substring_regex(column, _number_pattern(decimal))

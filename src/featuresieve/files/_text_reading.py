@@ -16,7 +16,7 @@ from featuresieve.files._errors import TableFileError
 from featuresieve.files._source import DAMAGED, Source
 from featuresieve.files._text_columns import (
     MISSING_MARKS,
-    Meaning,
+    ColumnHint,
     refined,
     without_marks,
 )
@@ -29,7 +29,7 @@ def read_text(
     source: Source,
     dialect: Dialect,
     names: Sequence[str],
-    meanings: Mapping[str, Meaning],
+    meanings: Mapping[str, ColumnHint],
     *,
     types: Mapping[str, ColumnType],
     missing: Sequence[str],
@@ -89,7 +89,7 @@ def read_text(
 
 
 def _restore_texts(
-    reader: "_Reader", columns: dict[str, Any], meanings: Mapping[str, Meaning]
+    reader: "_Reader", columns: dict[str, Any], meanings: Mapping[str, ColumnHint]
 ) -> None:
     """Read again, as text, what lost something by being read as something else.
 

@@ -32,7 +32,7 @@ _COMPRESSED: dict[str, Compression] = {
 }
 
 
-class Drafts:
+class AtomicFiles:
     """Files that appear under their names when all of them are finished.
 
     A draft is written beside its file. Leaving the block renames all drafts, leaving
@@ -182,7 +182,7 @@ def check_table_output(option: str, name: str) -> None:
 
 
 def write_columns(
-    file: TableFile, places: Sequence[int], name: str, drafts: Drafts
+    file: TableFile, places: Sequence[int], name: str, drafts: AtomicFiles
 ) -> None:
     """Write some columns of a file, in the format that the ending names.
 
@@ -196,7 +196,7 @@ def write_columns(
         Positions of the columns.
     name : str
         The new file, or "-" for text on standard output.
-    drafts : Drafts
+    drafts : AtomicFiles
         Where it is prepared.
     """
     kind, compression = _kind_of("--out", name)
@@ -213,7 +213,7 @@ def write_columns(
     write_table(table.replace_schema_metadata(metadata or None), name, drafts)
 
 
-def write_table(table: pa.Table, name: str, drafts: Drafts) -> None:
+def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
     """Write a table in the format that the ending names.
 
     Parameters
@@ -222,7 +222,7 @@ def write_table(table: pa.Table, name: str, drafts: Drafts) -> None:
         What to write.
     name : str
         The file, or "-" for CSV on standard output.
-    drafts : Drafts
+    drafts : AtomicFiles
         Where it is prepared.
     """
     kind, compression = _kind_of("--out", name)

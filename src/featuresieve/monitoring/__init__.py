@@ -6,10 +6,10 @@ May import: errors, process, problem, engine, storage, files.
 """
 
 from featuresieve.monitoring._callbacks import CallbackSupportMixin, with_callbacks
-from featuresieve.monitoring._fit_run import LongWork
+from featuresieve.monitoring._fit_run import FitRun
 
 __all__ = [
     "CallbackSupportMixin",
-    "LongWork",
+    "FitRun",
     "with_callbacks",
 ]

@@ -129,7 +129,7 @@ class Checkpoint:
         found = without_prefix(f"{stage}.", self._found)
         try:
             for name, part in parts.items() if found else ():
-                part.load_state_(without_prefix(f"{name}.", found))
+                part.load_state_dict(without_prefix(f"{name}.", found))
         except (ValueError, RuntimeError) as error:
             raise self._error(f"cannot be used: in stage {stage}, {error}") from error
         if not self._is_written:

@@ -12,10 +12,10 @@ from featuresieve.monitoring._checkpoint import Checkpoint
 from featuresieve.monitoring._fingerprint import fingerprint
 from featuresieve.monitoring._monitor import FitMonitor, Observer
 from featuresieve.monitoring._progress import Progress
-from featuresieve.problem import Bounds, Problem
+from featuresieve.problem import CountLimits, Problem
 
 
-class LongWork:
+class FitRun:
     """What follows one fit of an estimator.
 
     Parameters
@@ -25,7 +25,7 @@ class LongWork:
         Its arguments, checked.
     problem : Problem
     device : torch.device
-    bounds : Bounds
+    bounds : CountLimits
     seed : int
         Drawn from random_state.
     started : float
@@ -47,7 +47,7 @@ class LongWork:
         problem: Problem,
         *,
         device: torch.device,
-        bounds: Bounds,
+        bounds: CountLimits,
         seed: int,
         started: float,
         data: dict[str, Any],

@@ -7,34 +7,38 @@ May import: errors, tables. No torch.
 """
 
 from featuresieve.problem._building import Prepared, prepare
-from featuresieve.problem._constraints import Bounds, nearest_count, wishes_from
+from featuresieve.problem._constraints import (
+    CountLimits,
+    constraints_from,
+    nearest_count,
+)
 from featuresieve.problem._gates import BoolArray, FloatArray, Gates, IndexArray
 from featuresieve.problem._problem import Problem
-from featuresieve.problem._sample_weights import RowWeights, row_weights
+from featuresieve.problem._sample_weights import SampleWeights, row_weights
 from featuresieve.problem._targets import (
-    ClassCode,
+    ClassEncoder,
     Target,
-    ValueCode,
+    ValueScaler,
     class_target,
     value_target,
 )
 
 __all__ = [
     "BoolArray",
-    "Bounds",
-    "ClassCode",
+    "ClassEncoder",
+    "CountLimits",
     "FloatArray",
     "Gates",
     "IndexArray",
     "Prepared",
     "Problem",
-    "RowWeights",
+    "SampleWeights",
     "Target",
-    "ValueCode",
+    "ValueScaler",
     "class_target",
+    "constraints_from",
     "nearest_count",
     "prepare",
     "row_weights",
     "value_target",
-    "wishes_from",
 ]

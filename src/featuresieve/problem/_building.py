@@ -13,10 +13,10 @@ from featuresieve.problem._canonical_order import (
     feature_digests,
     row_hashes,
 )
-from featuresieve.problem._constraints import Wishes
+from featuresieve.problem._constraints import Constraints
 from featuresieve.problem._gates import BoolArray, IndexArray
 from featuresieve.problem._problem import Problem
-from featuresieve.problem._sample_weights import RowWeights
+from featuresieve.problem._sample_weights import SampleWeights
 from featuresieve.problem._targets import Target
 from featuresieve.tables import Scaling, Table, TableEncoder
 
@@ -77,8 +77,8 @@ class Prepared:
 def prepare(
     table: Table,
     target: Target,
-    weights: RowWeights,
-    wishes: Wishes,
+    weights: SampleWeights,
+    constraints: Constraints,
     *,
     scaling: Scaling,
     max_categories: int,
@@ -98,7 +98,7 @@ def prepare(
     groups = copied_rows(encoded, rows, hashes, target.values)
     feature_of_column = encoder.feature_of_column
     digests = feature_digests(encoded, rows, hashes, feature_of_column)
-    gates, units, columns = wishes.layout(feature_of_column, digests)
+    gates, units, columns = constraints.layout(feature_of_column, digests)
     problem = Problem(
         _by_rows(encoded, rows, columns),
         target.values[rows],

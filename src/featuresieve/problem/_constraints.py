@@ -17,7 +17,7 @@ _LARGEST_COST = 1e12
 
 
 @dataclass(frozen=True)
-class Bounds:
+class CountLimits:
     """How many features may be kept, and how many exactly if that is given."""
 
     least: int = 1
@@ -26,7 +26,7 @@ class Bounds:
 
 
 @dataclass(frozen=True)
-class Wishes:
+class Constraints:
     """The user's knowledge, by position.
 
     Attributes
@@ -53,12 +53,12 @@ class Wishes:
         single = np.flatnonzero(~grouped & ~self.is_dropped)
         return units + [np.array([j]) for j in single]
 
-    def check_bounds(self, bounds: Bounds) -> None:
+    def check_limits(self, bounds: CountLimits) -> None:
         """Refuse counts that whole groups, kept and dropped features do not allow."""
         if self.is_dropped.all():
             raise ValueError("never_keep must leave at least one feature, got all.")
         gates = self.gates(self.units())
-        n_left, n_kept = gates.n_features_in_all, int(self._kept_with_groups().sum())
+        n_left, n_kept = gates.n_features_total, int(self._kept_with_groups().sum())
         for name, value in (
             ("n_features_to_select", bounds.exactly),
             ("max_features", bounds.most),
@@ -79,7 +79,7 @@ class Wishes:
                 )
         try:
             if bounds.exactly is not None:
-                bounds = Bounds(bounds.exactly, bounds.exactly)
+                bounds = CountLimits(bounds.exactly, bounds.exactly)
             nearest_count(gates, bounds)
         except ValueError as error:
             raise ValueError(
@@ -128,9 +128,9 @@ class Wishes:
         return self.gates(units, gate_of_column), units, np.concatenate(parts)
 
 
-def wishes_from(
+def constraints_from(
     params: Mapping[str, Any], names: Sequence[str] | None, n_features: int
-) -> Wishes:
+) -> Constraints:
     """Check `groups`, `always_keep`, `never_keep` and `feature_costs`.
 
     Features are named, or counted from zero; contradictions are errors.
@@ -139,7 +139,9 @@ def wishes_from(
     is_kept = find.mask("always_keep", params["always_keep"])
     is_dropped = find.mask("never_keep", params["never_keep"])
     groups = _groups(params["groups"], find)
-    wishes = Wishes(groups, is_kept, is_dropped, _costs(params["feature_costs"], find))
+    constraints = Constraints(
+        groups, is_kept, is_dropped, _costs(params["feature_costs"], find)
+    )
     clash = np.flatnonzero(is_kept & is_dropped)
     if len(clash):
         raise ValueError(
@@ -153,7 +155,7 @@ def wishes_from(
                 "never_keep must hold all features of a group or none, got "
                 f"{find.name(dropped)!r} without {find.name(other)!r} of its group."
             )
-    return wishes
+    return constraints
 
 
 def _groups(value: Any, find: "_Finder") -> list[IndexArray]:
@@ -273,7 +275,7 @@ class _Finder:
         return mask
 
 
-def nearest_count(gates: Gates, bounds: Bounds) -> int:
+def nearest_count(gates: Gates, bounds: CountLimits) -> int:
     """Return the smallest count of features within bounds that whole gates allow.
 
     Raises
@@ -283,7 +285,7 @@ def nearest_count(gates: Gates, bounds: Bounds) -> int:
     """
     forced = gates.count(np.flatnonzero(gates.is_forced))
     reachable = _sums(gates.n_features[~gates.is_forced]) << forced
-    most = min(bounds.most, gates.n_features_in_all)
+    most = min(bounds.most, gates.n_features_total)
     for count in range(max(bounds.least, forced, 1), most + 1):
         if reachable >> count & 1:
             return count

@@ -55,7 +55,7 @@ class Gates:
         )
 
     @property
-    def n_features_in_all(self) -> int:
+    def n_features_total(self) -> int:
         """Return the number of features behind all gates."""
         return int(self.n_features.sum())
 

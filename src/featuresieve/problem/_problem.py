@@ -79,7 +79,7 @@ class Problem:
     @property
     def n_features(self) -> int:
         """Return the number of the user's features."""
-        return self.gates.n_features_in_all
+        return self.gates.n_features_total
 
     def take(self, gates: IndexArray) -> "Problem":
         """Return the same problem with some of its gates."""

@@ -18,7 +18,7 @@ _LARGEST = 1e200
 
 
 @dataclass(frozen=True)
-class RowWeights:
+class SampleWeights:
     """Which rows are learnt from, and how much each counts.
 
     Attributes
@@ -38,7 +38,7 @@ class RowWeights:
 
 def row_weights(
     sample_weight: Any, class_weight: Any, y: npt.NDArray[Any] | None, n_rows: int
-) -> RowWeights:
+) -> SampleWeights:
     """Combine the weights the user passed.
 
     A weight of k means k copies of the row. Whole-number weights are taken at their
@@ -55,7 +55,7 @@ def row_weights(
     everything = np.arange(n_rows)
     given = _checked(sample_weight, n_rows)
     if given is None and class_weight is None:
-        return RowWeights(everything, None, None)
+        return SampleWeights(everything, None, None)
     total = np.ones(n_rows) if given is None else given
     if class_weight is not None:
         total = total * _by_class(class_weight, y, given)
@@ -66,8 +66,8 @@ def row_weights(
     is_whole = bool((used == np.rint(used)).all())
     if is_whole and used.sum() <= _MOST_COPIES * n_rows:
         copies = np.repeat(rows, used.astype(np.intp))
-        return RowWeights(copies, None, total)
-    return RowWeights(rows, used / used.mean(), total)
+        return SampleWeights(copies, None, total)
+    return SampleWeights(rows, used / used.mean(), total)
 
 
 def _checked(sample_weight: Any, n_rows: int) -> FloatArray | None:

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from featuresieve.errors import as_float
 from featuresieve.problem._problem import Task
-from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, mean_and_spread
+from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, mean_and_std
 
 # A target whose largest hundredth holds more than this share of its variance is
 # compressed, so that a handful of rows does not decide which columns are kept.
@@ -35,18 +35,18 @@ class Target:
     values : array of class codes (rows,), or of labels or values (rows, outputs)
     n_outputs : int
     task : {"classes", "labels", "values"}
-    code : ClassCode or ValueCode
+    code : ClassEncoder or ValueScaler
         How to get back.
     """
 
     values: npt.NDArray[np.int64] | Float32Array
     n_outputs: int
     task: Task
-    code: "ClassCode | ValueCode"
+    code: "ClassEncoder | ValueScaler"
 
 
 @dataclass(frozen=True)
-class ClassCode:
+class ClassEncoder:
     """Labels behind class codes, or the numbers of the labels of several a row."""
 
     classes: npt.NDArray[Any]
@@ -69,7 +69,7 @@ class ClassCode:
 
 
 @dataclass(frozen=True)
-class ValueCode:
+class ValueScaler:
     """Scale of a regression target, one for each output.
 
     A value y is learnt as ``(t(y) - mean) / spread``, where t is the identity, or for
@@ -156,7 +156,7 @@ def class_target(y: Any, n_rows: int) -> Target:
         )
     if kind == "multilabel-indicator":
         labels = y.astype(np.float32)
-        code = ClassCode(np.arange(y.shape[1]), True)
+        code = ClassEncoder(np.arange(y.shape[1]), True)
         return Target(labels, y.shape[1], "labels", code)
     y = column_or_1d(y, warn=True)
     classes, codes = np.unique(y, return_inverse=True)
@@ -165,7 +165,7 @@ def class_target(y: Any, n_rows: int) -> Target:
             f"y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}."
         )
     codes = codes.reshape(-1).astype(np.int64)
-    return Target(codes, len(classes), "classes", ClassCode(classes, False))
+    return Target(codes, len(classes), "classes", ClassEncoder(classes, False))
 
 
 def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
@@ -185,7 +185,7 @@ def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
 
 def _value_code(
     values: FloatArray, is_flat: bool, weights: FloatArray | None
-) -> ValueCode:
+) -> ValueScaler:
     """Learn the scale of every output."""
     n_outputs = values.shape[1]
     used = np.ones(len(values)) if weights is None else weights
@@ -199,8 +199,8 @@ def _value_code(
             distances = np.abs(column - centres[k])
             widths[k] = (high - low) or np.median(distances[distances > 0])
             column = np.arcsinh(column / widths[k] - centres[k] / widths[k])
-        means[k], spreads[k] = mean_and_spread(column, used[used > 0])
-    return ValueCode(means, spreads, centres, widths, is_flat)
+        means[k], spreads[k] = mean_and_std(column, used[used > 0])
+    return ValueScaler(means, spreads, centres, widths, is_flat)
 
 
 def _is_heavy_tailed(values: FloatArray) -> bool:

@@ -1,6 +1,6 @@
 """Decide which features, and how many.
 
-Comes in: a `Problem`, `Settings`, a `FitRun`.
+Comes in: a `Problem`, `Settings`, a `SearchRun`.
 Goes out: a `SearchResult`, and the networks that predict from what was kept.
 May import: errors, problem, engine.
 """
@@ -8,16 +8,16 @@ May import: errors, problem, engine.
 from featuresieve.search._balance_path import SearchResult
 from featuresieve.search._candidates import fill
 from featuresieve.search._choice import Judgement
-from featuresieve.search._fit_run import Unwatched
+from featuresieve.search._run import Unwatched
 from featuresieve.search._search import find_support, train_predictor
 from featuresieve.search._settings import DECISIONS, GATE_ROWS, Settings
-from featuresieve.search._stacks import PlainRun
+from featuresieve.search._stacks import FixedMaskRun
 
 __all__ = [
     "DECISIONS",
     "GATE_ROWS",
+    "FixedMaskRun",
     "Judgement",
-    "PlainRun",
     "SearchResult",
     "Settings",
     "Unwatched",

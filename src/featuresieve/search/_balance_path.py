@@ -14,7 +14,7 @@ from scipy.stats import t as t_distribution
 from featuresieve.engine import History
 from featuresieve.problem import (
     BoolArray,
-    Bounds,
+    CountLimits,
     FloatArray,
     Gates,
     IndexArray,
@@ -25,16 +25,16 @@ from featuresieve.search._candidates import (
     Rule,
     Votes,
     candidate_rules,
+    decide,
     fewest_rule,
     fill,
     prefix_sizes,
     small_enough,
-    votes_of,
 )
 from featuresieve.search._choice import Judgement
-from featuresieve.search._fit_run import Stages, Unwatched
 from featuresieve.search._penalty_path import path_balances
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
+from featuresieve.search._run import Stages, Unwatched
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import (
     RowArray,
@@ -117,7 +117,7 @@ def fit_at_balance(
     problem: Problem,
     settings: Settings,
     balance: float,
-    bounds: Bounds,
+    bounds: CountLimits,
     *,
     seed: int,
     deadline: float | None = None,
@@ -136,7 +136,7 @@ def fit_at_balance(
         deadline=deadline,
         monitor=(monitor or Unwatched()).stage("gates"),
     )
-    votes = votes_of(run, settings, 1, seed, problem.gates, bounds)
+    votes = decide(run, settings, 1, seed, problem.gates, bounds)
     majority = np.flatnonzero(votes.frequency()[0] >= 0.5)
     kept = _within_bounds(majority, votes, problem.gates, bounds)
     count = problem.gates.count(kept)
@@ -153,7 +153,7 @@ def fit_at_balance(
 
 
 def _within_bounds(
-    majority: IndexArray, votes: Votes, gates: Gates, bounds: Bounds
+    majority: IndexArray, votes: Votes, gates: Gates, bounds: CountLimits
 ) -> IndexArray:
     """Return what most members keep, or the best ranked where that is not allowed."""
     ranked = votes.ranked()
@@ -175,7 +175,7 @@ class BalanceSearch:
     ----------
     problem : Problem
     settings : Settings
-    bounds : Bounds
+    bounds : CountLimits
     tolerance : float
         What a smaller set may lose, as a share of the best held-out loss.
     seed : int
@@ -190,7 +190,7 @@ class BalanceSearch:
         self,
         problem: Problem,
         settings: Settings,
-        bounds: Bounds,
+        bounds: CountLimits,
         *,
         tolerance: float,
         seed: int,
@@ -215,7 +215,7 @@ class BalanceSearch:
     def run(self) -> SearchResult:
         """Train the path, refit its candidates and choose."""
         path_run = self._train_path()
-        votes = votes_of(
+        votes = decide(
             path_run,
             self.settings,
             len(self.balances),

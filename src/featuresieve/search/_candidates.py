@@ -11,7 +11,7 @@ import torch
 from featuresieve.engine import threshold_mask, vote_mask
 from featuresieve.problem import (
     BoolArray,
-    Bounds,
+    CountLimits,
     FloatArray,
     Gates,
     IndexArray,
@@ -122,7 +122,7 @@ class Rule:
 
 
 def candidate_rules(
-    votes: Votes, gates: Gates, bounds: Bounds, *, is_returned_as_judged: bool
+    votes: Votes, gates: Gates, bounds: CountLimits, *, is_returned_as_judged: bool
 ) -> list[Rule]:
     """List the rules worth a refit.
 
@@ -131,7 +131,7 @@ def candidate_rules(
     votes : Votes
         Of all members.
     gates : Gates
-    bounds : Bounds
+    bounds : CountLimits
         How many features may be kept.
     is_returned_as_judged : bool
         Whether the very set that is refitted will be the answer, as with a single
@@ -165,7 +165,7 @@ def candidate_rules(
     return list(reversed(by_set.values()))
 
 
-def fewest_rule(votes: Votes, gates: Gates, bounds: Bounds) -> Rule:
+def fewest_rule(votes: Votes, gates: Gates, bounds: CountLimits) -> Rule:
     """Return the rule that keeps the fewest features allowed, by rank."""
     sizes = prefix_sizes(votes.ranked(), gates, bounds)
     if sizes:
@@ -179,7 +179,7 @@ def _top(votes: Votes, size: int) -> Rule:
     return Rule("top", int(np.abs(counts - size).argmin()), size)
 
 
-def prefix_sizes(ranked: IndexArray, gates: Gates, bounds: Bounds) -> list[int]:
+def prefix_sizes(ranked: IndexArray, gates: Gates, bounds: CountLimits) -> list[int]:
     """Return how many of the best ranked gates may be opened, ascending.
 
     Forced gates come first in any ranking, and are always among them.
@@ -208,7 +208,7 @@ def fill(ranked: IndexArray, gates: Gates, count: int) -> IndexArray:
     return np.sort(np.array(chosen, dtype=np.intp))
 
 
-def _is_within(count: int, bounds: Bounds) -> bool:
+def _is_within(count: int, bounds: CountLimits) -> bool:
     """Tell whether a count of features is allowed."""
     return bounds.least <= count <= bounds.most
 
@@ -247,13 +247,13 @@ def _growing(least: int, largest: int) -> list[int]:
     return sizes
 
 
-def votes_of(
+def decide(
     run: GateRun,
     settings: Settings,
     n_balances: int,
     seed: int,
     gates: Gates,
-    bounds: Bounds,
+    bounds: CountLimits,
 ) -> Votes:
     """Turn the logits of a run into what each member keeps."""
     logits = torch.from_numpy(run.logits)

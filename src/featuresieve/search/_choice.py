@@ -9,7 +9,7 @@ from featuresieve.search._refit import HeldOutLosses
 
 # Standard errors by which a set may seem worse than the best and still be plausible,
 # and by which a smaller one must be shown to be good enough.
-_DOUBT, _CAUTION = 0.5, 1.0
+_PLAUSIBLE_ERRORS, _SHOWN_ERRORS = 0.5, 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Judgement:
         """Return the candidates that need not gain, and those that are shown to."""
         trusted = np.flatnonzero(~self.must_gain)
         best = min(trusted, key=self.means.__getitem__)
-        is_shown = self.excess[best] + _CAUTION * self.errors[best] < 0
+        is_shown = self.excess[best] + _SHOWN_ERRORS * self.errors[best] < 0
         return [int(i) for i in np.flatnonzero(is_shown | ~self.must_gain)]
 
     def best(self) -> int:
@@ -116,9 +116,13 @@ class Judgement:
         least_loss = float(self.means[best])
         gain = max(self.null_loss - least_loss, 0.0)
         allowed = tolerance * min(least_loss, 5 * gain)
-        is_plausible = self.excess[best] - _DOUBT * self.errors[best] <= allowed
+        is_plausible = (
+            self.excess[best] - _PLAUSIBLE_ERRORS * self.errors[best] <= allowed
+        )
         plausible = [i for i in counted if is_plausible[i]]
         reference = max(plausible, key=lambda i: (self.sizes[i], -self.means[i]))
-        is_shown = self.excess[reference] + _CAUTION * self.errors[reference] <= allowed
+        is_shown = (
+            self.excess[reference] + _SHOWN_ERRORS * self.errors[reference] <= allowed
+        )
         good = [i for i in plausible if is_shown[i] or i == reference]
         return min(good, key=lambda i: (self.sizes[i], self.means[i]))

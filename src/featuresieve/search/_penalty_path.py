@@ -36,7 +36,7 @@ def path_balances(problem: Problem, settings: Settings) -> FloatArray:
     return np.asarray(scale * prices)
 
 
-def single_balance(problem: Problem, settings: Settings) -> float:
+def balance_at_price(problem: Problem, settings: Settings) -> float:
     """Return the balance for a single run at the closed-form price."""
     price = price_unit(problem, settings) * SINGLE_PRICE_FACTOR
     return problem.n_features * min(price, max(problem.null_loss(), 1e-6) / 48)

@@ -20,7 +20,7 @@ from featuresieve.engine import (
 from featuresieve.problem import IndexArray, Problem
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit
-from featuresieve.search._stacks import PlainRun, tensors_of, train_plain
+from featuresieve.search._stacks import FixedMaskRun, tensors_of, train_fixed_mask
 
 FloatArray = npt.NDArray[np.float64]
 _RECORDS = tuple(np.arange(1, 11) / 10)
@@ -153,7 +153,7 @@ def refit_candidates(
     schedule = settings.schedule(
         len(splits[0].fit_rows), narrow.n_columns, len(members), REFIT_SHARE
     )
-    run = train_plain(
+    run = train_fixed_mask(
         narrow,
         settings,
         members,
@@ -215,7 +215,7 @@ class _Watch:
             state |= {"best_rows": self._best_rows, "best_record": self._best_record}
         return state
 
-    def load_state_(self, state: State) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Go on from what `state` was taken from."""
         self._n_records = number_of(state, "n_records", 0, len(_RECORDS))
         if not self._n_records:
@@ -229,7 +229,7 @@ class _Watch:
             raise ValueError(f"best_record should be below {self._n_records}.")
         self._best_record = record.copy()
 
-    def best(self, run: PlainRun) -> HeldOutLosses:
+    def best(self, run: FixedMaskRun) -> HeldOutLosses:
         """Return the losses at the moment that was best for each candidate."""
         assert self._best_rows is not None
         shares = run.record_shares[self._best_record]

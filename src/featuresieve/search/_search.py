@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from featuresieve.problem import Bounds, IndexArray, Problem
+from featuresieve.problem import CountLimits, IndexArray, Problem
 from featuresieve.search._balance_path import (
     BalanceSearch,
     SearchResult,
     fit_at_balance,
 )
-from featuresieve.search._fit_run import FitRun, Stages
-from featuresieve.search._penalty_path import single_balance
+from featuresieve.search._penalty_path import balance_at_price
 from featuresieve.search._refit import REFIT_SHARE
+from featuresieve.search._run import SearchRun, Stages
 from featuresieve.search._settings import Settings
-from featuresieve.search._stacks import PlainRun, train_plain
+from featuresieve.search._stacks import FixedMaskRun, train_fixed_mask
 
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2
@@ -25,8 +25,8 @@ _PREDICTOR_RATE = 2e-3
 def find_support(
     problem: Problem,
     settings: Settings,
-    bounds: Bounds,
-    work: FitRun,
+    bounds: CountLimits,
+    work: SearchRun,
     *,
     balance: float | str,
     tolerance: float,
@@ -45,7 +45,7 @@ def find_support(
             monitor=work.monitor,
         ).run()
     if isinstance(balance, str):
-        balance = single_balance(problem, settings)
+        balance = balance_at_price(problem, settings)
     return fit_at_balance(
         problem,
         settings,
@@ -67,7 +67,7 @@ def train_predictor(
     seed: int,
     deadline: float | None,
     monitor: Stages,
-) -> PlainRun:
+) -> FixedMaskRun:
     """Refit the networks on the kept columns and all rows.
 
     As long as was best for the chosen candidate; without candidates, half as long as an
@@ -77,7 +77,7 @@ def train_predictor(
         settings = replace(settings, n_epochs=None, task_learning_rate=_PREDICTOR_RATE)
     narrow = problem.take(gates)
     share = REFIT_SHARE * share
-    return train_plain(
+    return train_fixed_mask(
         narrow,
         settings,
         [np.arange(len(narrow.gates))] * _N_PREDICTORS,

@@ -39,7 +39,7 @@ def held_out_splits(
     n_parts = min(round(1 / test_fraction), problem.n_groups)
     if n_parts < 2:  # nothing can be held out, and nothing will be shown
         return [HeldOutSplit(rows, rows)]
-    parts = _deal(problem, rows, n_parts, np.random.default_rng(seed))
+    parts = _stratified_parts(problem, rows, n_parts, np.random.default_rng(seed))
     return [
         HeldOutSplit(np.setdiff1d(rows, part, assume_unique=True), part)
         for part in parts[:n_splits]
@@ -59,7 +59,7 @@ def gate_halves(
     if len(fit_rows) < 2 or not _are_several(problem, fit_rows):
         return [(fit_rows, fit_rows)] * (2 * n_halvings)
     rng = np.random.default_rng(seed)
-    halves = [_deal(problem, fit_rows, 2, rng) for _ in range(n_halvings)]
+    halves = [_stratified_parts(problem, fit_rows, 2, rng) for _ in range(n_halvings)]
     return [pair for a, b in halves for pair in ((a, b), (b, a))]
 
 
@@ -69,7 +69,7 @@ def _are_several(problem: Problem, rows: RowArray) -> bool:
     return groups is None or bool(groups.any())
 
 
-def _deal(
+def _stratified_parts(
     problem: Problem, rows: RowArray, n_parts: int, rng: np.random.Generator
 ) -> list[RowArray]:
     """Deal rows like cards, class by class, into parts of equal size.

@@ -52,7 +52,7 @@ class GateRun:
 
 
 @dataclass(frozen=True)
-class PlainRun:
+class FixedMaskRun:
     """A trained plain stack.
 
     Attributes
@@ -123,7 +123,7 @@ def train_gates(
     return GateRun(trainer.history.logits[-1], trainer.history, schedule, is_cut_short)
 
 
-def train_plain(
+def train_fixed_mask(
     problem: Problem,
     settings: Settings,
     sets: Sequence[npt.NDArray[np.intp]],
@@ -135,7 +135,7 @@ def train_plain(
     on_record: Callable[[TaskStack, Tensor], None] | None = None,
     deadline: float | None = None,
     monitor: Monitor | None = None,
-) -> PlainRun:
+) -> FixedMaskRun:
     """Train one plain network per set of gates, each on its own rows.
 
     Parameters
@@ -183,7 +183,7 @@ def train_plain(
     )
     # Of the run as planned, also where it was stopped before.
     shares = np.array(trainer.history.step) / trainer.planned_steps
-    return PlainRun(task, shares, trainer.planned_steps < schedule.n_steps)
+    return FixedMaskRun(task, shares, trainer.planned_steps < schedule.n_steps)
 
 
 def _task_stack(
@@ -244,7 +244,7 @@ def _gate_data(
         own = problem.gates
         gates = GateTensors(
             own.gate_of_column,
-            own.n_features_in_all,
+            own.n_features_total,
             own.costs,
             own.is_forced,
             dtype=torch.float32,

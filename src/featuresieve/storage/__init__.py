@@ -5,7 +5,7 @@ Goes out: a file, JSON, a model of ONNX, plain state for pickle; or checked attr
 May import: errors, tables, problem, engine, search, files.
 """
 
-from featuresieve.storage._attribute_state import PATH_FIELDS, kept_findings
+from featuresieve.storage._attribute_state import PATH_FIELDS, kept_attributes
 from featuresieve.storage._container import pack, unpack
 from featuresieve.storage._export import selection_text
 from featuresieve.storage._file_checks import Fields
@@ -42,7 +42,7 @@ __all__ = [
     "add_prediction",
     "from_plain_state",
     "is_numeric",
-    "kept_findings",
+    "kept_attributes",
     "label_type",
     "onnx_model",
     "pack",

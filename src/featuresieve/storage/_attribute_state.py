@@ -44,10 +44,10 @@ MAX_SEED = 2**31 - 1
 _MAY_BE_NAN = ("loss", "loss_error")
 
 
-def findings_state(
+def attribute_state(
     attributes: Mapping[str, Any],
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Return what `findings_from_state` needs: a description for JSON, and arrays."""
+    """Return what `attributes_from_state` needs: a description for JSON, and arrays."""
     history, path = attributes["history_"], attributes["path_"]
     assert history.keys() == _HISTORY.keys(), "a new entry needs a new schema version"
     names = ("support", "logits", "selection_frequency", "feature_importances")
@@ -82,7 +82,7 @@ def _described(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def findings_from_state(
+def attributes_from_state(
     fields: Fields, arrays: Arrays, n_features: int, schema_version: int
 ) -> dict[str, Any]:
     """Return the learned attributes by name."""
@@ -98,7 +98,7 @@ def findings_from_state(
     is_ranking = np.array_equal(np.sort(ranking), np.arange(1, n_features + 1))
     require(is_ranking, f"its ranking is not one of {n_features} features.")
     require(bool(support.any()), "it keeps no feature.")
-    findings = {
+    learned_attributes = {
         "logits_": logits,
         "selection_frequency_": frequency,
         "balance_": fields.number("balance"),
@@ -110,16 +110,16 @@ def findings_from_state(
             features=n_features,
         ),
     }
-    findings |= kept_findings(support, np.argsort(ranking))
+    learned_attributes |= kept_attributes(support, np.argsort(ranking))
     if schema_version == 1:
-        findings |= _of_version_1(logits)
+        learned_attributes |= _of_version_1(logits)
     else:
-        findings |= _since_version_2(fields, arrays, n_features)
+        learned_attributes |= _since_version_2(fields, arrays, n_features)
     fields.finish()
-    return findings
+    return learned_attributes
 
 
-def kept_findings(support: BoolArray, order: IndexArray) -> dict[str, Any]:
+def kept_attributes(support: BoolArray, order: IndexArray) -> dict[str, Any]:
     """Return the learned attributes that follow from what is kept, and the order."""
     ranking = np.ones(len(support), dtype=np.int64)
     left_out = order[~support[order]]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from featuresieve import __version__
-from featuresieve.problem import ClassCode
+from featuresieve.problem import ClassEncoder
 
 SCHEMA = "featuresieve-selection"
 SCHEMA_VERSION = 1
@@ -64,7 +64,7 @@ def feature_names(estimator: Any) -> list[str]:
 def _task(estimator: Any) -> str:
     """Return what is predicted, in a word."""
     code = estimator._target_code
-    if isinstance(code, ClassCode):
+    if isinstance(code, ClassEncoder):
         return "multilabel" if code.is_multilabel else "classification"
     return "regression"
 

@@ -8,7 +8,7 @@ from dataclasses import fields
 from typing import Any
 
 from featuresieve.engine import Predictor
-from featuresieve.problem import ClassCode, ValueCode
+from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.search import Judgement
 from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
 
@@ -16,7 +16,7 @@ from featuresieve.storage._encoder_state import encoder_from_state, encoder_stat
 _CLASSES: dict[str, tuple[type[Any], ...]] = {
     "_judgement": (Judgement,),
     "_predictor": (Predictor,),
-    "_target_code": (ClassCode, ValueCode),
+    "_target_code": (ClassEncoder, ValueScaler),
 }
 # What stays with the process that fitted: the encoded table.
 _LEFT_OUT = "_prepared"

@@ -16,8 +16,8 @@ from featuresieve import __version__
 from featuresieve.engine import Predictor
 from featuresieve.errors import FileFormatError
 from featuresieve.files import write_atomically
-from featuresieve.problem import ClassCode
-from featuresieve.storage._attribute_state import findings_from_state, findings_state
+from featuresieve.problem import ClassEncoder
+from featuresieve.storage._attribute_state import attribute_state, attributes_from_state
 from featuresieve.storage._container import pack, unpack, unpack_stream
 from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
 from featuresieve.storage._file_checks import Arrays, Fields, require
@@ -70,7 +70,7 @@ def write_estimator(
     encoder, encoder_arrays = encoder_state(attributes["_encoder"])
     target, target_arrays = target_state(attributes["_target_code"])
     predictor, predictor_arrays = _predictor_state(attributes["_predictor"])
-    findings, findings_arrays = findings_state(attributes)
+    learned_attributes, findings_arrays = attribute_state(attributes)
     names = attributes.get("feature_names_in_")
     output = attributes.get("_sklearn_output_config", {}).get("transform")
     header = {
@@ -86,7 +86,7 @@ def write_estimator(
         "encoder": encoder,
         "target": target,
         "predictor": predictor,
-        "findings": findings,
+        "findings": learned_attributes,
     }
     arrays = {f"encoder.{name}": array for name, array in encoder_arrays.items()}
     arrays |= target_arrays | predictor_arrays | findings_arrays
@@ -142,23 +142,23 @@ def _saved(
     output = header.take("output")
     require(output is None or output in _OUTPUTS, "its output is of no known kind.")
     n_features = header.count("n_features_in", least=1)
-    findings = findings_from_state(
+    learned_attributes = attributes_from_state(
         header.fields("findings"), arrays, n_features, schema_version
     )
-    attributes: dict[str, Any] = {"n_features_in_": n_features, **findings}
+    attributes: dict[str, Any] = {"n_features_in_": n_features, **learned_attributes}
     names = _names(header, n_features)
     if names is not None:
         attributes["feature_names_in_"] = names
     attributes["_labels"] = None if schema_version == 1 else _labels(header, n_features)
-    encoder = _encoder(header.take("encoder"), arrays, findings["support_"])
+    encoder = _encoder(header.take("encoder"), arrays, learned_attributes["support_"])
     predictor = _predictor(header.fields("predictor"), arrays, encoder)
     code = target_from_state(header.fields("target"), arrays, predictor.n_outputs)
-    is_class_code = isinstance(code, ClassCode)
+    is_class_code = isinstance(code, ClassEncoder)
     require(
         is_class_code == (class_name == "AutoNFSClassifier"),
         f"its target is not that of an {class_name}.",
     )
-    if isinstance(code, ClassCode):
+    if isinstance(code, ClassEncoder):
         attributes["classes_"] = code.classes
     header.finish()
     arrays.finish()

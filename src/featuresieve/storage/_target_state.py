@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve.problem import ClassCode, ValueCode
+from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage._file_checks import Arrays, Fields, require
 from featuresieve.storage._json_values import fits_array
 
@@ -17,9 +17,9 @@ _VALUE_ARRAYS = ("means", "spreads", "centres", "widths")
 _KINDS = ("classes", "labels", "values")
 
 
-def target_state(code: ClassCode | ValueCode) -> State:
+def target_state(code: ClassEncoder | ValueScaler) -> State:
     """Return what `target_from_state` needs: a description for JSON, and arrays."""
-    if isinstance(code, ValueCode):
+    if isinstance(code, ValueScaler):
         n_outputs = len(code.means)
         description = {"kind": "values", "n": n_outputs, "is_flat": code.is_flat}
         return description, {f"target.{k}": getattr(code, k) for k in _VALUE_ARRAYS}
@@ -51,7 +51,7 @@ def target_state(code: ClassCode | ValueCode) -> State:
 
 def target_from_state(
     fields: Fields, arrays: Arrays, n_outputs: int
-) -> ClassCode | ValueCode:
+) -> ClassEncoder | ValueScaler:
     """Build the code from what `target_state` returned.
 
     Parameters
@@ -64,21 +64,21 @@ def target_from_state(
     kind = fields.text("kind", _KINDS)
     n = fields.count("n", least=1 if kind == "values" else 2)
     require(n == n_outputs, f"its networks have {n_outputs} outputs, its target {n}.")
-    code: ClassCode | ValueCode
+    code: ClassEncoder | ValueScaler
     if kind == "values":
         code = _value_code(fields, arrays, n)
     elif kind == "labels":
-        code = ClassCode(np.arange(n), True)
+        code = ClassEncoder(np.arange(n), True)
     else:
-        code = ClassCode(_classes(fields, arrays, n), False)
+        code = ClassEncoder(_classes(fields, arrays, n), False)
     fields.finish()
     return code
 
 
-def _value_code(fields: Fields, arrays: Arrays, n: int) -> ValueCode:
+def _value_code(fields: Fields, arrays: Arrays, n: int) -> ValueScaler:
     """Build the scale of a regression target."""
     values = {k: arrays.take(f"target.{k}", np.float64, (n,)) for k in _VALUE_ARRAYS}
-    code = ValueCode(**values, is_flat=fields.flag("is_flat"))
+    code = ValueScaler(**values, is_flat=fields.flag("is_flat"))
     require(bool((code.spreads > 0).all()), "its target has spreads below zero.")
     require(bool((code.widths >= 0).all()), "its target has widths below zero.")
     require(n == 1 or not code.is_flat, f"its target is flat, and has {n} outputs.")

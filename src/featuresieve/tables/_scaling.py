@@ -79,7 +79,7 @@ class ColumnScaler:
                 scores.append(score)
                 column[order] = np.interp(ordered, known, score)
             if scaling != "none":
-                means[j], spreads[j] = mean_and_spread(column, weights)
+                means[j], spreads[j] = mean_and_std(column, weights)
             scaled.append(_centred(column, means[j], spreads[j]))
         return cls(knots, scores, means, spreads), scaled
 
@@ -139,7 +139,7 @@ def _normal_scores(
     return values, ndtri(np.clip(mid_ranks / total, _RAREST, 1.0 - _RAREST))
 
 
-def mean_and_spread(
+def mean_and_std(
     values: FloatArray, weights: FloatArray | None = None
 ) -> tuple[float, float]:
     """Return mean and standard deviation, for use as a scale never zero.

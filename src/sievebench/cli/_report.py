@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sievebench.report import Material, Table
+    from sievebench.report import ReportData, Table
     from sievebench.report.writing import Sections
 
 _FORMATS = ("markdown", "latex", "csv")
@@ -125,7 +125,7 @@ def run_report(options: argparse.Namespace) -> int:
 
 
 def _print_one(
-    material: "Material", sections: "Sections", options: argparse.Namespace
+    material: "ReportData", sections: "Sections", options: argparse.Namespace
 ) -> int:
     """Print a table, a figure, or the names of all; return the exit status."""
     from sievebench.report import all_figures, svg_of

@@ -17,7 +17,7 @@ from sievebench.spelling import hint
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
-    from sievebench.reuse import Former, Place
+    from sievebench.reuse import EarlierResults, Place
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
 
@@ -254,7 +254,7 @@ def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
     return counts
 
 
-def _former(reuse: Mapping[str, Any], out: Path) -> "Former":
+def _former(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
     """Return what the other experiment found."""
     from sievebench.store import Store, former_results
 

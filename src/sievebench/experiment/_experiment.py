@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
-from sievebench.reuse import Former, Place
+from sievebench.reuse import EarlierResults, Place
 from sievebench.run_spec import RunSpec
 
 # What may be taken over from another experiment.
@@ -162,7 +162,7 @@ class Experiment:
         self,
         device: str = "auto",
         counts: Mapping[Place, int] | None = None,
-        former: Former | None = None,
+        former: EarlierResults | None = None,
     ) -> list[RunSpec]:
         """Return every cell, those of one table together.
 
@@ -171,7 +171,7 @@ class Experiment:
         device : str, default="auto"
         counts : mapping or None, default=None
             With `match`: (dataset, scenario, downstream) → columns to keep.
-        former : Former or None, default=None
+        former : EarlierResults or None, default=None
             With `reuse`: what the other experiment found.
 
         Returns
@@ -186,7 +186,7 @@ class Experiment:
         try:
             cells = self._all_cells(device)
             if self.reuse:
-                cells = self._taking_over(cells, former or Former())
+                cells = self._taking_over(cells, former or EarlierResults())
         except ValueError as error:
             raise ExperimentError(f"{self.name}: {error}") from error
         if self.match:
@@ -217,7 +217,9 @@ class Experiment:
                     f"as in {selector.partition(':')[0]}:other."
                 )
 
-    def _taking_over(self, cells: list[RunSpec], former: Former) -> list[RunSpec]:
+    def _taking_over(
+        self, cells: list[RunSpec], former: EarlierResults
+    ) -> list[RunSpec]:
         """Return the cells for which there is something to take over, with it."""
         found = []
         for spec in cells:

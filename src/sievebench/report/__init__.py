@@ -1,7 +1,7 @@
 """Stage 7: tables, figures, one page, and the paper's numbers beside ours."""
 
 from sievebench.report.against_paper import agreement, compare_scores
-from sievebench.report.material import Material, gather, read_runs
+from sievebench.report.material import ReportData, gather, read_runs
 from sievebench.report.paper_tables import PAPER_TABLES
 from sievebench.report.tables import Table, csv, latex, markdown
 from sievebench.report.writing import (
@@ -15,7 +15,7 @@ from sievebench.report.writing import (
 __all__ = [
     "PAPER_TABLES",
     "WRITERS",
-    "Material",
+    "ReportData",
     "Table",
     "agreement",
     "all_figures",

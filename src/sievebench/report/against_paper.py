@@ -10,17 +10,17 @@ from sievebench.labels import (
     scenario_title,
     selector_label,
 )
-from sievebench.report.material import PAPER_SCENARIOS, Material
+from sievebench.report.material import PAPER_SCENARIOS, ReportData
 from sievebench.report.paper import paper_scores, printed_scores
 from sievebench.report.tables import MISSING, Table, number, signed
 
 
-def compare_scores(material: Material) -> pd.DataFrame:
+def compare_scores(material: ReportData) -> pd.DataFrame:
     """Put every score of ours beside the paper's.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         Our runs.
 
     Returns
@@ -95,12 +95,12 @@ def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def comparison_tables(material: Material) -> list[Table]:
+def comparison_tables(material: ReportData) -> list[Table]:
     """Return one table a scenario, three lines a selector; then how far they agree.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -121,7 +121,7 @@ def comparison_tables(material: Material) -> list[Table]:
     return [*tables, _agreement_table(comparison[is_run])]
 
 
-def _cell_by_cell(material: Material, part: pd.DataFrame) -> Table:
+def _cell_by_cell(material: ReportData, part: pd.DataFrame) -> Table:
     """Return ours, theirs and the difference of one scenario."""
     scenario = part["scenario"].iloc[0]
     datasets = list(dict.fromkeys(part["dataset"]))
@@ -187,7 +187,7 @@ def _agreement_table(comparison: pd.DataFrame) -> Table:
 
 
 def _places(
-    material: Material, numbers: pd.DataFrame, scenario: str
+    material: ReportData, numbers: pd.DataFrame, scenario: str
 ) -> list[tuple[str, str]]:
     """Return every (table, selector) that the paper or we have."""
     wide = material.wide(scenario)

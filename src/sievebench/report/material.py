@@ -26,7 +26,7 @@ PAPER_SCENARIOS = ("random", "corrupted", "second_order")
 
 
 @dataclass(frozen=True)
-class Material:
+class ReportData:
     """Checked runs, and what is asked of them again and again.
 
     Attributes
@@ -188,7 +188,7 @@ class Material:
         return f"{label} (sample)" if name in samples else label
 
 
-def gather(runs: pd.DataFrame, downstream: str | None = None) -> Material:
+def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
     """Check a table of runs and choose the downstream.
 
     Parameters
@@ -200,7 +200,7 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> Material:
 
     Returns
     -------
-    Material
+    ReportData
 
     Raises
     ------
@@ -218,7 +218,7 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> Material:
         raise ValueError(
             f"downstream must be one of {', '.join(allowed)}, got {downstream!r}."
         )
-    return Material(checked, cells, downstream)
+    return ReportData(checked, cells, downstream)
 
 
 def read_runs(*paths: Path) -> pd.DataFrame:

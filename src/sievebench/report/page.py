@@ -6,7 +6,7 @@ from html import escape
 
 from sievebench.labels import DOWNSTREAM_LABELS
 from sievebench.report.figures import Drawing
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 from sievebench.report.tables import MISSING, Table
 
 _STYLE = """
@@ -58,7 +58,7 @@ document.querySelectorAll("th.sorts").forEach(function (th) {
 
 
 def html_page(
-    material: Material,
+    material: ReportData,
     tables: Sequence[tuple[str, Sequence[Table]]],
     drawings: Mapping[str, Sequence[Drawing]],
     images: Mapping[str, str],
@@ -67,7 +67,7 @@ def html_page(
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         What the report is about.
     tables : sequence of (str, sequence of Table)
         Sections with their headings.
@@ -100,12 +100,12 @@ def html_page(
     return "\n".join(parts) + "\n"
 
 
-def facts(material: Material) -> list[str]:
+def facts(material: ReportData) -> list[str]:
     """Return sentences about the runs.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         What the report is about.
 
     Returns

@@ -17,17 +17,17 @@ from sievebench.analysis import (
     ranks_by_variant,
 )
 from sievebench.labels import SCENARIO_LABELS, selector_label
-from sievebench.report.material import PAPER_SCENARIOS, Material, scenario_labels
+from sievebench.report.material import PAPER_SCENARIOS, ReportData, scenario_labels
 from sievebench.report.paper import paper_ranks, paper_scores
 from sievebench.report.tables import MISSING, Table, best_rows, number
 
 
-def rank_tables(material: Material) -> list[Table]:
+def rank_tables(material: ReportData) -> list[Table]:
     """Return the mean ranks: ours by both rules, and the paper's.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -114,7 +114,7 @@ def ranks_side_by_side(
     )
 
 
-def _rank_notes(material: Material, scenarios: list[str]) -> tuple[str, ...]:
+def _rank_notes(material: ReportData, scenarios: list[str]) -> tuple[str, ...]:
     """Return what the four columns of a scenario are."""
     parts = []
     for scenario, label in zip(scenarios, scenario_labels(scenarios), strict=True):
@@ -155,12 +155,12 @@ def _order_note(
     )
 
 
-def variant_ranks(material: Material, name: str, addition: str) -> list[Table]:
+def variant_ranks(material: ReportData, name: str, addition: str) -> list[Table]:
     """Return the ranks of each variant without its sisters.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
     name, addition : str
         Of the table, and to its title.
@@ -217,12 +217,12 @@ def _by_selector(values: Any, index: Any) -> Any:
     )
 
 
-def friedman_tables(material: Material) -> list[Table]:
+def friedman_tables(material: ReportData) -> list[Table]:
     """Return whether the selectors differ, over both kinds of complete cases.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns

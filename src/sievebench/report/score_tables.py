@@ -10,7 +10,7 @@ from sievebench.labels import (
     scenario_title,
     selector_label,
 )
-from sievebench.report.material import PAPER_SCENARIOS, Material
+from sievebench.report.material import PAPER_SCENARIOS, ReportData
 from sievebench.report.paper import paper_counts
 from sievebench.report.tables import (
     MISSING,
@@ -25,12 +25,12 @@ _DECIMALS = 3
 _REASON_WIDTH = 240
 
 
-def overview_tables(material: Material) -> list[Table]:
+def overview_tables(material: ReportData) -> list[Table]:
     """Return one table a scenario: each selector in one line.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -74,12 +74,12 @@ def overview_tables(material: Material) -> list[Table]:
     return tables
 
 
-def score_tables(material: Material) -> list[Table]:
+def score_tables(material: ReportData) -> list[Table]:
     """Return one table a scenario: selectors × tables, and the mean rank.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -99,13 +99,13 @@ def score_tables(material: Material) -> list[Table]:
 
 
 def scores_of_scenario(
-    material: Material, scenario: str, *, name: str, title: str, about: str
+    material: ReportData, scenario: str, *, name: str, title: str, about: str
 ) -> Table:
     """Return the scores of one scenario, and the mean ranks they give.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         Whose cells.
     scenario : str
         Which of them.
@@ -158,7 +158,7 @@ def scores_of_scenario(
     )
 
 
-def _score_note(material: Material, scenario: str) -> str:
+def _score_note(material: ReportData, scenario: str) -> str:
     """Return what the scores are."""
     runs = material.runs
     chosen = runs[(runs["experiment"] == "benchmark") & (runs["scenario"] == scenario)]
@@ -175,12 +175,12 @@ def _score_note(material: Material, scenario: str) -> str:
     return f"{what} {spread}".strip()
 
 
-def count_tables(material: Material) -> list[Table]:
+def count_tables(material: ReportData) -> list[Table]:
     """Return how many columns AutoNFS keeps, ours and the paper's.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -235,12 +235,12 @@ def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
     return with_deviation(cell["n_kept_mean"], cell["n_kept_std"], 1)
 
 
-def missing_tables(material: Material) -> list[Table]:
+def missing_tables(material: ReportData) -> list[Table]:
     """Return the cells of which not all runs are done, and why.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -288,7 +288,7 @@ def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def _unfinished_runs(material: Material) -> pd.DataFrame:
+def _unfinished_runs(material: ReportData) -> pd.DataFrame:
     """Return the cells with a record of runs that did not end well."""
     every = _stacked(
         [
@@ -305,7 +305,7 @@ def _unfinished_runs(material: Material) -> pd.DataFrame:
     )
 
 
-def _without_record(material: Material) -> pd.DataFrame:
+def _without_record(material: ReportData) -> pd.DataFrame:
     """Return the cells of the benchmark that nobody has run."""
     cells = [
         (dataset, scenario, selector)

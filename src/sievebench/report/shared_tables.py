@@ -5,7 +5,7 @@ from typing import Any
 
 from sievebench.analysis import mean_ranks, summarize_cells
 from sievebench.labels import scenario_title
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 from sievebench.report.rank_tables import ranks_side_by_side, variant_ranks
 from sievebench.report.score_tables import scores_of_scenario
 from sievebench.report.tables import Table
@@ -18,12 +18,12 @@ _ABOUT = (
 )
 
 
-def shared_tables(material: Material) -> list[Table]:
+def shared_tables(material: ReportData) -> list[Table]:
     """Return ranks and scores with the same predictors for all selectors.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -49,7 +49,7 @@ def shared_tables(material: Material) -> list[Table]:
     ]
 
 
-def _ranks(shared: Material, material: Material) -> Table:
+def _ranks(shared: ReportData, material: ReportData) -> Table:
     """Return mean ranks, beside those with a predictor of one's own."""
     columns: dict[tuple[str, str], Any] = {}
     for scenario in shared.scenarios:

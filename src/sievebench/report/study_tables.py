@@ -14,7 +14,7 @@ from sievebench.analysis import (
     scaling_exponents,
 )
 from sievebench.labels import DOWNSTREAM_LABELS, SCENARIO_LABELS, selector_label
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 from sievebench.report.paper import (
     paper_cohort_averages,
     paper_cohorts,
@@ -29,12 +29,12 @@ def _stated(selector: str, what: str) -> float:
     return paper_statement(what) if is_own else float("nan")
 
 
-def misselection_tables(material: Material) -> list[Table]:
+def misselection_tables(material: ReportData) -> list[Table]:
     """Return the share of added columns among the kept ones.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -73,12 +73,12 @@ def misselection_tables(material: Material) -> list[Table]:
     ]
 
 
-def matched_tables(material: Material) -> list[Table]:
+def matched_tables(material: ReportData) -> list[Table]:
     """Return AutoNFS against the others at its own number of columns.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -127,7 +127,7 @@ def matched_tables(material: Material) -> list[Table]:
     return tables
 
 
-def _whose_predictors(material: Material, reference: str) -> str:
+def _whose_predictors(material: ReportData, reference: str) -> str:
     """Return what predicts from the columns of the reference."""
     runs = material.runs[material.runs["downstream"] == material.downstream]
     shared = runs[(runs["experiment"] == "shared") & (runs["selector"] == reference)]
@@ -147,12 +147,12 @@ def _whose_predictors(material: Material, reference: str) -> str:
     )
 
 
-def power_tables(material: Material) -> list[Table]:
+def power_tables(material: ReportData) -> list[Table]:
     """Return what the score loses without one of the kept columns.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -196,12 +196,12 @@ def power_tables(material: Material) -> list[Table]:
     ]
 
 
-def scaling_tables(material: Material) -> list[Table]:
+def scaling_tables(material: ReportData) -> list[Table]:
     """Return how seconds grow with the number of columns.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -243,12 +243,12 @@ def scaling_tables(material: Material) -> list[Table]:
     ]
 
 
-def balance_tables(material: Material) -> list[Table]:
+def balance_tables(material: ReportData) -> list[Table]:
     """Return score and columns at each balance.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -297,12 +297,12 @@ def balance_tables(material: Material) -> list[Table]:
     ]
 
 
-def cohort_tables(material: Material) -> list[Table]:
+def cohort_tables(material: ReportData) -> list[Table]:
     """Return the metagenomic study, ours and the paper's.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -314,7 +314,7 @@ def cohort_tables(material: Material) -> list[Table]:
     return [_cohorts(material, selector) for selector in names]
 
 
-def _cohorts(material: Material, selector: str) -> Table:
+def _cohorts(material: ReportData, selector: str) -> Table:
     """Return the cohorts with the columns of one selector."""
     ours = cohort_table(material.runs, selector)
     theirs = pd.concat([paper_cohorts(), paper_cohorts(is_withdrawn=True)])

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sievebench.report.against_paper import comparison_tables
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 from sievebench.report.rank_tables import friedman_tables, rank_tables
 from sievebench.report.score_tables import (
     count_tables,
@@ -32,7 +32,7 @@ Sections = list[tuple[str, list[Table]]]
 
 # Heading of the page -> tables and figures below it. Each function returns nothing if
 # there is nothing to show.
-SECTIONS: dict[str, tuple[tuple[Callable[[Material], list[Table]], ...], str]] = {
+SECTIONS: dict[str, tuple[tuple[Callable[[ReportData], list[Table]], ...], str]] = {
     "Overview": ((overview_tables,), "critical-difference"),
     "Ranks": ((rank_tables, friedman_tables), ""),
     "Scores": ((score_tables,), "score-and-columns"),
@@ -56,12 +56,12 @@ _MANIFEST = "files.txt"
 _OWN_NAME = re.compile(r"(tables|figures)/[^/\\]+\.(md|tex|csv|svg|png)")
 
 
-def all_tables(material: Material) -> Sections:
+def all_tables(material: ReportData) -> Sections:
     """Return every table, by section.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -74,12 +74,12 @@ def all_tables(material: Material) -> Sections:
     ]
 
 
-def all_figures(material: Material) -> dict[str, "Drawing"]:
+def all_figures(material: ReportData) -> dict[str, "Drawing"]:
     """Return every figure by name; needs matplotlib.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -110,7 +110,7 @@ def svg_of(drawing: "Drawing") -> str:
 
 
 def write_report(
-    material: Material,
+    material: ReportData,
     folder: Path,
     has_figures: bool = True,
     sections: Sections | None = None,
@@ -119,7 +119,7 @@ def write_report(
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
     folder : Path
         Made if need be; files of the same names are replaced, and those of an earlier

@@ -148,8 +148,8 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         elif hasattr(self, "classes_"):
             del self.classes_
         self.scores_ = scores
-        lots = np.random.default_rng(seed).permutation(n_features)
-        order = np.lexsort((lots, -scores))
+        random_ties = np.random.default_rng(seed).permutation(n_features)
+        order = np.lexsort((random_ties, -scores))
         self.ranking_ = np.empty(n_features, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n_features + 1)
         self.support_ = self._choose_columns()

@@ -60,7 +60,7 @@ class Lasso(ScoredSelector):
     The benchmark that the paper extends leaves `alpha` at 1 where it is not tuned: on a
     standardised table this sets every coefficient to zero, hence the smaller default.
     It also stops the logistic regression after 100 passes. Where more columns are asked
-    for than have coefficients, lots are drawn among the others.
+    for than have coefficients, ties among the others are broken at random.
 
     Examples
     --------

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from statistics import fmean
 from typing import Any
 
-from sievebench.reuse import Cell, Former, Place
+from sievebench.reuse import Cell, EarlierResults, Place
 from sievebench.spelling import hint
 from sievebench.store._record import RunRecord
 
@@ -41,7 +41,7 @@ def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]
 
 def former_results(
     records: Iterable[RunRecord], n_predictors: int, not_from: Collection[str] = ()
-) -> Former:
+) -> EarlierResults:
     """Return what an experiment found.
 
     Parameters
@@ -57,7 +57,7 @@ def former_results(
 
     Returns
     -------
-    Former
+    EarlierResults
 
     Raises
     ------
@@ -78,7 +78,7 @@ def former_results(
         raise ValueError(
             f"not_from = {list(not_from)} leaves no search to take a predictor from."
         )
-    return Former(
+    return EarlierResults(
         columns={_cell(r): tuple(run.kept for run in r.runs) for r in done},
         settings={_cell(r): _settings(r, "selector") for r in done},
         predictors={

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from featuresieve import __version__
-from featuresieve.problem import ClassCode, ValueCode
+from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage._export import feature_names
 from featuresieve.storage.onnx._columns import (
     Columns,
@@ -192,7 +192,7 @@ class _PredictorModel(_Model):
         encoded = add_encoding(self.graph, self.encoder, self._columns())
         code = self.estimator._target_code
         tensors = add_prediction(self.graph, self.estimator, encoded)
-        if isinstance(code, ClassCode):
+        if isinstance(code, ClassEncoder):
             labels, probabilities = tensors
             width = len(code.classes)
             if code.is_multilabel:
@@ -202,7 +202,7 @@ class _PredictorModel(_Model):
                 self.metadata["classes"] = code.classes.tolist()
             self.add_output(probabilities, "probabilities", self.numbers, width)
             return
-        assert isinstance(code, ValueCode)
+        assert isinstance(code, ValueScaler)
         (values,) = tensors
         n_outputs = None if code.is_flat else len(code.means)
         if code.is_flat:
@@ -238,7 +238,7 @@ def add_prediction(graph: Graph, estimator: Any, encoded: str) -> tuple[str, ...
     predictor, code = estimator._predictor, estimator._target_code
     outputs = add_networks(graph, predictor, encoded)
     n_members = len(predictor.members)
-    if isinstance(code, ClassCode):
+    if isinstance(code, ClassEncoder):
         probabilities = add_probabilities(graph, code, outputs, n_members)
         return add_labels(graph, code, probabilities), probabilities
     return (add_values(graph, code, outputs, n_members),)

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from featuresieve.engine import Predictor
-from featuresieve.problem import ClassCode, ValueCode
+from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage.onnx._graph import Graph, TensorType
 
 
@@ -44,7 +44,7 @@ def _add_float32(graph: Graph, values: npt.NDArray[Any]) -> str:
 
 
 def add_probabilities(
-    graph: Graph, code: ClassCode, outputs: str, n_members: int
+    graph: Graph, code: ClassEncoder, outputs: str, n_members: int
 ) -> str:
     """Return the mean probabilities, (rows, classes or labels)."""
     if code.is_multilabel:
@@ -56,7 +56,7 @@ def add_probabilities(
     return _add_mean(graph, shares, n_members)
 
 
-def add_labels(graph: Graph, code: ClassCode, probabilities: str) -> str:
+def add_labels(graph: Graph, code: ClassEncoder, probabilities: str) -> str:
     """Return the labels: a class a row, or a matrix of zeros and ones."""
     if code.is_multilabel:
         is_likely = graph.add("Greater", probabilities, graph.doubles(0.5))
@@ -68,7 +68,7 @@ def add_labels(graph: Graph, code: ClassCode, probabilities: str) -> str:
     return graph.add("Gather", classes, best, axis=0)
 
 
-def label_type(code: ClassCode) -> TensorType:
+def label_type(code: ClassEncoder) -> TensorType:
     """Return the type of predicted labels; booleans are the integers 0 and 1.
 
     Raises
@@ -89,7 +89,7 @@ def label_type(code: ClassCode) -> TensorType:
     )
 
 
-def add_values(graph: Graph, code: ValueCode, outputs: str, n_members: int) -> str:
+def add_values(graph: Graph, code: ValueScaler, outputs: str, n_members: int) -> str:
     """Return the predicted values, (rows, outputs)."""
     mean = _add_mean(graph, outputs, n_members)
     scaled = graph.add("Mul", mean, graph.doubles(code.spreads))

@@ -14,10 +14,10 @@ from sievebench.report.figures.critical_difference import critical_difference_dr
 from sievebench.report.figures.power import power_drawings
 from sievebench.report.figures.scaling import scaling_drawings
 from sievebench.report.figures.scores_and_columns import score_drawings
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 
 # In the order of the page. Each returns nothing if there is nothing to draw.
-FIGURES: dict[str, Callable[[Material], list[Drawing]]] = {
+FIGURES: dict[str, Callable[[ReportData], list[Drawing]]] = {
     "critical-difference": critical_difference_drawings,
     "score-and-columns": score_drawings,
     "counts": count_drawings,
@@ -29,14 +29,14 @@ FIGURES: dict[str, Callable[[Material], list[Drawing]]] = {
 __all__ = ["FIGURES", "Drawing", "draw", "png_bytes", "svg_text"]
 
 
-def draw(kind: str, material: Material) -> list[Drawing]:
+def draw(kind: str, material: ReportData) -> list[Drawing]:
     """Return the figures of one kind, in the style of the report.
 
     Parameters
     ----------
     kind : str
         A key of `FIGURES`.
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns

@@ -14,7 +14,7 @@ from sievebench.report.figures.canvas import (
     new_figure,
     put_legend,
 )
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 _MOST_ACROSS = 4
 
 
-def balance_drawings(material: Material) -> list[Drawing]:
+def balance_drawings(material: ReportData) -> list[Drawing]:
     """Return figures with the score above the columns, a pair for each table.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -46,7 +46,7 @@ def balance_drawings(material: Material) -> list[Drawing]:
 
 
 def _drawing(
-    material: Material, data: pd.DataFrame, keys: list[tuple[str, str]], name: str
+    material: ReportData, data: pd.DataFrame, keys: list[tuple[str, str]], name: str
 ) -> Drawing:
     """Return the pairs of some tables."""
     n = len(keys)

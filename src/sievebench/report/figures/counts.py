@@ -14,19 +14,19 @@ from sievebench.report.figures.canvas import (
     new_figure,
     put_legend,
 )
-from sievebench.report.material import PAPER_SCENARIOS, Material
+from sievebench.report.material import PAPER_SCENARIOS, ReportData
 from sievebench.report.paper import paper_counts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-def count_drawings(material: Material) -> list[Drawing]:
+def count_drawings(material: ReportData) -> list[Drawing]:
     """Return one figure, a panel for each scenario.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -64,7 +64,7 @@ def count_drawings(material: Material) -> list[Drawing]:
     ]
 
 
-def _panel(ax: "Axes", material: Material, scenario: str) -> None:
+def _panel(ax: "Axes", material: ReportData, scenario: str) -> None:
     """Draw one scenario: a row a table, a marker a variant."""
     datasets, own = material.datasets, material.own_selectors
     places = np.arange(len(datasets))

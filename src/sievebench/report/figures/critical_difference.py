@@ -22,7 +22,7 @@ from sievebench.report.figures.canvas import (
     Drawing,
     new_figure,
 )
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,12 +33,12 @@ _LINE = 0.24  # inches between two names
 _BAR = 0.11  # and between two bars
 
 
-def critical_difference_drawings(material: Material) -> list[Drawing]:
+def critical_difference_drawings(material: ReportData) -> list[Drawing]:
     """Return one diagram a scenario.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns

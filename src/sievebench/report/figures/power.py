@@ -16,7 +16,7 @@ from sievebench.report.figures.canvas import (
     new_figure,
     put_legend,
 )
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_statement
 
 if TYPE_CHECKING:
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 _REMOVALS = ("retrained", "imputed")
 
 
-def power_drawings(material: Material) -> list[Drawing]:
+def power_drawings(material: ReportData) -> list[Drawing]:
     """Return one figure, a panel for each scenario and downstream.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns

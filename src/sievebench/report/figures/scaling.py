@@ -10,17 +10,17 @@ from sievebench.report.figures.canvas import (
     Drawing,
     new_figure,
 )
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 
 _MOST_TICKS = 8
 
 
-def scaling_drawings(material: Material) -> list[Drawing]:
+def scaling_drawings(material: ReportData) -> list[Drawing]:
     """Return one figure, a line for each selector.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns

@@ -17,7 +17,7 @@ from sievebench.report.figures.canvas import (
     new_figure,
     put_legend,
 )
-from sievebench.report.material import Material
+from sievebench.report.material import ReportData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 _N_ACROSS = 4
 
 
-def score_drawings(material: Material) -> list[Drawing]:
+def score_drawings(material: ReportData) -> list[Drawing]:
     """Return one figure a scenario.
 
     Parameters
     ----------
-    material : Material
+    material : ReportData
         As `gather` returns it.
 
     Returns
@@ -40,7 +40,7 @@ def score_drawings(material: Material) -> list[Drawing]:
     return [_drawing(material, scenario) for scenario in material.scenarios]
 
 
-def _drawing(material: Material, scenario: str) -> Drawing:
+def _drawing(material: ReportData, scenario: str) -> Drawing:
     """Return the panels of one scenario."""
     cells = material.cells[
         (material.cells["scenario"] == scenario)

@@ -16,7 +16,7 @@ class Stages(Protocol):
         """Return what follows the next stage, or None if nobody wants to know."""
 
 
-class FitRun(Protocol):
+class SearchRun(Protocol):
     """A fit, as a search sees it."""
 
     seed: int

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.problem import Bounds, Gates, nearest_count, wishes_from
+from featuresieve.problem import CountLimits, Gates, constraints_from, nearest_count
 from featuresieve.search import fill
 from made_tables import class_table, value_table
 
@@ -180,7 +180,7 @@ def test_features_may_be_a_mask_or_one_name():
     mask = np.array([name == "g" for name in NAMES])
     for wish in ("g", 6, -2, [6], mask, {"g"}):
         assert (
-            wishes_from(
+            constraints_from(
                 {
                     "groups": None,
                     "always_keep": wish,
@@ -211,13 +211,13 @@ def test_fill_is_the_first_subset_in_rank_order_that_adds_up(seed):
         # Taking a better ranked gate always comes before not taking it.
         best = max(subsets, key=lambda chosen: [k in chosen for k in range(7)])
         np.testing.assert_array_equal(fill(ranked, gates, count), np.sort(ranked[best]))
-        assert nearest_count(gates, Bounds(count, count)) == count
+        assert nearest_count(gates, CountLimits(count, count)) == count
 
 
 def test_counts_that_groups_cannot_make_are_refused():
     gates = Gates(np.arange(2), np.array([3, 4]), np.ones(2), np.zeros(2, dtype=bool))
     with pytest.raises(ValueError, match="between 5 and 6 features"):
-        nearest_count(gates, Bounds(5, 6))
+        nearest_count(gates, CountLimits(5, 6))
 
 
 def test_wishes_hold_for_regression_too():
