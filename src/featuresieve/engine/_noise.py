@@ -9,7 +9,7 @@ from torch import Tensor
 from featuresieve.engine._gumbel_sigmoid import NoiseKind, draw_noise_
 from featuresieve.engine._state import State, array_of
 
-# CountLimits the block that is drawn at once, in numbers.
+# Bounds the block that is drawn at once, in numbers.
 _BLOCK = 1 << 16
 
 
