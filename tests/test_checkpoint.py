@@ -21,7 +21,7 @@ from featuresieve import (
     CheckpointWarning,
     TrainingDivergedError,
 )
-from featuresieve.engine._course import StepBudget
+from featuresieve.engine._schedule import StepBudget
 from featuresieve.monitoring import _checkpoint
 from featuresieve.monitoring._checkpoint import Checkpoint
 from interrupted_fits import (

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from featuresieve.engine import NOISE_KINDS, threshold_mask, vote_mask
-from featuresieve.engine._gumbel_sigmoid import (
+from featuresieve.engine._masking import (
     draw_noise_,
     open_probability,
     relaxed_mask,

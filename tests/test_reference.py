@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from featuresieve.engine import SelectionPenalty, StackTrainer
-from featuresieve.engine._gumbel_sigmoid import draw_noise_
+from featuresieve.engine._masking import draw_noise_
 from featuresieve.engine._trainer import StepSettings
 from reference_autonfs import (
     MASK_NAMES,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from featuresieve.engine import Schedule
-from featuresieve.engine._course import Course
+from featuresieve.engine._schedule import Course
 from featuresieve.search import Settings
 
 

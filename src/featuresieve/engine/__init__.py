@@ -6,14 +6,12 @@ the captured step and the optimizer, which the laboratory uses too.
 May import: errors.
 """
 
-from featuresieve.engine._device import resolve_device
-from featuresieve.engine._gate_tensors import GateTensors
-from featuresieve.engine._gumbel_sigmoid import (
-    NOISE_KINDS,
-    NoiseKind,
-    threshold_mask,
-    vote_mask,
+from featuresieve.engine._device import (
+    explain_out_of_memory,
+    resolve_device,
+    torch_defaults,
 )
+from featuresieve.engine._gate_tensors import GateTensors
 from featuresieve.engine._history import History
 from featuresieve.engine._losses import (
     LOSSES,
@@ -22,8 +20,15 @@ from featuresieve.engine._losses import (
     Reduction,
     SelectionPenalty,
 )
-from featuresieve.engine._masking_network import MASK_INITS, MaskingNetwork, MaskInit
-from featuresieve.engine._memory import explain_out_of_memory
+from featuresieve.engine._masking import (
+    MASK_INITS,
+    NOISE_KINDS,
+    MaskingNetwork,
+    MaskInit,
+    NoiseKind,
+    threshold_mask,
+    vote_mask,
+)
 from featuresieve.engine._module_network import ModuleFactory, ModuleStack
 from featuresieve.engine._predictor import Predictor
 from featuresieve.engine._schedule import Schedule
@@ -40,7 +45,6 @@ from featuresieve.engine._state import (
     with_prefix,
     without_prefix,
 )
-from featuresieve.engine._surroundings import torch_defaults
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._trainer import StackTrainer, TaskStack, stack_outputs
 from featuresieve.engine._training_data import StepSettings, TrainingData

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import torch
 from scipy.sparse import issparse
 
+from featuresieve.engine._device import torch_defaults
 from featuresieve.engine._module_network import ModuleFactory, ModuleStack
-from featuresieve.engine._surroundings import torch_defaults
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._trainer import TaskStack
 

@@ -12,7 +12,7 @@ from featuresieve.engine._layer_products import (
     layer_product,
     weight_product_,
 )
-from featuresieve.engine._parameters import FlatParameters
+from featuresieve.engine._optimizer import FlatParameters
 from featuresieve.engine._sparse_rows import SparseRows
 
 Batch = Tensor | SparseRows

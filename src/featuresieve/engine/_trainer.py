@@ -9,15 +9,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from featuresieve.engine._adam import StackAdam
-from featuresieve.engine._course import Course, StepBudget
 from featuresieve.engine._cuda_graph import CapturedStep
-from featuresieve.engine._gumbel_sigmoid import relaxed_mask, relaxed_mask_slope
 from featuresieve.engine._history import History
-from featuresieve.engine._masking_network import MaskingNetwork
+from featuresieve.engine._masking import (
+    MaskingNetwork,
+    NoiseBuffer,
+    relaxed_mask,
+    relaxed_mask_slope,
+)
 from featuresieve.engine._module_network import ModuleStack
-from featuresieve.engine._noise import NoiseBuffer
-from featuresieve.engine._schedule import Schedule
+from featuresieve.engine._optimizer import StackAdam
+from featuresieve.engine._schedule import Course, Schedule, StepBudget
 from featuresieve.engine._sparse_rows import SparseRows
 from featuresieve.engine._state import (
     RUNNING,

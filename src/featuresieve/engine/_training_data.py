@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 from torch import Tensor
 
 from featuresieve.engine._gate_tensors import GateTensors
-from featuresieve.engine._gumbel_sigmoid import NoiseKind
 from featuresieve.engine._losses import (
     Reduction,
     SelectionPenalty,
     TaskLoss,
     normalized_weights,
 )
+from featuresieve.engine._masking import NoiseKind
 from featuresieve.engine._sparse_rows import SparseRows
 
 

@@ -8,8 +8,8 @@ May import: every room but plotting and cli.
 from featuresieve.estimators._classifier_regressor import (
     AutoNFSClassifier,
     AutoNFSRegressor,
+    load,
 )
-from featuresieve.estimators._loading import load
 from featuresieve.estimators._onnx_converters import register_onnx_converters
 
 __all__ = [

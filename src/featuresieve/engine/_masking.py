@@ -1,0 +1,204 @@
+"""The Gumbel-Sigmoid mask: the network of its logits, its noise, the decision."""
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from featuresieve.engine._optimizer import FlatParameters
+from featuresieve.engine._state import State, array_of
+
+NoiseKind = Literal["gumbel", "logistic"]
+NOISE_KINDS: tuple[NoiseKind, ...] = ("gumbel", "logistic")
+
+
+def draw_noise_(out: Tensor, kind: NoiseKind, generator: torch.Generator) -> Tensor:
+    """Fill `out` with fresh gate noise.
+
+    Gumbel noise, as the paper prints it, is ``-log(-log u)`` with u uniform. Logistic
+    noise, the difference of two Gumbels, is ``log u - log(1 - u)``; it makes the mask
+    a binary concrete variable. A draw of u = 0 gives minus infinity, a closed gate.
+    """
+    out.uniform_(generator=generator)
+    if kind == "logistic":
+        return out.logit_()
+    return out.log_().neg_().log_().neg_()
+
+
+def relaxed_mask(logits: Tensor, noise: Tensor, temperature: Tensor | float) -> Tensor:
+    """Return ``sigmoid((logits + noise) / temperature)``, elementwise in (0, 1)."""
+    return torch.add(logits, noise).div_(temperature).sigmoid_()
+
+
+def relaxed_mask_slope(mask: Tensor, temperature: Tensor | float) -> Tensor:
+    """Return the derivative of `relaxed_mask` by its logits, ``m (1 - m) / t``."""
+    return torch.addcmul(mask, mask, mask, value=-1.0).div_(temperature)
+
+
+def open_probability(logits: Tensor, kind: NoiseKind) -> Tensor:
+    """Return the chance that a noisy hard draw keeps a feature.
+
+    ``P(w + g > 0)`` is ``1 - exp(-exp(w))`` for Gumbel noise and ``sigmoid(w)`` for
+    logistic noise.
+    """
+    if kind == "logistic":
+        return torch.sigmoid(logits)
+    return -torch.expm1(-torch.exp(logits))
+
+
+def threshold_mask(logits: Tensor) -> Tensor:
+    """Keep a feature when ``sigmoid(logit) > 0.5``: the paper's deterministic rule."""
+    return logits > 0
+
+
+def vote_mask(
+    logits: Tensor, kind: NoiseKind, n_votes: int, generator: torch.Generator
+) -> Tensor:
+    """Keep a feature when at least one of `n_votes` noisy hard draws keeps it.
+
+    This is the rule of the authors' package, where `n_votes` is the number of
+    mini-batches in an epoch, so its answer depends on the batch size.
+    """
+    kept = torch.zeros_like(logits, dtype=torch.bool)
+    noise = torch.empty_like(logits)
+    for _ in range(n_votes):
+        kept |= logits + draw_noise_(noise, kind, generator) > 0
+    return kept
+
+
+# Bounds the block that is drawn at once, in numbers.
+_BLOCK = 1 << 16
+
+
+class NoiseBuffer:
+    """Hand out the noise of one step after another.
+
+    Parameters
+    ----------
+    like : Tensor of shape (gates, members)
+        Tells shape, dtype and device.
+    kind : {"gumbel", "logistic"}
+    generator : torch.Generator
+        On the same device.
+    """
+
+    def __init__(
+        self, like: Tensor, kind: NoiseKind, generator: torch.Generator
+    ) -> None:
+        self._like, self._kind, self._generator = like, kind, generator
+        self._rest: Iterator[Tensor] = iter(())
+
+    def __call__(self) -> Tensor:
+        """Return the next (gates, members) noise, drawing a block when it runs out."""
+        noise = next(self._rest, None)
+        if noise is not None:
+            return noise
+        n_steps = max(1, _BLOCK // self._like.numel())
+        block = self._like.new_empty(n_steps, *self._like.shape)
+        draw_noise_(block, self._kind, self._generator)
+        self._rest = iter(block.unbind(0)[1:])
+        return block[0]
+
+    def state(self) -> State:
+        """Return what is drawn and not handed out, and the state of the generator."""
+        left = list(self._rest)
+        self._rest = iter(left)
+        rest = torch.stack(left) if left else self._like.new_empty(0)
+        return {
+            "rest": rest.view(len(left), self._like.numel()).cpu().numpy(),
+            "generator": self._generator.get_state().numpy(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Go on as the source that `state` was taken from would."""
+        dtype = self._like.new_empty(0).cpu().numpy().dtype
+        rest = array_of(state, "rest", dtype, (None, self._like.numel()))
+        generator = array_of(state, "generator", np.uint8, (None,))
+        block = torch.from_numpy(rest.copy()).to(self._like.device)
+        self._rest = iter(block.view(-1, *self._like.shape).unbind(0))
+        self._generator.set_state(torch.from_numpy(generator.copy()))
+
+
+MaskInit = Literal["zeros", "uniform"]
+MASK_INITS: tuple[MaskInit, ...] = ("zeros", "uniform")
+
+
+class MaskingNetwork:
+    """Compute ``w = W e + b`` for every member.
+
+    Parameters
+    ----------
+    n_gates, n_members, embedding_size : int
+    init : {"zeros", "uniform"}
+        Start of the projection W: zeros (no feature has a head start, as in the
+        authors' code, whose bias is uniform), or uniform as in a plain linear layer.
+    train_embedding : bool
+        Whether e learns too, as the paper says (the authors' code freezes it).
+    generator : torch.Generator
+        On the CPU, whatever the device, so that the start does not depend on it.
+    dtype, device
+        Where the parameters live.
+
+    Notes
+    -----
+    Logits, masks and biases have the gate axis first, (gates, members), the layout in
+    which the mask is folded into the first layer of the task network.
+    """
+
+    def __init__(
+        self,
+        n_gates: int,
+        n_members: int,
+        *,
+        embedding_size: int,
+        init: MaskInit,
+        train_embedding: bool,
+        generator: torch.Generator,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        self.train_embedding = train_embedding
+        self.parameters = FlatParameters(
+            {
+                "embedding": (n_members, embedding_size),
+                "projection": (n_members, n_gates, embedding_size),
+                "bias": (n_gates, n_members),
+            },
+            dtype=dtype,
+            device=device,
+        )
+        value = self.parameters.value
+        start = torch.randn(n_members, embedding_size, generator=generator)
+        value["embedding"].copy_(start)
+        bound = 1.0 / math.sqrt(embedding_size)
+        names = ("bias",) if init == "zeros" else ("projection", "bias")
+        for name in names:
+            draw = torch.rand(value[name].shape, generator=generator)
+            value[name].copy_(draw.mul_(2 * bound).sub_(bound))
+
+    def logits(self) -> Tensor:
+        """Return the logit of every gate and member, (gates, members)."""
+        value = self.parameters.value
+        # The row times the matrix: the matrix times the column takes a CPU several
+        # times as long for more than one member.
+        projected = torch.bmm(
+            value["embedding"].unsqueeze(1), value["projection"].transpose(1, 2)
+        )
+        return value["bias"] + projected.squeeze(1).T
+
+    def backward(self, logit_gradient: Tensor) -> None:
+        """Write the gradients that follow from d loss / d logits, (gates, members)."""
+        value, gradient = self.parameters.value, self.parameters.gradient
+        gradient["bias"].copy_(logit_gradient)
+        slope = logit_gradient.T.contiguous()  # (members, gates)
+        torch.mul(
+            slope.unsqueeze(-1),
+            value["embedding"].unsqueeze(1),
+            out=gradient["projection"],
+        )
+        if self.train_embedding:
+            by_embedding = gradient["embedding"].unsqueeze(1)
+            torch.bmm(slope.unsqueeze(1), value["projection"], out=by_embedding)
