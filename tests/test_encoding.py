@@ -18,7 +18,13 @@ from encoded_tables import (
     standardised,
     through_json,
 )
-from featuresieve.tables import SCALINGS, ColumnScaler, read_table
+from featuresieve.tables import (
+    SCALINGS,
+    ColumnScaler,
+    TableEncoder,
+    _table_encoder,
+    read_table,
+)
 
 NAN = float("nan")
 
@@ -301,3 +307,39 @@ def test_nan_after_a_sparse_fit_is_an_error():
 def test_bad_options_are_named(options, message):
     with pytest.raises(ValueError, match=message):
         fitted(np.eye(2), **options)
+
+
+def many_numbers(n_rows, dtype):
+    """Return columns without and with ties, constant, of zeros, and with a gap."""
+    rng = np.random.default_rng(3)
+    X = rng.standard_normal((n_rows, 12)) * 100
+    X[:, 3:6] = X[:, 3:6].round(-1)
+    X[:, 6], X[:, 7] = 7, 0
+    if np.dtype(dtype).kind == "f":
+        X[1, 9] = np.nan
+    return X.astype(dtype)
+
+
+@pytest.mark.numeric
+@pytest.mark.parametrize("scaling", ["normal_scores", "standard", "none"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int16"])
+@pytest.mark.parametrize("n_rows", [2, 60, 700])  # below and above the number of knots
+def test_columns_in_blocks_are_encoded_as_one_by_one(
+    n_rows, dtype, scaling, monkeypatch
+):
+    X = many_numbers(n_rows, dtype)
+    monkeypatch.setattr(_table_encoder, "_CELLS_AT_ONCE", 5 * n_rows)
+    encoder, encoded = TableEncoder.fit_transform(read_table(X), scaling=scaling)
+    alone = [
+        TableEncoder.fit_transform(read_table(frame), scaling=scaling)
+        for frame in (pd.DataFrame({"x": column}) for column in X.T)
+    ]
+    np.testing.assert_array_equal(encoded, np.hstack([part for _, part in alone]))
+    np.testing.assert_array_equal(encoder.transform(read_table(X)), encoded)
+
+
+def test_a_number_too_large_in_a_block_is_named():
+    X = np.random.default_rng(0).standard_normal((9, 4))
+    X[5, 2] = 1e200
+    with pytest.raises(ValueError, match="so does column 2 after scaling"):
+        TableEncoder.fit_transform(read_table(X), scaling="none")

@@ -1,5 +1,6 @@
 """Columns of numbers are put on one scale."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -83,6 +84,47 @@ class ColumnScaler:
             scaled.append(_centred(column, means[j], spreads[j]))
         return cls(knots, scores, means, spreads), scaled
 
+    @classmethod
+    def fit_each(
+        cls, block: FloatArray, scaling: Scaling
+    ) -> tuple[list["ColumnScaler"], FloatArray]:
+        """Learn the scaling of many columns at once, and return them scaled too.
+
+        The same numbers as `fit_transform` of each column alone, in less time where
+        there are few rows.
+
+        Parameters
+        ----------
+        block : array of shape (columns, rows)
+            Used as memory.
+        scaling : "normal_scores", "standard" or "none"
+
+        Returns
+        -------
+        scalers : list of ColumnScaler
+            Of one column each.
+        scaled : array of shape (columns, rows)
+        """
+        n_columns = len(block)
+        knots: list[list[FloatArray]] = [[] for _ in range(n_columns)]
+        scores: list[list[FloatArray]] = [[] for _ in range(n_columns)]
+        means, spreads = np.zeros(n_columns), np.ones(n_columns)
+        if scaling == "normal_scores":
+            order = np.argsort(block, axis=1)
+            ordered = np.take_along_axis(block, order, axis=1)
+            for j, (known, score) in enumerate(_normal_scores_each(ordered)):
+                knots[j], scores[j] = [known], [score]
+            np.put_along_axis(block, order, ordered, axis=1)
+        if scaling != "none":
+            means, spreads = _means_and_stds(block)
+        block /= spreads[:, None]
+        block -= (means / spreads)[:, None]
+        scalers = [
+            cls(knots[j], scores[j], means[j : j + 1], spreads[j : j + 1])
+            for j in range(n_columns)
+        ]
+        return scalers, block
+
     def transform(self, X: npt.NDArray[np.floating]) -> Float32Array:
         """Return the scaled columns as float32."""
         scaled = np.empty(X.shape, dtype=np.float32)
@@ -137,6 +179,31 @@ def _normal_scores(
         values, mid_ranks = values[keep], mid_ranks[keep]
     # Rounding may take the rank of a weight beside huge ones to nought or to one.
     return values, ndtri(np.clip(mid_ranks / total, _RAREST, 1.0 - _RAREST))
+
+
+def _normal_scores_each(ordered: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
+    """Yield knots and scores of rows of sorted values, and put the scores there."""
+    n_rows = ordered.shape[1]
+    is_tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    _, plain = _normal_scores(np.arange(n_rows, dtype=np.float64), None)
+    for values, is_slow in zip(ordered, is_tied | (n_rows > _MAX_KNOTS), strict=True):
+        if is_slow:
+            known, score = _normal_scores(values, None)
+            values[:] = np.interp(values, known, score)
+        else:  # every value is a knot
+            known, score = values.copy(), plain
+            values[:] = plain
+        yield known, score
+
+
+def _means_and_stds(block: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return what `mean_and_std` does for each row of a block."""
+    largest = np.abs(block).max(axis=1, initial=0.0)
+    unit = np.where(largest == 0.0, 1.0, largest)
+    scaled = block / unit[:, None]
+    means, spreads = scaled.mean(axis=1), scaled.std(axis=1)
+    scales = np.where(spreads > 1e-12, spreads, 1.0) * largest
+    return means * largest, np.where(scales > 0.0, scales, 1.0)
 
 
 def mean_and_std(

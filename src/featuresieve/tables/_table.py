@@ -18,6 +18,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from featuresieve.tables._column import (
+    BoolArray,
     Column,
     column_of_array,
     complex_error,
@@ -25,6 +26,7 @@ from featuresieve.tables._column import (
     missing_columns,
 )
 from featuresieve.tables._frame_columns import column_of_series
+from featuresieve.tables._scaling import FloatArray
 
 # What to pass instead of what is lazy, or can be read only once, by library and class.
 _INSTEAD = {
@@ -97,6 +99,14 @@ class Table(ABC):
             self._categories[j] = column
         return column
 
+    def is_plain(self) -> BoolArray:
+        """Tell which columns are numbers, none missing, that `numbers` reads."""
+        return np.zeros(self.n_features, dtype=np.bool_)
+
+    def numbers(self, start: int, stop: int) -> FloatArray:
+        """Return a copy of some plain columns, (columns, rows)."""
+        raise TypeError(f"columns {start} to {stop - 1} are not all plain numbers.")
+
     def leave_out_(self, features: Iterable[int]) -> None:
         """Let some columns hold anything; what cannot be read there is missing."""
         self._unused = frozenset(map(int, features))
@@ -126,6 +136,16 @@ class _ArrayTable(Table):
             is_missing = np.isnan(values) if self._has_missing[j] else None
             return Column("number", values, is_missing)
         return column_of_array(values, self.label(j))
+
+    def is_plain(self) -> BoolArray:
+        """Tell which columns are numbers, none missing."""
+        is_number = self._values.dtype.kind in "iuf"
+        return ~self._has_missing & is_number
+
+    def numbers(self, start: int, stop: int) -> FloatArray:
+        """Return a copy of some plain columns, (columns, rows)."""
+        part = self._values[:, start:stop].T
+        return np.array(part, dtype=np.float64, order="C")
 
     def matrix(self) -> npt.NDArray[Any]:
         """Return the array, as float32 where that holds every value exactly."""

@@ -1,17 +1,19 @@
 """A table becomes one float32 matrix in which a feature owns one or more columns."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from featuresieve.tables._category_encoder import CategoryEncoder
 from featuresieve.tables._column import Column, Kind, conversion_advice
-from featuresieve.tables._number_encoder import NumberEncoder
+from featuresieve.tables._number_encoder import NUMBER_PARTS, NumberEncoder
 from featuresieve.tables._scaling import (
+    ColumnScaler,
     Float32Array,
     FloatArray,
     IndexArray,
@@ -20,6 +22,8 @@ from featuresieve.tables._scaling import (
 )
 from featuresieve.tables._table import Table
 
+# Cells of plain numbers that are encoded at once.
+_CELLS_AT_ONCE = 1 << 18
 # Kinds of which a matrix of floats can hold every value.
 NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
 
@@ -184,7 +188,11 @@ class TableEncoder:
         # Numbers are learnt while they are written; how wide the rest is, before.
         known: dict[int, NumberEncoder | CategoryEncoder] = {}
         widths = []
+        is_plain = table.is_plain() if used is None else np.zeros(table.n_features)
         for j in range(table.n_features):
+            if is_plain[j]:
+                widths.append(1)
+                continue
             column = table.column(j)
             width = None if _is_category(column) else NumberEncoder.width(column)
             if width is None:
@@ -192,10 +200,14 @@ class TableEncoder:
                 width = known[j].n_columns
             widths.append(width)
         encoded = _empty_matrix(table.n_rows, sum(widths))
-        blocks = np.split(encoded, np.cumsum(widths)[:-1], axis=1)
+        starts = np.cumsum([0, *widths])
+        plain = _encode_plain_(encoded, table, is_plain, starts, scaling)
         features = []
-        for j, out in enumerate(blocks):
-            column = table.column(j)
+        for j, start in enumerate(starts[:-1]):
+            if j in plain:
+                features.append(_plain_feature(table, j, plain[j]))
+                continue
+            column, out = table.column(j), encoded[:, start : start + widths[j]]
             with _overflow_named(table.label(j)):
                 if j in known:
                     known[j].transform_into_(out, column)
@@ -289,6 +301,37 @@ class TableEncoder:
             sparse_features=self.sparse_features[taken],
             sparse_spreads=self.sparse_spreads[taken],
         )
+
+
+def _encode_plain_(
+    encoded: Float32Array,
+    table: Table,
+    is_plain: npt.NDArray[Any],
+    starts: IndexArray,
+    scaling: Scaling,
+) -> dict[int, ColumnScaler]:
+    """Encode runs of plain columns, many at a time; return their scalers.
+
+    Where a value does not fit into float32, the columns are left to be encoded one by
+    one, so that the error names the column.
+    """
+    n_at_once = max(1, _CELLS_AT_ONCE // max(1, table.n_rows))
+    edges = np.flatnonzero(np.diff(is_plain.astype(np.int8), prepend=0, append=0))
+    scalers: dict[int, ColumnScaler] = {}
+    for first, last in edges.reshape(-1, 2).tolist():
+        for start in range(first, last, n_at_once):
+            stop = min(start + n_at_once, last)
+            with suppress(FloatingPointError), np.errstate(over="raise"):
+                own, scaled = ColumnScaler.fit_each(table.numbers(start, stop), scaling)
+                encoded[:, starts[start] : starts[start] + stop - start] = scaled.T
+                scalers |= zip(range(start, stop), own, strict=True)
+    return scalers
+
+
+def _plain_feature(table: Table, j: int, scaler: ColumnScaler) -> FeatureEncoder:
+    """Return how a feature that is plain numbers is encoded."""
+    name = None if table.names is None else table.names[j]
+    return FeatureEncoder(j, name, "number", NumberEncoder(NUMBER_PARTS, scaler, None))
 
 
 def _feature(
