@@ -70,6 +70,8 @@ def cases(draw, container):
     X, faults, bad_columns, labels, what = drawn
     is_classes = draw(st.booleans())
     arguments = draw(constructor_arguments(labels, n_columns))
+    if isinstance(X, list | tuple) and bad_columns:
+        arguments["never_keep"] = None  # numpy makes one array of all columns
     dropped = positions_of(arguments["never_keep"], labels)
     bad_columns = [j for j in bad_columns if j not in dropped]
     case = Case(
