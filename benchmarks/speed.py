@@ -135,6 +135,7 @@ def _rfecv(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
 
 def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
     """Return the trainer of `as_published` without a mask: what masking adds to."""
+    from featuresieve.engine import Training
     from featuresieve.problem import Problem
     from featuresieve.search import Settings
     from featuresieve.search._stacks import train_fixed_mask
@@ -145,7 +146,8 @@ def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
         n_outputs = 1 if is_regression else int(y.max()) + 1
         task = "values" if is_regression else "classes"
         problem = Problem(X.astype(np.float32), targets, n_outputs, task)
-        settings = Settings(n_epochs=150, batch_size=32, task_learning_rate=3e-4)
+        training = Training(batch_size=32, task_learning_rate=3e-4)
+        settings = Settings(training, n_epochs=150)
         schedule = settings.schedule(len(X), X.shape[1], 1)
         train_fixed_mask(problem, settings, [np.arange(X.shape[1])], schedule, seed=0)
         return X.shape[1]
@@ -267,9 +269,14 @@ def _trainer(
     n_columns: int, n_members: int, is_masked: bool, device: torch.device
 ) -> Any:
     """Return a stack that has not taken a step yet."""
-    from featuresieve.engine import MaskingNetwork, StackedMLP, StackTrainer
-    from featuresieve.engine._losses import CrossEntropyLoss
-    from featuresieve.engine._trainer import StepSettings, TrainingData
+    from featuresieve.engine import (
+        LOSSES,
+        MaskingNetwork,
+        StackedMLP,
+        StackTrainer,
+        Training,
+        TrainingData,
+    )
 
     generator = torch.Generator().manual_seed(0)
     place: dict[str, Any] = {"dtype": torch.float32, "device": device}
@@ -289,7 +296,8 @@ def _trainer(
     )
     return StackTrainer(
         TrainingData(X, y),
-        StepSettings(CrossEntropyLoss()),
+        LOSSES["classes"],
+        Training(),
         task,
         masking=masking if is_masked else None,
         balances=torch.full((n_members,), 0.1, device=device),

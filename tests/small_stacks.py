@@ -84,7 +84,7 @@ def take_losses_(trainer):
     """Return task loss and penalty, by member, of the one step since the last call."""
     task_loss = trainer._loss_sums.cpu().numpy().copy()
     trainer._loss_sums.zero_()
-    penalty = trainer.settings.penalty.value(trainer.task._mask).cpu().numpy()
+    penalty = trainer.penalty.value(trainer.task._mask).cpu().numpy()
     return task_loss, penalty
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from featuresieve.engine import History
+from featuresieve.engine import History, Training
 from featuresieve.monitoring._monitor import FitMonitor
 from featuresieve.problem import CountLimits, Gates, Problem
 from featuresieve.search import Judgement, Settings, _balance_path
@@ -44,8 +44,8 @@ def make_problem(n_rows, n_columns=10, *, is_classification=False):
 
 def test_price_unit_is_the_weights_of_a_column_over_the_rows():
     problem = make_problem(1000)
-    assert price_unit(problem, Settings(hidden_sizes=(32, 8))) == 32 / 1000
-    assert price_unit(problem, Settings(hidden_sizes=())) == 1 / 1000
+    assert price_unit(problem, Settings(Training(hidden_sizes=(32, 8)))) == 32 / 1000
+    assert price_unit(problem, Settings(Training(hidden_sizes=()))) == 1 / 1000
 
 
 def test_null_loss_of_a_standardised_target_is_one():
@@ -202,11 +202,9 @@ def test_candidates_worse_than_a_constant_still_get_an_answer():
 # Whole searches on a target that two of six columns decide.
 
 QUICK = Settings(
+    Training(batch_size=32, mask_learning_rate=0.05, task_learning_rate=1e-2),
     n_epochs=40,
-    batch_size=32,
     n_members=2,
-    mask_learning_rate=0.05,
-    task_learning_rate=1e-2,
 )
 
 

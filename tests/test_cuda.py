@@ -15,9 +15,8 @@ import pytest
 import torch
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.engine import Schedule, StackTrainer
+from featuresieve.engine import Schedule, StackTrainer, Training
 from featuresieve.engine._cuda_graph import CapturedStep
-from featuresieve.engine._trainer import StepSettings
 from small_stacks import (
     as_data,
     build_networks,
@@ -50,7 +49,8 @@ def build_trainer(device, *, has_roles=False, noise_source=None):
     task, masking = build_networks(N_COLUMNS, 3, N_MEMBERS, device=device)
     return StackTrainer(
         as_data(X, y, device=device, **weights),
-        StepSettings(loss=loss_for(True)),
+        loss_for(True),
+        Training(task_learning_rate=3e-4),
         task,
         masking=masking,
         balances=torch.tensor([0.1, 1.0, 5.0], dtype=torch.float64, device=device),

@@ -11,9 +11,10 @@ from featuresieve.engine import (
     SelectionPenalty,
     SparseRows,
     StackTrainer,
+    Training,
+    TrainingData,
 )
 from featuresieve.engine._losses import MultilabelLoss
-from featuresieve.engine._trainer import StepSettings, TrainingData
 from featuresieve.problem import Gates
 from small_stacks import CPU, build_networks, loss_for, make_rows
 
@@ -85,7 +86,8 @@ def build_trainer(penalty, X, y, noise):
     balances = torch.tensor([0.1, 1.0, 5.0], dtype=torch.float64)
     trainer = StackTrainer(
         TrainingData(torch.from_numpy(X), torch.from_numpy(y), gates=tensors()),
-        StepSettings(loss=loss_for(True), penalty=penalty),
+        loss_for(True),
+        Training(penalty=penalty.kind, target_count=penalty.target_count),
         task,
         masking=masking,
         balances=balances,
@@ -145,7 +147,8 @@ def test_sparse_rows_give_the_outputs_and_gradients_of_dense_ones():
         task, masking = build_networks(6, 3, 2, dtype=torch.float32)
         trainer = StackTrainer(
             TrainingData(features, torch.from_numpy(y)),
-            StepSettings(loss=loss_for(True)),
+            loss_for(True),
+            Training(),
             task,
             masking=masking,
             balances=torch.ones(2),

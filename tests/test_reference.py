@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 import torch
 
-from featuresieve.engine import SelectionPenalty, StackTrainer
+from featuresieve.engine import StackTrainer, Training
 from featuresieve.engine._masking import draw_noise_
-from featuresieve.engine._trainer import StepSettings
 from reference_autonfs import (
     MASK_NAMES,
     Batch,
@@ -96,11 +95,14 @@ def build_trainer(
     )
     return StackTrainer(
         as_data(X, y, **(weights or {})),
-        StepSettings(
-            loss=loss_for(settings.is_classification),
-            penalty=SelectionPenalty(settings.penalty, settings.target_count),
+        loss_for(settings.is_classification),
+        Training(
+            penalty=settings.penalty,
+            target_count=settings.target_count,
             noise=noise,
             reduction=settings.reduction,
+            mask_learning_rate=settings.mask_learning_rate,
+            task_learning_rate=settings.task_learning_rate,
         ),
         task,
         masking=masking,

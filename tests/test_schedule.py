@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from featuresieve.engine import Schedule
+from featuresieve.engine import Schedule, Training
 from featuresieve.engine._schedule import Course
 from featuresieve.search import Settings
 
@@ -60,25 +60,29 @@ def test_shortened_schedule_is_never_longer_and_never_empty():
     [(10, 10, 1), (10, 5, 2), (10, 4, 3), (10, 100, 1), (1, 1, 1)],
 )
 def test_settings_count_the_last_small_batch(n_rows, batch_size, steps_per_epoch):
-    schedule = Settings(n_epochs=7, batch_size=batch_size).schedule(n_rows, 5, 1)
+    schedule = Settings(Training(batch_size=batch_size), n_epochs=7).schedule(
+        n_rows, 5, 1
+    )
     assert schedule.steps_per_epoch == steps_per_epoch
     assert schedule.n_steps == 7 * steps_per_epoch
 
 
 def test_settings_take_the_epochs_and_the_batch_size_asked_for():
-    settings = Settings(n_epochs=6, batch_size=32, temperature_decay=0.997)
+    training = Training(batch_size=32, temperature_decay=0.997)
+    settings = Settings(training, n_epochs=6)
     schedule = settings.schedule(100, 5, 1)
     assert (schedule.n_steps, schedule.steps_per_epoch) == (24, 4)
     assert schedule.temperature_decay == 0.997
 
 
 def test_settings_never_make_a_batch_larger_than_the_table():
-    assert Settings(batch_size=32).schedule(10, 5, 1).batch_size == 10
+    assert Settings(Training(batch_size=32)).schedule(10, 5, 1).batch_size == 10
 
 
 def test_settings_take_a_share_of_the_steps():
-    whole = Settings(n_epochs=10, batch_size=10).schedule(100, 5, 1)
-    half = Settings(n_epochs=10, batch_size=10).schedule(100, 5, 1, 0.5)
+    settings = Settings(Training(batch_size=10), n_epochs=10)
+    whole = settings.schedule(100, 5, 1)
+    half = settings.schedule(100, 5, 1, 0.5)
     assert half.n_steps == whole.n_steps // 2
 
 

@@ -10,10 +10,10 @@ from torch.utils._pytree import tree_leaves
 from featuresieve.engine import (
     ModuleStack,
     StackTrainer,
+    Training,
     stack_outputs,
     torch_defaults,
 )
-from featuresieve.engine._trainer import StepSettings
 from small_stacks import (
     CPU,
     as_data,
@@ -52,8 +52,8 @@ def make_batches(seed=2):
 
 
 def build_trainer(task, masking, data, *, is_classification=True, **more):
-    settings = StepSettings(loss=loss_for(is_classification), task_learning_rate=1e-2)
-    return StackTrainer(data, settings, task, masking=masking, **more)
+    loss, training = loss_for(is_classification), Training(task_learning_rate=1e-2)
+    return StackTrainer(data, loss, training, task, masking=masking, **more)
 
 
 def take_steps(trainer, batches):

@@ -8,8 +8,7 @@ import pytest
 import torch
 
 from featuresieve import TrainingDivergedError
-from featuresieve.engine import Schedule, StackTrainer
-from featuresieve.engine._trainer import StepSettings
+from featuresieve.engine import Schedule, StackTrainer, Training
 from small_stacks import as_data, build_networks, loss_for, make_rows, whole_epochs
 
 pytestmark = pytest.mark.numeric
@@ -18,8 +17,8 @@ pytestmark = pytest.mark.numeric
 def build_plain_trainer(X, y, *, dtype=torch.float32, task_learning_rate=3e-4):
     """Return a trainer of one network without gates."""
     task, _ = build_networks(X.shape[1], y.shape[1], 1, dtype=dtype)
-    settings = StepSettings(loss=loss_for(False), task_learning_rate=task_learning_rate)
-    return StackTrainer(as_data(X, y, dtype), settings, task)
+    training = Training(task_learning_rate=task_learning_rate)
+    return StackTrainer(as_data(X, y, dtype), loss_for(False), training, task)
 
 
 def test_a_run_takes_every_row_once_an_epoch():

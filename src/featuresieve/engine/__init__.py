@@ -47,9 +47,12 @@ from featuresieve.engine._state import (
 )
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._trainer import StackTrainer, TaskStack, stack_outputs
-from featuresieve.engine._training_data import StepSettings, TrainingData
+from featuresieve.engine._training import DECISIONS, GATE_ROWS, Training
+from featuresieve.engine._training_data import TrainingData
 
 __all__ = [
+    "DECISIONS",
+    "GATE_ROWS",
     "LOSSES",
     "MASK_INITS",
     "NOISE_KINDS",
@@ -74,8 +77,8 @@ __all__ = [
     "StackTrainer",
     "StackedMLP",
     "State",
-    "StepSettings",
     "TaskStack",
+    "Training",
     "TrainingData",
     "array_of",
     "explain_out_of_memory",

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from featuresieve.engine._cuda_graph import CapturedStep
 from featuresieve.engine._history import History
+from featuresieve.engine._losses import SelectionPenalty, TaskLoss
 from featuresieve.engine._masking import (
     MaskingNetwork,
     NoiseBuffer,
@@ -33,7 +34,8 @@ from featuresieve.engine._state import (
     without_prefix,
 )
 from featuresieve.engine._task_network import StackedMLP
-from featuresieve.engine._training_data import StepSettings, TrainingData
+from featuresieve.engine._training import Training
+from featuresieve.engine._training_data import TrainingData
 from featuresieve.errors import TrainingDivergedError
 
 TaskStack = StackedMLP | ModuleStack
@@ -46,7 +48,9 @@ class StackTrainer:
     Parameters
     ----------
     data : TrainingData
-    settings : StepSettings
+    loss : TaskLoss
+    training : Training
+        Its values are trusted.
     task : StackedMLP or ModuleStack
     masking : MaskingNetwork or None
         Without one the mask is `fixed_mask`, or open.
@@ -72,7 +76,8 @@ class StackTrainer:
     def __init__(
         self,
         data: TrainingData,
-        settings: StepSettings,
+        loss: TaskLoss,
+        training: Training,
         task: TaskStack,
         *,
         masking: MaskingNetwork | None = None,
@@ -81,7 +86,8 @@ class StackTrainer:
         seed: int = 0,
         noise_source: NoiseSource | None = None,
     ) -> None:
-        self.data, self.settings, self.task = data, settings, task
+        self.data, self.loss, self.training, self.task = data, loss, training, task
+        self.penalty = SelectionPenalty(training.penalty, training.target_count)
         self.masking, self.balances, self.fixed_mask = masking, balances, fixed_mask
         self.history = History()
         device = data.features.device
@@ -98,15 +104,14 @@ class StackTrainer:
         if self.masking is None:
             return None
         bias = self.masking.parameters.value["bias"]  # (gates, members)
-        return NoiseBuffer(bias, self.settings.noise, self.noise_generator)
+        return NoiseBuffer(bias, self.training.noise, self.noise_generator)
 
     def _build_optimizer(self) -> StackAdam:
         """Return one Adam with the two learning rates."""
-        settings = self.settings
-        groups = [(self.task.trainable, settings.task_learning_rate)]
+        groups = [(self.task.trainable, self.training.task_learning_rate)]
         if self.masking is not None:
             masks = [self.masking.parameters.flat]
-            groups.append((masks, settings.mask_learning_rate))
+            groups.append((masks, self.training.mask_learning_rate))
         return StackAdam(groups)
 
     def next_noise(self) -> Tensor | None:
@@ -130,7 +135,6 @@ class StackTrainer:
             Factor on the balance, below one while the penalty is ramped up.
         noise : Tensor of shape (gates, members), or None without a masking network
         """
-        settings = self.settings
         mask = self.fixed_mask
         if self.masking is not None:
             assert noise is not None
@@ -138,10 +142,10 @@ class StackTrainer:
         outputs = self.task.forward(
             self.data.features.index_select(0, rows), self._column_mask(mask)
         )
-        losses, slope = settings.loss.losses_and_gradient(
+        losses, slope = self.loss.losses_and_gradient(
             outputs, self.data.targets.index_select(0, rows)
         )
-        task_weights, mask_weights = self.data.weights_of(rows, settings.reduction)
+        task_weights, mask_weights = self.data.weights_of(rows, self.training.reduction)
         self._loss_sums += self._reduce_(losses, slope, task_weights)
         mask_slope = self.task.backward(slope, task_weights, mask_weights)
         if self.masking is not None:
@@ -150,7 +154,7 @@ class StackTrainer:
             assert self.balances is not None
             if self.data.gates is not None:
                 mask_slope = self.data.gates.gather(mask_slope)
-            by_gate = settings.penalty.gradient(mask, self.data.gates)
+            by_gate = self.penalty.gradient(mask, self.data.gates)
             price = self.balances * (by_gate * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
@@ -169,7 +173,7 @@ class StackTrainer:
         """Reduce row losses to one a member; without weights scale `slope` to match."""
         if task_weights is not None:
             return (losses * task_weights).sum(dim=-1)
-        if self.settings.reduction == "sum":
+        if self.training.reduction == "sum":
             return losses.sum(dim=-1)
         slope.mul_(1.0 / losses.shape[-1])
         return losses.mean(dim=-1)
@@ -304,7 +308,7 @@ class StackTrainer:
         if self.masking is not None:
             logits = self.masking.logits()
             mask = torch.sigmoid(logits / temperature)
-            penalty = self.settings.penalty.value(mask, self.data.gates)
+            penalty = self.penalty.value(mask, self.data.gates)
             self.history.penalty.append(penalty.cpu().double().numpy())
             # In one layout, resumed or not: means depend on it in the last digit.
             by_member = logits.T.cpu().float().contiguous()

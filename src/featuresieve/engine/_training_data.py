@@ -1,17 +1,11 @@
-"""What a training step reads besides the networks: rows, their weights, settings."""
+"""What a training step reads besides the networks: rows and their weights."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from torch import Tensor
 
 from featuresieve.engine._gate_tensors import GateTensors
-from featuresieve.engine._losses import (
-    Reduction,
-    SelectionPenalty,
-    TaskLoss,
-    normalized_weights,
-)
-from featuresieve.engine._masking import NoiseKind
+from featuresieve.engine._losses import Reduction, normalized_weights
 from featuresieve.engine._sparse_rows import SparseRows
 
 
@@ -55,24 +49,3 @@ class TrainingData:
                 by_set = normalized_weights(weights[:, rows], reduction)
                 picked.append(by_set[self.set_of_member])
         return picked[0], picked[1]
-
-
-@dataclass(frozen=True)
-class StepSettings:
-    """What one training step needs to know besides the networks.
-
-    Attributes
-    ----------
-    loss : TaskLoss
-    penalty : SelectionPenalty
-    noise : {"gumbel", "logistic"}
-    reduction : {"mean", "sum"}
-    mask_learning_rate, task_learning_rate : float
-    """
-
-    loss: TaskLoss
-    penalty: SelectionPenalty = field(default_factory=SelectionPenalty)
-    noise: NoiseKind = "gumbel"
-    reduction: Reduction = "mean"
-    mask_learning_rate: float = 4e-3
-    task_learning_rate: float = 3e-4

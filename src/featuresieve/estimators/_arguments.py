@@ -14,17 +14,19 @@ from sklearn.utils import check_random_state
 from torch import nn
 
 from featuresieve.engine import (
+    DECISIONS,
+    GATE_ROWS,
     MASK_INITS,
     NOISE_KINDS,
     PENALTY_KINDS,
     REDUCTIONS,
-    SelectionPenalty,
+    Training,
     resolve_device,
 )
 from featuresieve.errors import LARGEST_INTEGER, as_float, shown
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
-from featuresieve.search import DECISIONS, GATE_ROWS, Settings
+from featuresieve.search import Settings
 from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
@@ -176,16 +178,13 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
     _check_task_network(params["task_network"])
-    same = (
-        "embedding_size task_network noise reduction penalty_ramp gate_rows decision "
-        "mask_init train_embedding mask_learning_rate task_learning_rate "
-        "start_temperature temperature_decay n_members n_epochs batch_size"
-    )
+    plain = {name: _plain(params[name]) for name in Training().get_params()}
+    plain["hidden_sizes"] = tuple(map(int, params["hidden_sizes"]))
     return Settings(
-        hidden_sizes=tuple(map(int, params["hidden_sizes"])),
-        penalty=SelectionPenalty(params["penalty"], float(params["target_count"])),
+        Training(**plain),
+        n_members=int(params["n_members"]),
+        n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
-        **{name: _plain(params[name]) for name in same.split()},
     )
 
 

@@ -10,12 +10,10 @@ from featuresieve.search._candidates import fill
 from featuresieve.search._choice import Judgement
 from featuresieve.search._run import Unwatched
 from featuresieve.search._search import find_support, train_predictor
-from featuresieve.search._settings import DECISIONS, GATE_ROWS, Settings
+from featuresieve.search._settings import Settings
 from featuresieve.search._stacks import FixedMaskRun
 
 __all__ = [
-    "DECISIONS",
-    "GATE_ROWS",
     "FixedMaskRun",
     "Judgement",
     "SearchResult",

@@ -393,7 +393,7 @@ def _member_roles(
     problem: Problem, settings: Settings, rows: RowArray, n_members: int, seed: int
 ) -> list[tuple[RowArray, RowArray]]:
     """Return the task rows and the gate rows of each member."""
-    if settings.gate_rows == "shared":
+    if settings.training.gate_rows == "shared":
         return [(rows, rows)] * n_members
     return gate_halves(problem, rows, -(-n_members // 2), seed)[:n_members]
 

@@ -257,10 +257,10 @@ def decide(
 ) -> Votes:
     """Turn the logits of a run into what each member keeps."""
     logits = torch.from_numpy(run.logits)
-    if settings.decision == "vote":
+    if settings.training.decision == "vote":
         generator = torch.Generator().manual_seed(seed)
         n_votes = run.schedule.steps_per_epoch
-        kept = vote_mask(logits, settings.noise, n_votes, generator).numpy()
+        kept = vote_mask(logits, settings.training.noise, n_votes, generator).numpy()
     else:
         kept = threshold_mask(logits).numpy()
     kept = kept | gates.is_forced

@@ -17,9 +17,10 @@ def price_unit(problem: Problem, settings: Settings) -> float:
     A kept feature brings one weight per hidden unit, and about one over the number of
     rows is what a weight costs in nats per row (Akaike). Copies of a row count once.
     """
-    n_hidden = settings.hidden_sizes[0] if settings.hidden_sizes else 1
+    hidden_sizes = settings.training.hidden_sizes
+    n_hidden = hidden_sizes[0] if hidden_sizes else 1
     price = n_hidden / problem.n_groups
-    if settings.reduction == "sum":  # the task loss is that of a whole batch
+    if settings.training.reduction == "sum":  # the task loss is that of a whole batch
         price *= settings.schedule(problem.n_rows, problem.n_columns, 1).batch_size
     return price
 

@@ -74,7 +74,8 @@ def train_predictor(
     automatic search, whatever `n_epochs` says of the gates.
     """
     if not is_auto:
-        settings = replace(settings, n_epochs=None, task_learning_rate=_PREDICTOR_RATE)
+        training = replace(settings.training, task_learning_rate=_PREDICTOR_RATE)
+        settings = replace(settings, n_epochs=None, training=training)
     narrow = problem.take(gates)
     share = REFIT_SHARE * share
     return train_fixed_mask(

@@ -1,23 +1,10 @@
 """The choices that define a search, checked once and passed down unchanged."""
 
 from dataclasses import dataclass, field
-from typing import Literal
 
 import torch
 
-from featuresieve.engine import (
-    MaskInit,
-    ModuleFactory,
-    NoiseKind,
-    Reduction,
-    Schedule,
-    SelectionPenalty,
-)
-
-GateRows = Literal["held_out", "shared"]
-GATE_ROWS: tuple[GateRows, ...] = ("held_out", "shared")
-Decision = Literal["threshold", "vote"]
-DECISIONS: tuple[Decision, ...] = ("threshold", "vote")
+from featuresieve.engine import Schedule, Training
 
 # Temperature at the end of a run whose decay is chosen automatically.
 _LAST_TEMPERATURE = 0.85
@@ -33,27 +20,20 @@ _MOST_STEPS = 1500
 class Settings:
     """Everything a search needs to know besides the data.
 
-    The estimators document each of these; None means "choose from the data".
+    Attributes
+    ----------
+    training : Training
+        Checked.
+    n_members : int
+        Networks per balance.
+    n_epochs : int or None
+        None means "choose from the data".
+    device : torch.device
     """
 
-    hidden_sizes: tuple[int, ...] = (32, 32)
-    embedding_size: int = 32
-    task_network: ModuleFactory | None = None
-    noise: NoiseKind = "gumbel"
-    reduction: Reduction = "mean"
-    penalty: SelectionPenalty = field(default_factory=SelectionPenalty)
-    penalty_ramp: float = 0.3
-    gate_rows: GateRows = "held_out"
-    decision: Decision = "threshold"
-    mask_init: MaskInit = "zeros"
-    train_embedding: bool = True
-    mask_learning_rate: float = 4e-3
-    task_learning_rate: float = 2e-3
-    start_temperature: float = 2.0
-    temperature_decay: float | None = None
+    training: Training = field(default_factory=Training)
     n_members: int = 4
     n_epochs: int | None = None
-    batch_size: int | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 
     def schedule(
@@ -68,7 +48,8 @@ class Settings:
         share : float
             Part of the usual length to take, for stacks that need less.
         """
-        batch_size = min(n_rows, self.batch_size or _automatic_batch_size(n_rows))
+        training = self.training
+        batch_size = min(n_rows, training.batch_size or _automatic_batch_size(n_rows))
         steps_per_epoch = -(-n_rows // batch_size)
         if self.n_epochs is not None:
             n_steps = max(1, round(self.n_epochs * steps_per_epoch * share))
@@ -78,20 +59,20 @@ class Settings:
             wanted = _STEPS_PER_ROOT_ROW * patience * n_rows**0.5
             n_steps = int(min(max(wanted, _LEAST_STEPS), _MOST_STEPS) * share)
             if self.device.type == "cpu":
-                width = n_members * sum((n_columns, *self.hidden_sizes)) * 32
+                width = n_members * sum((n_columns, *training.hidden_sizes)) * 32
                 affordable = int(_CPU_WORK / (3 * batch_size * width))
                 n_steps = min(n_steps, max(affordable, _LEAST_STEPS))
-        decay = self.temperature_decay
+        decay = training.temperature_decay
         if decay is None:
-            course = _LAST_TEMPERATURE / self.start_temperature
+            course = _LAST_TEMPERATURE / training.start_temperature
             decay = course ** (steps_per_epoch / n_steps)
         return Schedule(
             n_steps,
             steps_per_epoch,
             batch_size,
-            self.start_temperature,
+            training.start_temperature,
             decay,
-            self.penalty_ramp,
+            training.penalty_ramp,
         )
 
 

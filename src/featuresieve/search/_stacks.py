@@ -20,7 +20,6 @@ from featuresieve.engine import (
     SparseRows,
     StackedMLP,
     StackTrainer,
-    StepSettings,
     TaskStack,
     TrainingData,
 )
@@ -100,16 +99,17 @@ def train_gates(
     masking = MaskingNetwork(
         n_gates,
         n_members,
-        embedding_size=settings.embedding_size,
-        init=settings.mask_init,
-        train_embedding=settings.train_embedding,
+        embedding_size=settings.training.embedding_size,
+        init=settings.training.mask_init,
+        train_embedding=settings.training.train_embedding,
         generator=generator,
         dtype=torch.float32,
         device=settings.device,
     )
     trainer = StackTrainer(
         _gate_data(problem, settings, row_roles, used),
-        _step_settings(problem, settings),
+        LOSSES[problem.task],
+        settings.training,
         task,
         masking=masking,
         balances=_to_device(balances.astype(np.float32), settings),
@@ -162,7 +162,8 @@ def train_fixed_mask(
     task = _task_stack(problem, n_members, settings, generator)
     trainer = StackTrainer(
         _plain_data(problem, settings, fit_rows),
-        _step_settings(problem, settings),
+        LOSSES[problem.task],
+        settings.training,
         task,
         fixed_mask=fixed_mask,
         seed=seed,
@@ -193,9 +194,9 @@ def _task_stack(
     generator: torch.Generator,
 ) -> TaskStack:
     """Build the stacked MLP, or the user's modules."""
-    if settings.task_network is not None:
+    if settings.training.task_network is not None:
         return ModuleStack(
-            settings.task_network,
+            settings.training.task_network,
             problem.n_columns,
             problem.n_outputs,
             n_members,
@@ -207,22 +208,10 @@ def _task_stack(
         problem.n_columns,
         problem.n_outputs,
         n_members,
-        hidden_sizes=settings.hidden_sizes,
+        hidden_sizes=settings.training.hidden_sizes,
         generator=generator,
         dtype=torch.float32,
         device=settings.device,
-    )
-
-
-def _step_settings(problem: Problem, settings: Settings) -> StepSettings:
-    """Return what the training step reads."""
-    return StepSettings(
-        loss=LOSSES[problem.task],
-        penalty=settings.penalty,
-        noise=settings.noise,
-        reduction=settings.reduction,
-        mask_learning_rate=settings.mask_learning_rate,
-        task_learning_rate=settings.task_learning_rate,
     )
 
 
