@@ -111,7 +111,8 @@ def share_of_a_fit() -> Iterator[dict[str, Any]]:
 
     def prepare_alone() -> None:
         table, n_rows = read_table(frame), len(frame)
-        free = dict.fromkeys(["groups", "always_keep", "never_keep", "feature_costs"])
+        names = ("feature_groups", "always_keep", "never_keep", "feature_costs")
+        free = dict.fromkeys(names)
         prepare(
             table,
             class_target(y, n_rows),

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from any_arrays import arrays, object_tables, sparse_matrices, tensors
 from any_columns import NAN, REFUSED, TAKEN, TEXTS, cells, holes_of
 from any_target import class_targets, value_targets, weights_of
+from featuresieve import Training
 
 CONTAINERS = (
     *("array", "objects", "sparse", "tensor"),
@@ -235,15 +236,17 @@ def constructor_arguments(draw, labels, n_columns):
         "balance": draw(st.sampled_from(["auto"] * 6 + ["price", 0.0, 0.1])),
         "n_epochs": 1,
         "n_members": draw(st.integers(1, 2)),
-        "hidden_sizes": (4,),
-        "embedding_size": 4,
         "random_state": draw(st.integers(0, 3)),
         "scaling": draw(st.sampled_from(["normal_scores", "standard"])),
         "max_categories": draw(st.sampled_from([1, 2, 32])),
-        "gate_rows": draw(st.sampled_from(["held_out", "shared"])),
+        "training": Training(
+            hidden_sizes=(4,),
+            embedding_size=4,
+            gate_rows=draw(st.sampled_from(["held_out", "shared"])),
+        ),
         "always_keep": named[:n_kept] or None,
         "never_keep": named[n_kept : n_kept + n_dropped] or None,
-        "groups": groups,
+        "feature_groups": groups,
         "feature_costs": {rest[0]: 0.5} if draw(st.booleans()) else None,
         "max_features": draw(st.integers(least, n_columns)) if free else None,
     }

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 
-from featuresieve import AutoNFSClassifier
+from featuresieve import AutoNFSClassifier, Training
 from made_tables import class_table, value_table
 
 
 def quick(estimator_class=AutoNFSClassifier, balance=0.01, **arguments):
-    quickly = {"n_epochs": 3, "random_state": 0, "hidden_sizes": (8,)}
+    quickly = {"n_epochs": 3, "random_state": 0}
+    quickly["training"] = Training(hidden_sizes=(8,))
     return estimator_class(balance, **(quickly | arguments))
 
 

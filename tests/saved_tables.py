@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 
 DATA = Path(__file__).parent / "data"
 
@@ -44,7 +44,7 @@ def fit_classifier():
         n_epochs=12,
         min_features_to_select=5,
         n_members=2,
-        hidden_sizes=(4,),
+        training=Training(hidden_sizes=(4,)),
         always_keep=["word", "day", "holes", "flag"],
         never_keep=("noise",),
         feature_costs={"wave": 0.5},
@@ -55,7 +55,11 @@ def fit_classifier():
 
 def fit_regressor():
     selector = AutoNFSRegressor(
-        n_epochs=60, n_members=2, hidden_sizes=(), scaling="none", random_state=0
+        n_epochs=60,
+        n_members=2,
+        training=Training(hidden_sizes=()),
+        scaling="none",
+        random_state=0,
     )
     return selector.fit(*number_rows())
 

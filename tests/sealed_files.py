@@ -11,8 +11,8 @@ from featuresieve import FileFormatError
 from featuresieve.storage import unpack
 from saved_tables import DATA
 
-CLASSIFIER = DATA / "classifier-2.safetensors"
-REGRESSOR = DATA / "regressor-2.safetensors"
+CLASSIFIER = DATA / "classifier-3.safetensors"
+REGRESSOR = DATA / "regressor-3.safetensors"
 SEAL = b'{\\"sha256\\":\\"'
 
 

@@ -295,7 +295,7 @@ def assert_fitted_again(selector, case):
 
 def assert_permuted(selector, case):
     """Another order of rows and columns only puts the answer into that order."""
-    constraints = ("always_keep", "never_keep", "groups", "feature_costs")
+    constraints = ("always_keep", "never_keep", "feature_groups", "feature_costs")
     if any(case.arguments[wish] for wish in constraints):
         return
     if case.is_classes or len(np.unique(np.asarray(case.y))) < case.n_rows:

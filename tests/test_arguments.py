@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import clone
 from torch import nn
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 from made_tables import class_table
 
 INF, NAN = math.inf, math.nan
@@ -36,48 +36,48 @@ BAD_ARGUMENTS = [
     ("min_features_to_select", None, TypeError, INT),
     ("max_features", 0, ValueError, INT),
     ("max_features", "sqrt", TypeError, INT),
-    ("groups", "all", TypeError, "a list of lists of features"),
+    ("feature_groups", "all", TypeError, "a list of lists of features"),
     ("class_weight", "heavy", ValueError, "a dict, 'balanced' or None"),
     ("max_categories", 0, ValueError, INT),
     ("tolerance", -0.01, ValueError, NOT_NEGATIVE),
     ("tolerance", None, TypeError, NOT_NEGATIVE),
     ("n_members", 0, ValueError, INT),
     ("n_members", 4.0, TypeError, INT),
-    ("gate_rows", "both", ValueError, "'held_out', 'shared'"),
+    ("training__gate_rows", "both", ValueError, "'held_out', 'shared'"),
     ("n_epochs", -3, ValueError, INT),
     ("n_epochs", 10.5, TypeError, INT),
-    ("batch_size", 0, ValueError, INT),
-    ("batch_size", True, TypeError, INT),
-    ("hidden_sizes", 32, TypeError, "a tuple of ints >= 1"),
-    ("hidden_sizes", "32", TypeError, "a tuple of ints >= 1"),
-    ("embedding_size", 0, ValueError, INT),
-    ("embedding_size", None, TypeError, INT),
-    ("task_network", "mlp", TypeError, "a callable"),
+    ("training__batch_size", 0, ValueError, INT),
+    ("training__batch_size", True, TypeError, INT),
+    ("training__hidden_sizes", 32, TypeError, "a tuple of ints >= 1"),
+    ("training__hidden_sizes", "32", TypeError, "a tuple of ints >= 1"),
+    ("training__embedding_size", 0, ValueError, INT),
+    ("training__embedding_size", None, TypeError, INT),
+    ("training__task_network", "mlp", TypeError, "a callable"),
     (
-        "task_network",
+        "training__task_network",
         nn.Linear(8, 2),
         TypeError,
         "builds a network, such as lambda n_columns, n_outputs:",
     ),
-    ("penalty", "count", ValueError, "'fraction', 'target'"),
-    ("target_count", -1, ValueError, NOT_NEGATIVE),
-    ("target_count", NAN, ValueError, NOT_NEGATIVE),
-    ("penalty_ramp", 1.1, ValueError, ">= 0 and <= 1"),
-    ("penalty_ramp", -0.1, ValueError, ">= 0 and <= 1"),
-    ("noise", "normal", ValueError, "'gumbel', 'logistic'"),
-    ("noise", None, ValueError, "'gumbel', 'logistic'"),
-    ("reduction", "none", ValueError, "'mean', 'sum'"),
-    ("decision", "majority", ValueError, "'threshold', 'vote'"),
-    ("start_temperature", 0, ValueError, POSITIVE),
-    ("start_temperature", "2", TypeError, POSITIVE),
-    ("temperature_decay", 0.0, ValueError, "> 0 and <= 1"),
-    ("temperature_decay", 1.5, ValueError, "> 0 and <= 1"),
-    ("mask_learning_rate", 0.0, ValueError, POSITIVE),
-    ("mask_learning_rate", None, TypeError, POSITIVE),
-    ("task_learning_rate", -1e-3, ValueError, POSITIVE),
-    ("task_learning_rate", INF, ValueError, POSITIVE),
-    ("mask_init", "normal", ValueError, "'zeros', 'uniform'"),
-    ("train_embedding", 1, TypeError, "True or False"),
+    ("training__penalty", "count", ValueError, "'fraction', 'target'"),
+    ("training__target_count", -1, ValueError, NOT_NEGATIVE),
+    ("training__target_count", NAN, ValueError, NOT_NEGATIVE),
+    ("training__penalty_ramp", 1.1, ValueError, ">= 0 and <= 1"),
+    ("training__penalty_ramp", -0.1, ValueError, ">= 0 and <= 1"),
+    ("training__noise", "normal", ValueError, "'gumbel', 'logistic'"),
+    ("training__noise", None, ValueError, "'gumbel', 'logistic'"),
+    ("training__reduction", "none", ValueError, "'mean', 'sum'"),
+    ("training__decision", "majority", ValueError, "'threshold', 'vote'"),
+    ("training__start_temperature", 0, ValueError, POSITIVE),
+    ("training__start_temperature", "2", TypeError, POSITIVE),
+    ("training__temperature_decay", 0.0, ValueError, "> 0 and <= 1"),
+    ("training__temperature_decay", 1.5, ValueError, "> 0 and <= 1"),
+    ("training__mask_learning_rate", 0.0, ValueError, POSITIVE),
+    ("training__mask_learning_rate", None, TypeError, POSITIVE),
+    ("training__task_learning_rate", -1e-3, ValueError, POSITIVE),
+    ("training__task_learning_rate", INF, ValueError, POSITIVE),
+    ("training__mask_init", "normal", ValueError, "'zeros', 'uniform'"),
+    ("training__train_embedding", 1, TypeError, "True or False"),
     ("scaling", "minmax", ValueError, "'normal_scores', 'standard', 'none'"),
     ("max_time", 0, ValueError, POSITIVE),
     ("max_time", -1.0, ValueError, POSITIVE),
@@ -86,6 +86,8 @@ BAD_ARGUMENTS = [
     ("checkpoint", b"a", TypeError, "the path of a file"),
     ("checkpoint", "", ValueError, "in a folder that exists"),
     ("checkpoint", "no/such/folder/a", ValueError, "in a folder that exists"),
+    ("training", "logistic", TypeError, "a featuresieve.Training or None"),
+    ("training", Training, TypeError, "a featuresieve.Training or None"),
     ("verbose", -1, ValueError, "an int >= 0"),
     ("verbose", "yes", TypeError, "True or False"),
     ("device", "abacus", ValueError, "'auto'"),
@@ -99,18 +101,18 @@ BAD_ARGUMENTS = [
 @pytest.mark.parametrize(("name", "value", "error", "allowed"), BAD_ARGUMENTS)
 def test_bad_argument_is_refused_by_name_with_its_value(name, value, error, allowed):
     with pytest.raises(error) as caught:
-        AutoNFSClassifier(**{name: value}).fit(*class_table())
+        AutoNFSClassifier().set_params(**{name: value}).fit(*class_table())
     message = str(caught.value)
-    assert name in message
+    assert name.replace("__", ".") in message
     assert str(value) in message
     assert allowed in message
 
 
 # Arguments with several entries: the message names the wrong one.
 BAD_ENTRIES = [
-    ("groups", [[0, 99]], "positions 0 to 7, got 99"),
-    ("groups", [[0, 1], [1, 2]], "disjoint, got 1 in two"),
-    ("groups", [[0], []], "groups[1] must name at least one feature"),
+    ("feature_groups", [[0, 99]], "positions 0 to 7, got 99"),
+    ("feature_groups", [[0, 1], [1, 2]], "disjoint, got 1 in two"),
+    ("feature_groups", [[0], []], "feature_groups[1] must name at least one feature"),
     ("always_keep", ["area"], "because X has no column names, got 'area'"),
     ("never_keep", [-99], "positions 0 to 7, got -99"),
     ("never_keep", range(8), "must leave at least one feature, got all"),
@@ -141,6 +143,29 @@ def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
         kind("auto", 3)
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("noise", "training=Training(noise=...)"),
+        ("hidden_layer_sizes", "training=Training(hidden_sizes=...)"),
+        ("groups", "'feature_groups'"),
+    ],
+)
+def test_an_argument_that_lives_elsewhere_is_told_where(name, meant):
+    message = re.escape(f"argument {name!r}; did you mean {meant}?")
+    with pytest.raises(TypeError, match=message):
+        AutoNFSClassifier(**{name: None})
+
+
+def test_an_entry_of_training_is_told_how_to_be_set():
+    with pytest.raises(ValueError, match=r"'noise' .* did you mean 'training__noise'"):
+        AutoNFSClassifier().set_params(noise="logistic")
+
+
+def test_the_constructor_has_few_arguments():
+    assert len(signature(AutoNFSClassifier).parameters) <= 20
+
+
 def test_the_constructor_shows_its_arguments():
     shown = signature(AutoNFSClassifier)
     assert list(shown.parameters)[:2] == ["balance", "n_features_to_select"]
@@ -150,16 +175,18 @@ def test_the_constructor_shows_its_arguments():
 
 def test_bad_arguments_cover_the_constructor():
     refused = {row[0] for row in (*BAD_ARGUMENTS, *BAD_ENTRIES)}
-    assert refused == {*signature(AutoNFSClassifier).parameters}
+    assert refused == AutoNFSClassifier().get_params().keys()
 
 
 @pytest.mark.parametrize(
     ("sizes", "error"), [((8, 0), ValueError), ((8, 1.5), TypeError)]
 )
 def test_bad_hidden_size_is_refused_by_entry(sizes, error):
-    expected = rf"every entry of hidden_sizes must be an int >= 1, got {sizes[1]}\."
+    expected = (
+        rf"every entry of training.hidden_sizes must be an int >= 1, got {sizes[1]}\."
+    )
     with pytest.raises(error, match=expected):
-        AutoNFSClassifier(hidden_sizes=sizes).fit(*class_table())
+        AutoNFSClassifier(training=Training(hidden_sizes=sizes)).fit(*class_table())
 
 
 @pytest.mark.parametrize("name", ["min_features_to_select", "n_features_to_select"])
@@ -187,14 +214,14 @@ def test_arguments_are_not_checked_before_fit(estimator_class):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("n_epochs", np.int64(1)),
+        ("n_members", np.int64(1)),
         ("balance", np.float32(0.5)),
-        ("hidden_sizes", [4]),
+        ("training__hidden_sizes", [4]),
         ("n_features_to_select", np.int32(2)),
         ("random_state", np.random.RandomState(0)),
     ],
 )
 def test_numpy_numbers_and_lists_are_welcome(name, value):
-    arguments = {"n_epochs": 1, name: value}
-    selector = AutoNFSClassifier(**arguments).fit(*class_table())
+    selector = AutoNFSClassifier().set_params(n_epochs=1, **{name: value})
+    selector.fit(*class_table())
     assert selector.n_features_selected_ >= 1

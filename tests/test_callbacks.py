@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featuresieve import AutoNFSClassifier, TrainingDivergedError
+from featuresieve import AutoNFSClassifier, Training, TrainingDivergedError
 from interrupted_fits import answers, assert_same_answers, fit_until
 from made_tables import class_table
 
@@ -137,7 +137,9 @@ def test_a_stage_that_was_stopped_stays_so_in_a_checkpoint(tmp_path):
 
 def test_an_error_tears_callbacks_down_and_keeps_them():
     recorder = Recorder()
-    selector = classifier(task_learning_rate=1e30).set_callbacks(recorder)
+    selector = classifier(training=Training(task_learning_rate=1e30)).set_callbacks(
+        recorder
+    )
     before = dict(vars(selector))
     with pytest.raises(TrainingDivergedError):
         selector.fit(*class_table())

@@ -19,6 +19,7 @@ from featuresieve import (
     AutoNFSRegressor,
     CheckpointError,
     CheckpointWarning,
+    Training,
     TrainingDivergedError,
 )
 from featuresieve.engine._schedule import StepBudget
@@ -56,7 +57,9 @@ CASES = {
     "given balance": (AutoNFSClassifier(balance=0.1), X_CLASS, Y_CLASS),
     "given size": (AutoNFSClassifier(n_features_to_select=2), X_CLASS, Y_CLASS),
     "own network": (
-        AutoNFSClassifier(balance=0.1, n_members=2, task_network=own_network),
+        AutoNFSClassifier(
+            balance=0.1, n_members=2, training=Training(task_network=own_network)
+        ),
         X_CLASS,
         Y_CLASS,
     ),
@@ -65,7 +68,7 @@ CASES = {
         sparse.csr_array(X_CLASS * (np.abs(X_CLASS) > 0.5)),
         Y_CLASS,
     ),
-    "groups": (AutoNFSClassifier(groups=[[0, 1], [4, 5]]), X_CLASS, Y_CLASS),
+    "groups": (AutoNFSClassifier(feature_groups=[[0, 1], [4, 5]]), X_CLASS, Y_CLASS),
 }
 
 
@@ -134,8 +137,8 @@ def test_finished_fit_leaves_no_file(path):
 
 def test_diverged_fit_leaves_no_file(path):
     # It would diverge again, and stand in the way of a fit with another rate.
-    selector = classifier(path, task_learning_rate=1e30)
-    with pytest.raises(TrainingDivergedError, match="Lower task_learning_rate"):
+    selector = classifier(path, training=Training(task_learning_rate=1e30))
+    with pytest.raises(TrainingDivergedError, match=r"training\.task_learning_rate"):
         selector.fit(*class_table())
     assert not path.exists()
 
@@ -290,6 +293,6 @@ def test_network_whose_state_is_no_tensor_is_refused_with_a_checkpoint(path):
         def set_extra_state(self, state):
             """Accept it."""
 
-    selector = classifier(path, balance=0.1, task_network=Counting)
+    selector = classifier(path, balance=0.1, training=Training(task_network=Counting))
     with pytest.raises(TypeError, match="state_dict holds tensors only, got dict"):
         selector.fit(*class_table())

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featuresieve import AutoNFSRegressor, CheckpointError, FeatureSieveError
+from featuresieve import AutoNFSRegressor, CheckpointError, FeatureSieveError, Training
 from featuresieve.monitoring import _checkpoint
 from featuresieve.monitoring._checkpoint import Checkpoint
 from interrupted_fits import (
@@ -45,14 +45,20 @@ def left_behind(path):
     ("arguments", "statement"),
     [
         ({"n_members": 5}, "n_members is 4 there and 5 here"),
-        ({"hidden_sizes": (8,)}, "hidden_sizes is [32, 32] there and [8] here"),
+        (
+            {"training": Training(hidden_sizes=(8,))},
+            "training.hidden_sizes is [32, 32] there and [8] here",
+        ),
         ({"balance": 0.5}, "balance is 'auto' there and 0.5 here"),
         (
-            {"task_network": own_network},
+            {"training": Training(task_network=own_network)},
             "task_network is None there and 'interrupted_fits.own_network' here",
         ),
         ({"scaling": "standard"}, "the data, or their weights, groups or encoding"),
-        ({"groups": [[0, 1]]}, "the data, or their weights, groups or encoding"),
+        (
+            {"feature_groups": [[0, 1]]},
+            "the data, or their weights, groups or encoding",
+        ),
         ({"random_state": 4}, "a fit with another random_state"),
     ],
 )

@@ -46,18 +46,20 @@ def test_never_kept_features_are_left_out_and_ranked_last(balance):
     assert (selector.logits_[[0, 2]] == -np.inf).all()
 
 
-@pytest.mark.parametrize("groups", [[["c", "h"], ["a", 1]], {"x": [2, 7], "y": [0, 1]}])
+@pytest.mark.parametrize(
+    "feature_groups", [[["c", "h"], ["a", 1]], {"x": [2, 7], "y": [0, 1]}]
+)
 @pytest.mark.parametrize("balance", ["auto", 0.05])
-def test_groups_are_kept_or_dropped_whole(groups, balance):
+def test_groups_are_kept_or_dropped_whole(feature_groups, balance):
     X, y = frame()
-    kept = kept_names(quick(balance=balance, groups=groups).fit(X, y))
+    kept = kept_names(quick(balance=balance, feature_groups=feature_groups).fit(X, y))
     assert {"c", "h", "f"} <= kept  # h comes with c
     assert len(kept & {"a", "b"}) in (0, 2)
 
 
 def test_members_of_a_group_share_what_is_said_of_it():
     X, y = frame()
-    selector = quick(groups=[["c", "h"]]).fit(X, y)
+    selector = quick(feature_groups=[["c", "h"]]).fit(X, y)
     for values in (selector.logits_, selector.selection_frequency_):
         assert values[2] == values[7]
     rank = np.argsort(selector.order_)
@@ -66,7 +68,7 @@ def test_members_of_a_group_share_what_is_said_of_it():
 
 def test_keeping_one_of_a_group_keeps_all():
     X, y = frame()
-    kept = kept_names(quick(groups=[["a", "b"]], always_keep=["a"]).fit(X, y))
+    kept = kept_names(quick(feature_groups=[["a", "b"]], always_keep=["a"]).fit(X, y))
     assert {"a", "b"} <= kept
 
 
@@ -96,7 +98,7 @@ def test_exact_counts_are_met_with_groups_and_wishes(count, balance):
     selector = quick(
         balance=balance,
         n_features_to_select=count,
-        groups=[["a", "b"], ["d", "e", "h"]],
+        feature_groups=[["a", "b"], ["d", "e", "h"]],
         always_keep=["f"],
         never_keep=["g"],
     ).fit(X, y)
@@ -107,7 +109,7 @@ def test_exact_counts_are_met_with_groups_and_wishes(count, balance):
 def test_max_features_counts_features_not_groups():
     X, y = frame()
     groups = [["c", "a", "b", "d"]]  # the best column comes with three others
-    selector = quick(max_features=3, groups=groups).fit(X, y)
+    selector = quick(max_features=3, feature_groups=groups).fit(X, y)
     assert selector.n_features_selected_ <= 3
     assert not selector.support_[2]
 
@@ -118,7 +120,7 @@ CONTRADICTIONS = {
         "must not share a feature, got 'a'",
     ),
     "part of a group dropped": (
-        {"groups": [["a", "b"]], "never_keep": ["b"]},
+        {"feature_groups": [["a", "b"]], "never_keep": ["b"]},
         "got 'b' without 'a' of its group",
     ),
     "more kept than allowed": (
@@ -134,10 +136,13 @@ CONTRADICTIONS = {
         "n_features_to_select must be at most .* never_keep leaves, 2, got 3",
     ),
     "groups do not add up": (
-        {"groups": [NAMES[:4], NAMES[4:]], "n_features_to_select": 3},
+        {"feature_groups": [NAMES[:4], NAMES[4:]], "n_features_to_select": 3},
         "must allow groups to be kept whole",
     ),
-    "group in two": ({"groups": [["a", "b"], ["b"]]}, "disjoint, got 'b' in two"),
+    "group in two": (
+        {"feature_groups": [["a", "b"], ["b"]]},
+        "disjoint, got 'b' in two",
+    ),
     "unknown": ({"always_keep": ["aa"]}, "must name columns of X, got 'aa'"),
 }
 
@@ -165,7 +170,7 @@ def test_a_misspelt_name_is_answered_with_the_nearest():
     [
         {"always_keep": ["f1"]},
         {"never_keep": [" F1"]},
-        {"groups": [["f1", "b"]]},
+        {"feature_groups": [["f1", "b"]]},
         {"feature_costs": {"f1": 2.0}},
     ],
 )
@@ -182,7 +187,7 @@ def test_features_may_be_a_mask_or_one_name():
         assert (
             constraints_from(
                 {
-                    "groups": None,
+                    "feature_groups": None,
                     "always_keep": wish,
                     "never_keep": None,
                     "feature_costs": None,
@@ -223,7 +228,7 @@ def test_counts_that_groups_cannot_make_are_refused():
 def test_wishes_hold_for_regression_too():
     X, y = value_table()
     selector = quick(
-        AutoNFSRegressor, always_keep=[0], never_keep=[1], groups=[[2, 3]]
+        AutoNFSRegressor, always_keep=[0], never_keep=[1], feature_groups=[[2, 3]]
     ).fit(X, y)
     assert selector.support_[[0, 2, 3]].all()
     assert not selector.support_[1]

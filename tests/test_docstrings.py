@@ -22,8 +22,9 @@ def public_names():
     for module in PUBLIC:
         for name in importlib.import_module(module).__all__:
             thing = getattr(importlib.import_module(module), name)
-            if dataclasses.is_dataclass(thing):  # has attributes, which are described
-                continue
+            is_estimator = hasattr(thing, "get_params")
+            if dataclasses.is_dataclass(thing) and not is_estimator:
+                continue  # has attributes, which are described
             if inspect.isclass(thing):
                 for method, function in vars(thing).items():
                     if inspect.isfunction(function) and not method.startswith("_"):
@@ -32,14 +33,14 @@ def public_names():
                 yield f"{module}.{name}"
 
 
-@pytest.mark.parametrize("name", ["AutoNFSClassifier", "AutoNFSRegressor"])
+@pytest.mark.parametrize("name", ["AutoNFSClassifier", "AutoNFSRegressor", "Training"])
 def test_examples_of_an_estimator_run(name):
     # pytest does not find them: the classes say that they live in `featuresieve`.
     estimator = getattr(importlib.import_module("featuresieve"), name)
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
     for test in doctest.DocTestFinder(recurse=False).find(estimator, module=False):
         runner.run(test)
-    assert runner.summarize().attempted >= 4
+    assert runner.summarize().attempted >= 3
     assert runner.summarize().failed == 0
 
 

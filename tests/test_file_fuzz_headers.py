@@ -69,9 +69,11 @@ def with_first(value):
     return change
 
 
+TRAINING = ("header", "parameters", "training")
+NOISE = (*TRAINING, "noise")
 HEADER = {
     "schema": (put("header", "schema", value="other"), "its schema is 'other'"),
-    "newer": (put("header", "schema_version", value=3), "install a newer release"),
+    "newer": (put("header", "schema_version", value=4), "install a newer release"),
     "version zero": (put("header", "schema_version", value=0), "schema_version"),
     "version true": (put("header", "schema_version", value=True), "schema_version"),
     "class": (put("header", "class", value="os.system"), "class is not one of"),
@@ -82,34 +84,46 @@ HEADER = {
         "'checkpoint', a path",
     ),
     "parameters": (put("header", "parameters", value=[]), "not an object"),
-    "tag": (put("header", "parameters", "noise", value={"eval": []}), "no known kind"),
+    "training": (put(*TRAINING, value=[]), "not an object"),
+    "training text": (put(*TRAINING, value="x"), "not an object"),
+    "in training": (
+        put(*TRAINING, "x", value=1),
+        "'x' is no argument of Training",
+    ),
+    "flat noise": (put("header", "parameters", "noise", value="gumbel"), "no argument"),
+    "groups": (put("header", "parameters", "groups", value=None), "no argument"),
+    "training of version 2": (
+        put("header", "schema_version", value=2),
+        "'training' is no argument of its schema version",
+    ),
+    "tag": (put(*NOISE, value={"eval": []}), "no known kind"),
     "tags": (
-        put("header", "parameters", "noise", value={"set": [], "tuple": []}),
+        put(*NOISE, value={"set": [], "tuple": []}),
         "no known kind",
     ),
     "set of lists": (
-        put("header", "parameters", "noise", value={"set": [[1]]}),
+        put(*NOISE, value={"set": [[1]]}),
         "not single values",
     ),
     "dict of lists": (
-        put("header", "parameters", "noise", value={"dict": [[[1], 2]]}),
+        put(*NOISE, value={"dict": [[[1], 2]]}),
         "not single values",
     ),
     "no pairs": (
-        put("header", "parameters", "noise", value={"dict": [[1, 2, 3]]}),
+        put(*NOISE, value={"dict": [[1, 2, 3]]}),
         "no pairs",
     ),
     "array overflow": (
-        put("header", "parameters", "noise", value={"array": [300], "dtype": "uint8"}),
+        put(*NOISE, value={"array": [300], "dtype": "uint8"}),
         "not of dtype uint8",
     ),
     "array dtype": (
-        put("header", "parameters", "noise", value={"array": [1], "dtype": "V8"}),
+        put(*NOISE, value={"array": [1], "dtype": "V8"}),
         "dtype is not one of",
     ),
     "array of long texts": (
         put(
-            *("header", "parameters", "noise"),
+            *NOISE,
             value={"array": ["a" * 10_000, *[""] * 10_000], "dtype": "str"},
         ),
         "too long",

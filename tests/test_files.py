@@ -19,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 
 import featuresieve
 from encoded_tables import mixed_frame
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, FileFormatError
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, FileFormatError, Training
 from made_tables import class_table, value_table
 from saved_estimators import assert_same, quick, saved_and_loaded
 
@@ -62,7 +62,10 @@ FITS = {
         mixed_table()[1],
     ),
     "sparse": lambda: (quick(), *sparse_table()),
-    "no hidden layer": lambda: (quick(hidden_sizes=()), *class_table()),
+    "no hidden layer": lambda: (
+        quick(training=Training(hidden_sizes=())),
+        *class_table(),
+    ),
 }
 
 
@@ -115,7 +118,7 @@ def test_safetensors_reads_the_arrays(fitted, tmp_path):
         np.testing.assert_array_equal(file.get_tensor("support"), fitted.support_)
         header = json.loads(file.metadata()["featuresieve"])
     assert header["schema"] == "featuresieve-selector"
-    assert header["schema_version"] == 2
+    assert header["schema_version"] == 3
     assert header["featuresieve_version"] == featuresieve.__version__
     assert header["class"] == "AutoNFSClassifier"
 

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 import featuresieve
+from featuresieve import Training
 from made_tables import class_table
 from saved_estimators import assert_same, quick, saved_and_loaded
 
@@ -75,13 +76,15 @@ def test_feature_names_of_any_kind_survive(tmp_path):
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("hidden_sizes", (8, 4)),
-        ("hidden_sizes", [8, 4]),
+        ("training__hidden_sizes", (8, 4)),
+        ("training__hidden_sizes", [8, 4]),
+        ("training__noise", "logistic"),
+        ("training", None),
         ("balance", np.float32(0.1)),
         ("random_state", np.int64(2**32 - 1)),
-        ("groups", [["a", "b"], ("c", 3)]),
-        ("groups", {"one": ["a", "b"], "two": [3]}),
-        ("groups", [np.array([1, 2])]),
+        ("feature_groups", [["a", "b"], ("c", 3)]),
+        ("feature_groups", {"one": ["a", "b"], "two": [3]}),
+        ("feature_groups", [np.array([1, 2])]),
         ("always_keep", np.array([True] + [False] * 7)),
         ("always_keep", np.array(["a", "b"])),
         ("always_keep", np.array(["a", "b"], dtype=object)),
@@ -114,7 +117,7 @@ def test_arguments_survive(fitted, name, value, tmp_path):
         ("max_time", float("inf")),
         ("always_keep", np.array(["2020-01-01"], dtype="datetime64[D]")),
         ("feature_costs", np.ones((2, 2))),
-        ("groups", object()),
+        ("feature_groups", object()),
         ("class_weight", {1: {2: {3: {4: {5: {6: {7: {8: {9: 0}}}}}}}}}),
     ],
 )
@@ -132,11 +135,13 @@ def own_network(n_columns, n_outputs):
 
 
 def test_network_of_the_users_own_is_refused(tmp_path):
-    estimator = quick(task_network=own_network, n_epochs=2).fit(*class_table())
+    estimator = quick(training=Training(task_network=own_network), n_epochs=2).fit(
+        *class_table()
+    )
     with pytest.raises(TypeError, match=r"task_network .* Use pickle or joblib"):
         estimator.save(tmp_path / "selector")
     with pytest.raises(TypeError, match="task_network"):
-        estimator.set_params(task_network=None).save(tmp_path / "selector")
+        estimator.set_params(training=None).save(tmp_path / "selector")
 
 
 def test_random_state_that_is_a_generator_becomes_none_with_a_warning(tmp_path):
@@ -165,8 +170,8 @@ def test_checkpoint_stays_on_its_machine(fitted, tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"groups": {("x", 1): [0]}},
-        {"groups": {frozenset([1]): [0]}},
+        {"feature_groups": {("x", 1): [0]}},
+        {"feature_groups": {frozenset([1]): [0]}},
         {"class_weight": {0: 1, 1: 1, (1, 2): 3}},
         {"feature_costs": {0: Fraction(1, 2)}},
         {"feature_costs": np.ones(8, dtype=np.longdouble)},
@@ -182,7 +187,9 @@ def test_argument_that_could_not_be_loaded_is_not_saved(fitted, arguments, tmp_p
 
 @pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 def test_more_layers_than_a_file_may_have_are_not_saved(tmp_path):
-    estimator = quick(n_epochs=1, hidden_sizes=[1] * 1001).fit(*class_table())
+    estimator = quick(n_epochs=1, training=Training(hidden_sizes=[1] * 1001)).fit(
+        *class_table()
+    )
     with pytest.raises(TypeError, match="its networks have 1003 sizes"):
         estimator.save(tmp_path / "selector")
     assert list(tmp_path.iterdir()) == []

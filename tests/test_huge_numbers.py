@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import sievebench.cli
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 from featuresieve.cli import main
 from made_files import plain_text
 from made_tables import class_table, value_table
@@ -20,11 +20,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarnin
 HUGE = 10**400
 COUNTS = (
     *("n_features_to_select", "min_features_to_select", "max_features", "n_members"),
-    *("n_epochs", "batch_size", "embedding_size", "max_categories"),
+    *("n_epochs", "max_categories", "training__batch_size", "training__embedding_size"),
 )
 NUMBERS = (
-    *("balance", "tolerance", "target_count", "penalty_ramp", "start_temperature"),
-    *("temperature_decay", "mask_learning_rate", "task_learning_rate", "max_time"),
+    *("balance", "tolerance", "max_time"),
+    *("training__target_count", "training__penalty_ramp"),
+    *("training__start_temperature", "training__temperature_decay"),
+    *("training__mask_learning_rate", "training__task_learning_rate"),
 )
 NO_NUMBERS = (float("inf"), float("nan"), np.float32("inf"), Decimal("inf"))
 HUGE_NUMBERS = (HUGE, -HUGE, 10**5000, Fraction(HUGE), np.longdouble("1e400"))
@@ -32,26 +34,36 @@ HUGE_NUMBERS = (HUGE, -HUGE, 10**5000, Fraction(HUGE), np.longdouble("1e400"))
 
 def fit(**arguments):
     settings = {"balance": "price", "n_epochs": 2, "random_state": 0}
-    return AutoNFSClassifier(**(settings | arguments)).fit(*class_table())
+    selector = AutoNFSClassifier().set_params(**(settings | arguments))
+    return selector.fit(*class_table())
+
+
+def told(name):
+    """Return what messages call an argument."""
+    return name.replace("__", ".")
 
 
 @pytest.mark.parametrize("name", [*COUNTS, *NUMBERS])
 def test_number_out_of_range_is_refused_by_name(name):
     for value in (*NO_NUMBERS, *HUGE_NUMBERS):
         with pytest.raises(
-            (ValueError, TypeError), match=f"^{name}.* must be "
-        ) as told:
+            (ValueError, TypeError), match=f"^{told(name)}.* must be "
+        ) as caught:
             fit(**{name: value})
-        assert len(str(told.value)) < 300
+        assert len(str(caught.value)) < 300
 
 
 @pytest.mark.parametrize("value", [HUGE, 2**63, Fraction(HUGE)])
-@pytest.mark.parametrize("name", ["hidden_sizes", "feature_costs", "class_weight"])
+@pytest.mark.parametrize(
+    "name", ["training__hidden_sizes", "feature_costs", "class_weight"]
+)
 def test_entry_out_of_range_is_refused_by_name(name, value):
     entries = {0: value, 1: 1} if name == "class_weight" else [value] * 8
     if name == "class_weight" and value == 2**63:
         return  # a weight may be large
-    with pytest.raises((ValueError, TypeError), match=f"every entry of {name} must be"):
+    with pytest.raises(
+        (ValueError, TypeError), match=f"every entry of {told(name)} must be"
+    ):
         fit(**{name: entries})
 
 
@@ -152,7 +164,11 @@ def test_laboratory_refuses_huge_arguments(value):
 
 
 def test_every_number_of_the_constructor_is_tested():
-    parameters = inspect.signature(AutoNFSClassifier).parameters.values()
-    kinds = {p.name: str(p.annotation) for p in parameters}
+    kinds = {}
+    for called, prefix in ((AutoNFSClassifier, ""), (Training, "training__")):
+        for parameter in inspect.signature(called).parameters.values():
+            kinds[prefix + parameter.name] = str(parameter.annotation)
     numbers = {name for name, kind in kinds.items() if "int" in kind or "float" in kind}
-    assert numbers - {*COUNTS, *NUMBERS} == {"hidden_sizes", "verbose"}
+    assert numbers - {*COUNTS, *NUMBERS} == {
+        *("training__hidden_sizes", "training__task_network", "verbose")
+    }

@@ -5,7 +5,12 @@ import weakref
 import pytest
 import torch
 
-from featuresieve import AutoNFSClassifier, FeatureSieveError, OutOfDeviceMemoryError
+from featuresieve import (
+    AutoNFSClassifier,
+    FeatureSieveError,
+    OutOfDeviceMemoryError,
+    Training,
+)
 from featuresieve.engine import StackedMLP, explain_out_of_memory
 from made_tables import class_table
 
@@ -49,7 +54,9 @@ def test_other_errors_pass():
 
 def test_network_too_large_for_the_machine_ends_with_advice():
     # 4 petabytes of weights: no machine has them, and asking costs nothing.
-    selector = AutoNFSClassifier(hidden_sizes=(10**7, 10**7), device="cpu")
+    selector = AutoNFSClassifier(
+        training=Training(hidden_sizes=(10**7, 10**7)), device="cpu"
+    )
     before = dict(vars(selector))
     with pytest.raises(OutOfDeviceMemoryError, match="hidden_sizes"):
         selector.fit(*class_table())

@@ -12,7 +12,7 @@ from scipy import sparse
 from torch import nn
 
 import featuresieve
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 from featuresieve.estimators._onnx_converters import register_onnx_converters
 from made_tables import class_table, value_table
 from onnx_feeds import feeds, kinds_of
@@ -205,7 +205,9 @@ def test_heavy_targets_are_decoded():
 
 def test_knots_and_what_lies_beyond_them_are_scored_as_numpy_does(tmp_path):
     X, y = class_table(n_rows=700)
-    selector = quick(hidden_sizes=(), n_features_to_select=8).fit(X, y)
+    selector = quick(training=Training(hidden_sizes=()), n_features_to_select=8).fit(
+        X, y
+    )
     knots = selector._encoder.features[0].encoder.scaler.knots[0]
     assert len(knots) == 512
     around = np.concatenate(
@@ -225,7 +227,7 @@ def test_date_parts_are_those_of_the_calendar(tmp_path):
     frame["other"] = np.arange(len(days)) % 3 == 0
     y = frame["moment"].dt.month < 5
     part = frame[::97]
-    selector = quick(hidden_sizes=(), n_features_to_select=2)
+    selector = quick(training=Training(hidden_sizes=()), n_features_to_select=2)
     selector.fit(part, y[::97])
     parts = selector._encoder.take(np.array([0])).features[0].encoder.parts
     assert parts == ("timestamp", "month", "weekday", "hour")
@@ -257,7 +259,9 @@ def test_labels_are_of_a_type_that_tensors_have(labels, expected, tmp_path):
 
 
 def test_own_network_is_refused_as_a_predictor_only(tmp_path):
-    selector = quick(task_network=lambda n, m: nn.Linear(n, m)).fit(*class_table())
+    selector = quick(training=Training(task_network=lambda n, m: nn.Linear(n, m))).fit(
+        *class_table()
+    )
     selector.to_onnx(tmp_path / "selector.onnx")
     with pytest.raises(TypeError, match="task_network of your own"):
         selector.to_onnx(tmp_path / "predictor.onnx", predictor=True)

@@ -9,9 +9,10 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import featuresieve
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 
-QUICK = {"n_epochs": 30, "n_members": 2, "hidden_sizes": (8,), "random_state": 0}
+SMALL = Training(hidden_sizes=(8,))
+QUICK = {"n_epochs": 30, "n_members": 2, "training": SMALL, "random_state": 0}
 
 
 def class_table(n_rows=300, n_columns=8):
@@ -92,7 +93,7 @@ def test_path_of_another_size_has_its_row_without_a_loss(fitted):
 def test_groups_and_features_always_kept_are_respected():
     X, y = class_table()
     constraints = {
-        "groups": [["c0", "c7"]],
+        "feature_groups": [["c0", "c7"]],
         "always_keep": ["c5"],
         "never_keep": ["c1"],
     }

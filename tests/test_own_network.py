@@ -7,7 +7,12 @@ import numpy as np
 import pytest
 from torch import nn
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, TimeBudgetWarning
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    TimeBudgetWarning,
+    Training,
+)
 from made_tables import INFORMATIVE, class_table, value_table
 
 
@@ -43,7 +48,9 @@ def normalized_network(n_columns, n_outputs):
 )
 def test_own_network_selects_and_predicts(network, balance):
     X, y = class_table()
-    selector = quick_classifier(balance, task_network=network, task_learning_rate=0.02)
+    selector = quick_classifier(
+        balance, training=Training(task_network=network, task_learning_rate=0.02)
+    )
     selector.fit(X, y)
     assert selector.support_[list(INFORMATIVE)].all()
     assert selector.score(X, y) > 0.8
@@ -59,9 +66,9 @@ def test_own_network_is_built_for_the_columns_and_classes_there_are():
         sizes.add((n_columns, n_outputs))
         return nn.Linear(n_columns, n_outputs)
 
-    quick_classifier(0.0, n_epochs=2, n_features_to_select=2, task_network=network).fit(
-        X, y
-    )
+    quick_classifier(
+        0.0, n_epochs=2, n_features_to_select=2, training=Training(task_network=network)
+    ).fit(X, y)
     assert sizes == {(8, 3), (2, 3)}
 
 
@@ -69,7 +76,9 @@ def test_own_network_with_batch_normalisation_fits_any_number_of_rows():
     """33 rows leave a batch of one, for which batch statistics do not exist."""
     X, y = value_table(n_rows=33)
     selector = quick_regressor(
-        0.0, n_epochs=2, batch_size=32, task_network=normalized_network
+        0.0,
+        n_epochs=2,
+        training=Training(batch_size=32, task_network=normalized_network),
     )
     assert np.isfinite(selector.fit(X, y).predict(X)).all()
 
@@ -86,7 +95,9 @@ class OutputsOffBy:
 
 @pytest.mark.parametrize("excess", [-1, 1])
 def test_own_network_with_a_wrong_number_of_outputs_is_refused(excess):
-    selector = quick_classifier(0.1, n_epochs=1, task_network=OutputsOffBy(excess))
+    selector = quick_classifier(
+        0.1, n_epochs=1, training=Training(task_network=OutputsOffBy(excess))
+    )
     with pytest.raises(ValueError, match="task_network must map"):
         selector.fit(*class_table())
 
@@ -96,11 +107,15 @@ def test_own_network_with_outputs_of_a_wrong_shape_is_refused():
         return nn.Sequential(nn.Linear(n_columns, n_outputs), nn.Flatten(0))
 
     with pytest.raises(ValueError, match="task_network must map"):
-        quick_regressor(0.1, n_epochs=1, task_network=network).fit(*value_table())
+        quick_regressor(0.1, n_epochs=1, training=Training(task_network=network)).fit(
+            *value_table()
+        )
 
 
 def test_own_network_that_is_no_module_is_refused():
-    selector = quick_regressor(0.1, task_network=lambda *_: "network")
+    selector = quick_regressor(
+        0.1, training=Training(task_network=lambda *_: "network")
+    )
     with pytest.raises(TypeError, match=r"must return a torch\.nn\.Module, got str"):
         selector.fit(*value_table())
 
@@ -126,7 +141,9 @@ def test_predictor_trains_as_long_as_was_best_for_its_columns():
         built.append(CountedLinear(n_columns, n_outputs))
         return built[-1]
 
-    quick_regressor(n_epochs=8, batch_size=100, task_network=network).fit(X, y)
+    quick_regressor(
+        n_epochs=8, training=Training(batch_size=100, task_network=network)
+    ).fit(X, y)
     *_, candidate, _, predictor = built  # two networks predict
     assert predictor.n_steps == candidate.n_steps > 1
 
@@ -145,12 +162,13 @@ def test_time_limit_that_only_shortens_the_predictor_is_told_too():
     selector = quick_regressor(
         0.0,
         n_features_to_select=2,
-        batch_size=16,
         n_epochs=30,  # 120 quick steps, then some 60 of two slow networks
         max_time=1.0,
-        task_network=SlowWhenNarrow,
+        training=Training(batch_size=16, task_network=SlowWhenNarrow),
     )
     # The first use of autograd takes long enough to shorten the quick part too.
-    quick_regressor(0.0, n_epochs=1, task_network=nn.Linear).fit(X, y)
+    quick_regressor(0.0, n_epochs=1, training=Training(task_network=nn.Linear)).fit(
+        X, y
+    )
     with pytest.warns(TimeBudgetWarning):
         selector.fit(X, y)

@@ -21,7 +21,7 @@ from torch import nn
 
 import featuresieve
 from encoded_tables import mixed_frame
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 from made_tables import INFORMATIVE, class_table, value_table
 
 
@@ -41,7 +41,9 @@ def fitted(request):
     if request.param == "regressor":
         return AutoNFSRegressor(n_epochs=15, random_state=0).fit(*value_table())
     if request.param == "own network":
-        return quick(balance=0.01, task_network=own_network).fit(*class_table())
+        return quick(balance=0.01, training=Training(task_network=own_network)).fit(
+            *class_table()
+        )
     return quick().fit(*class_table())
 
 

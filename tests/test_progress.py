@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from featuresieve import AutoNFSClassifier, TrainingDivergedError
+from featuresieve import AutoNFSClassifier, Training, TrainingDivergedError
 from featuresieve.monitoring import _progress
 from featuresieve.monitoring._progress import Progress, as_clock
 from made_tables import class_table
@@ -106,7 +106,7 @@ def test_a_narrow_terminal_gets_a_line_that_fits(monkeypatch):
 def test_an_error_ends_the_line_on_a_terminal(monkeypatch):
     terminal = open_terminal(monkeypatch)
     with pytest.raises(TrainingDivergedError):
-        fit(verbose=1, task_learning_rate=1e30)
+        fit(verbose=1, training=Training(task_learning_rate=1e30))
     assert terminal.getvalue().endswith("\n")
 
 

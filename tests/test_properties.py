@@ -60,7 +60,11 @@ def constraints(draw, names):
     rest = order[n_kept + n_dropped :]
     cut = draw(st.integers(0, len(rest)))
     groups = [group for group in (rest[:cut],) if len(group) > 1]
-    return {"always_keep": kept, "never_keep": dropped, "groups": groups or None}
+    return {
+        "always_keep": kept,
+        "never_keep": dropped,
+        "feature_groups": groups or None,
+    }
 
 
 def fit(frame, y, is_classes, **arguments):
@@ -81,7 +85,7 @@ def test_wishes_hold_on_any_table(data):
     assert 1 <= len(kept) <= frame.shape[1]
     assert kept >= set(wanted["always_keep"])
     assert not kept & set(wanted["never_keep"])
-    for group in wanted["groups"] or []:
+    for group in wanted["feature_groups"] or []:
         assert len(kept & set(group)) in (0, len(group))
     pd.testing.assert_frame_equal(
         selector.transform(frame), frame.loc[:, selector.support_]

@@ -9,7 +9,12 @@ import torch
 from sklearn.base import clone
 from torch import nn
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, TrainingDivergedError
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    Training,
+    TrainingDivergedError,
+)
 from made_tables import class_table, value_table
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
@@ -37,9 +42,14 @@ CASES = {
     "classifier": (classifier(), class_table()),
     "regressor": (regressor(), value_table()),
     "given balance": (classifier(balance=0.1), class_table()),
-    "vote": (classifier(balance=0.1, decision="vote"), class_table()),
+    "vote": (
+        classifier(balance=0.1, training=Training(decision="vote")),
+        class_table(),
+    ),
     "own network": (
-        classifier(balance=0.1, n_epochs=2, task_network=dropout_network),
+        classifier(
+            balance=0.1, n_epochs=2, training=Training(task_network=dropout_network)
+        ),
         class_table(),
     ),
 }
@@ -280,9 +290,24 @@ class BrokenForward(nn.Linear):
 
 X, Y = class_table()
 FAILURES = {
-    "factory raises": (classifier(task_network=broken_factory), X, Y, BrokenError),
-    "network raises": (classifier(task_network=BrokenForward), X, Y, BrokenError),
-    "diverges": (classifier(task_learning_rate=1e30), X, Y, TrainingDivergedError),
+    "factory raises": (
+        classifier(training=Training(task_network=broken_factory)),
+        X,
+        Y,
+        BrokenError,
+    ),
+    "network raises": (
+        classifier(training=Training(task_network=BrokenForward)),
+        X,
+        Y,
+        BrokenError,
+    ),
+    "diverges": (
+        classifier(training=Training(task_learning_rate=1e30)),
+        X,
+        Y,
+        TrainingDivergedError,
+    ),
     "X is not finite": (classifier(), np.full_like(X, np.inf), Y, ValueError),
     "lengths differ": (classifier(), X, Y[:-1], ValueError),
     "one class": (classifier(), X, np.zeros(len(X)), ValueError),
@@ -325,4 +350,4 @@ def test_clone_takes_the_parameters_and_nothing_learned(case):
     selector, X, y = case
     copy = clone(selector.fit(X, y))
     assert copy.get_params() == selector.get_params()
-    assert set(vars(copy)) == set(selector.get_params())
+    assert set(vars(copy)) == set(selector.get_params(deep=False))

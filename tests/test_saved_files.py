@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import featuresieve
+from featuresieve.storage import pack, unpack
 from saved_tables import DATA, expected_of, mixed_rows, number_rows
 
 FILES = sorted(DATA.glob("*.safetensors"))
@@ -38,10 +39,31 @@ def test_every_schema_version_has_its_files():
 
 def test_saved_arguments_are_read():
     selector = featuresieve.load(Path(DATA, "classifier-1.safetensors"))
-    assert selector.hidden_sizes == (4,)
+    assert selector.training.hidden_sizes == (4,)
     assert selector.always_keep == ["word", "day", "holes", "flag"]
     assert selector.never_keep == ("noise",)
     assert selector.feature_costs == {"wave": 0.5}
     names = ["wave", "word", "day", "holes", "flag", "noise"]
     assert selector.feature_names_in_.tolist() == names
     assert selector.classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_arguments_of_every_version_come_back_under_their_present_names(path):
+    kind, _ = path.stem.split("-")
+    selector = featuresieve.load(path)
+    expected = {"classifier": (4,), "regressor": ()}[kind]
+    assert selector.training.hidden_sizes == expected
+    assert selector.training.noise == "gumbel"
+    assert selector.feature_groups is None
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_groups_of_an_older_file_are_feature_groups(version, tmp_path):
+    header, arrays = unpack(Path(DATA, f"classifier-{version}.safetensors"))
+    header["parameters"] |= {"groups": [["wave", "flag"]], "noise": "logistic"}
+    path = tmp_path / "selector.safetensors"
+    path.write_bytes(pack(header, arrays))
+    selector = featuresieve.load(path)
+    assert selector.feature_groups == [["wave", "flag"]]
+    assert selector.training.noise == "logistic"

@@ -10,6 +10,7 @@ from featuresieve import (
     AutoNFSRegressor,
     SelectionCollapseWarning,
     TimeBudgetWarning,
+    Training,
     TrainingDivergedError,
     UninformativeTargetWarning,
 )
@@ -120,13 +121,23 @@ def test_as_published_is_the_setting_of_the_paper(estimator_class):
     }
     estimator = estimator_class.as_published()
     assert type(estimator) is estimator_class
-    assert {name: estimator.get_params()[name] for name in published} == published
+    found = estimator.get_params(deep=False) | estimator.training.get_params()
+    assert {name: found[name] for name in published} == published
 
 
 def test_as_published_takes_overrides():
     published = AutoNFSClassifier.as_published().get_params()
-    changed = AutoNFSClassifier.as_published(balance=0.1, max_time=9.0).get_params()
-    assert changed == published | {"balance": 0.1, "max_time": 9.0}
+    changed = AutoNFSClassifier.as_published(balance=0.1, noise="logistic").get_params()
+    expected = published | {"balance": 0.1, "training__noise": "logistic"}
+    del changed["training"], expected["training"]
+    assert changed == expected
+
+
+def test_as_published_leaves_the_training_it_is_given_as_it_was():
+    own = Training(batch_size=64)
+    changed = AutoNFSClassifier.as_published(training=own, noise="logistic").training
+    assert (changed.batch_size, changed.noise) == (64, "logistic")
+    assert (own.batch_size, own.noise) == (64, "gumbel")
 
 
 def test_as_published_refuses_an_unknown_argument():
@@ -263,12 +274,14 @@ def test_ample_time_limit_changes_nothing():
 
 def test_linear_model_needs_no_hidden_layer():
     X, y = value_table()
-    selector = quick_regressor(hidden_sizes=(), task_learning_rate=0.02).fit(X, y)
+    selector = quick_regressor(
+        training=Training(hidden_sizes=(), task_learning_rate=0.02)
+    ).fit(X, y)
     assert selector.support_[list(INFORMATIVE)].all()
 
 
 def test_training_that_diverges_is_reported_as_such():
-    selector = quick_classifier(task_learning_rate=1e30)
+    selector = quick_classifier(training=Training(task_learning_rate=1e30))
     with pytest.raises(TrainingDivergedError, match="task_learning_rate"):
         selector.fit(*class_table())
 
@@ -276,28 +289,30 @@ def test_training_that_diverges_is_reported_as_such():
 @pytest.mark.parametrize(
     "arguments",
     [
-        {"noise": "logistic"},
-        {"reduction": "sum"},
-        {"decision": "vote"},
-        {"mask_init": "uniform"},
-        {"train_embedding": False},
-        {"gate_rows": "shared"},
+        {"training__noise": "logistic"},
+        {"training__reduction": "sum"},
+        {"training__decision": "vote"},
+        {"training__mask_init": "uniform"},
+        {"training__train_embedding": False},
+        {"training__gate_rows": "shared"},
         {"scaling": "standard"},
         {"scaling": "none"},
         {"n_members": 1},
-        {"batch_size": 16},
+        {"training__batch_size": 16},
     ],
     ids=str,
 )
 def test_alternative_settings_rank_the_informative_columns_first(arguments):
-    selector = quick_regressor(0.05, **arguments).fit(*value_table())
+    selector = quick_regressor(0.05).set_params(**arguments).fit(*value_table())
     assert {*selector.order_[:2]} == {*INFORMATIVE}
 
 
 def test_target_penalty_pulls_towards_the_target_count():
     X, y = value_table()
     kept = [
-        quick_regressor(1e3, penalty="target", target_count=count, n_epochs=60)
+        quick_regressor(
+            1e3, training=Training(penalty="target", target_count=count), n_epochs=60
+        )
         .fit(X, y)
         .history_["penalty"][-1]
         .mean()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from featuresieve.estimators import (
         AutoNFSClassifier,
         AutoNFSRegressor,
+        Training,
         load,
         register_onnx_converters,
     )
@@ -41,6 +42,7 @@ __all__ = [
     "OutOfDeviceMemoryError",
     "SelectionCollapseWarning",
     "TimeBudgetWarning",
+    "Training",
     "TrainingDivergedError",
     "UninformativeTargetWarning",
     "__version__",
@@ -52,6 +54,7 @@ __all__ = [
 _LAZY = (
     "AutoNFSClassifier",
     "AutoNFSRegressor",
+    "Training",
     "load",
     "register_onnx_converters",
 )

@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import featuresieve
+from featuresieve import Training
 from quick_selectors import quick
 
 
@@ -67,7 +68,8 @@ def test_cloudpickle_stores_a_network_of_the_notebook(table):
         "    return nn.Linear(n_columns, n_outputs)\n",
         own,
     )
-    selector = quick(balance=0.05, task_network=own["network"]).fit(X, y)
+    training = Training(task_network=own["network"])
+    selector = quick(balance=0.05, training=training).fit(X, y)
     again = cloudpickle.loads(cloudpickle.dumps(selector))
     np.testing.assert_array_equal(again.predict_proba(X), selector.predict_proba(X))
 

@@ -54,7 +54,7 @@ def known_arguments(options: SelectOptions, inputs: Inputs) -> dict[str, Any]:
     groups = [find("--group", members) for members in options.group]
     return {
         "always_keep": find("--keep", options.keep) or None,
-        "groups": [group for group in groups if group] or None,
+        "feature_groups": [group for group in groups if group] or None,
         "feature_costs": costs or None,
         "class_weight": _class_weight(options, inputs.target),
     }

@@ -21,7 +21,7 @@ _OPTION_OF = {
     "max_features": "--max-features",
     "always_keep": "--keep",
     "feature_costs": "--cost",
-    "groups": "--group",
+    "feature_groups": "--group",
     "class_weight": "--class-weight",
     "sample_weight": "--weight",
     "max_time": "--max-time",

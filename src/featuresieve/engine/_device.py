@@ -61,7 +61,8 @@ def explain_out_of_memory(device: torch.device) -> Iterator[None]:
         first = str(error).partition("\n")[0][:200]
         raise OutOfDeviceMemoryError(
             f"the device {str(device)!r} has no memory left. Choose a smaller "
-            f"batch_size, n_members or hidden_sizes{elsewhere}. It said: {first}"
+            "n_members, training.batch_size or training.hidden_sizes"
+            f"{elsewhere}. It said: {first}"
         ) from error
 
 

@@ -53,7 +53,7 @@ class ModuleStack:
         for module in built:
             if not isinstance(module, nn.Module):
                 raise TypeError(
-                    "task_network must return a torch.nn.Module, "
+                    "training.task_network must return a torch.nn.Module, "
                     f"got {type(module).__name__}."
                 )
         self.modules = [module.to(device=device, dtype=dtype) for module in built]
@@ -113,8 +113,9 @@ class ModuleStack:
         wanted = (batch.shape[0], self._n_outputs)
         if tuple(output.shape) != wanted:
             raise ValueError(
-                f"task_network must map an input of shape {tuple(batch.shape)} to an "
-                f"output of shape {wanted}, got {tuple(output.shape)}."
+                "training.task_network must map an input of shape "
+                f"{tuple(batch.shape)} to an output of shape {wanted}, got "
+                f"{tuple(output.shape)}."
             )
 
     def backward(

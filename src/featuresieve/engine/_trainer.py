@@ -299,8 +299,8 @@ class StackTrainer:
         if not np.isfinite(task_loss).all():
             raise TrainingDivergedError(
                 f"training diverged: the task loss is {task_loss.tolist()} after "
-                f"{self.step} steps. Lower task_learning_rate, or look for extreme "
-                "values."
+                f"{self.step} steps. Lower training.task_learning_rate, or look for "
+                "extreme values."
             )
         self.history.step.append(self.step)
         self.history.temperature.append(float(temperature))

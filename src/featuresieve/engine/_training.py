@@ -15,7 +15,7 @@ Decision = Literal["threshold", "vote"]
 DECISIONS: tuple[Decision, ...] = ("threshold", "vote")
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
+@dataclass(kw_only=True, repr=False)
 class Training(BaseEstimator):
     """Say how the networks are built and trained.
 

@@ -5,6 +5,7 @@ Goes out: learned attributes, selected columns, predictions, files.
 May import: every room but plotting and cli.
 """
 
+from featuresieve.engine import Training
 from featuresieve.estimators._classifier_regressor import (
     AutoNFSClassifier,
     AutoNFSRegressor,
@@ -15,6 +16,7 @@ from featuresieve.estimators._onnx_converters import register_onnx_converters
 __all__ = [
     "AutoNFSClassifier",
     "AutoNFSRegressor",
+    "Training",
     "load",
     "register_onnx_converters",
 ]

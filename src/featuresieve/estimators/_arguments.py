@@ -3,6 +3,7 @@
 import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
@@ -31,6 +32,7 @@ from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
 
+TRAINING_ARGUMENTS = tuple(field.name for field in fields(Training))
 BALANCES = ("auto", "price")
 # Squared gradients of larger ones overflow in float32; the gates shut long before.
 LARGEST_BALANCE = 1e12
@@ -50,13 +52,22 @@ def as_called(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
         except TypeError as error:
             name = f"{type(args[0]).__qualname__}.__init__"
             wrong = next((name for name in kwargs if name not in known), "")
-            near = get_close_matches(wrong, known, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            hint = _hint(wrong, known)
             message = str(error).replace(init.__qualname__, name)
             # Python 3.13 has a hint of its own.
             raise TypeError(message.split(". Did you")[0] + hint) from None
 
     return called
+
+
+def _hint(wrong: str, known: Sequence[str]) -> str:
+    """Return what a name that is none of an argument may be meant for, if anything."""
+    near = get_close_matches(wrong, (*known, *TRAINING_ARGUMENTS), n=1)
+    if not near:
+        return ""
+    if near[0] in TRAINING_ARGUMENTS:
+        return f"; did you mean training=Training({near[0]}=...)?"
+    return f"; did you mean {near[0]!r}?"
 
 
 def check_integer(name: str, value: Any, *, least: int) -> None:
@@ -163,29 +174,56 @@ def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
 def settings_from(params: Mapping[str, Any]) -> Settings:
     """Check the arguments of an estimator and return the settings of its search."""
     _check_numbers(params)
-    for name, allowed in (
-        ("gate_rows", GATE_ROWS),
-        ("penalty", PENALTY_KINDS),
-        ("noise", NOISE_KINDS),
-        ("reduction", REDUCTIONS),
-        ("decision", DECISIONS),
-        ("mask_init", MASK_INITS),
-        ("scaling", SCALINGS),
-    ):
-        check_choice(name, params[name], allowed)
-    check_flag("train_embedding", params["train_embedding"])
-    check_sizes("hidden_sizes", params["hidden_sizes"])
+    check_choice("scaling", params["scaling"], SCALINGS)
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
-    _check_task_network(params["task_network"])
-    plain = {name: _plain(params[name]) for name in Training().get_params()}
-    plain["hidden_sizes"] = tuple(map(int, params["hidden_sizes"]))
     return Settings(
-        Training(**plain),
+        checked_training(params["training"]),
         n_members=int(params["n_members"]),
         n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
     )
+
+
+def checked_training(value: Any) -> Training:
+    """Return what `training` says, with plain numbers; None says nothing."""
+    if value is None:
+        return Training()
+    if not isinstance(value, Training):
+        raise TypeError(
+            "training must be a featuresieve.Training or None, such as "
+            f"Training(noise='logistic'), got {shown(value)}."
+        )
+    given = {name: getattr(value, name) for name in TRAINING_ARGUMENTS}
+    _check_training(given)
+    plain = {name: _plain(value) for name, value in given.items()}
+    return Training(**plain | {"hidden_sizes": tuple(map(int, given["hidden_sizes"]))})
+
+
+def _check_training(given: Mapping[str, Any]) -> None:
+    """Check what `training` holds; messages say `training.noise`."""
+    for name, allowed in (
+        ("penalty", PENALTY_KINDS),
+        ("noise", NOISE_KINDS),
+        ("reduction", REDUCTIONS),
+        ("decision", DECISIONS),
+        ("gate_rows", GATE_ROWS),
+        ("mask_init", MASK_INITS),
+    ):
+        check_choice(f"training.{name}", given[name], allowed)
+    check_flag("training.train_embedding", given["train_embedding"])
+    check_sizes("training.hidden_sizes", given["hidden_sizes"])
+    _check_task_network("training.task_network", given["task_network"])
+    check_integer("training.embedding_size", given["embedding_size"], least=1)
+    if given["batch_size"] is not None:
+        check_integer("training.batch_size", given["batch_size"], least=1)
+    for name in ("mask_learning_rate", "task_learning_rate", "start_temperature"):
+        check_real(f"training.{name}", given[name], least=0, is_least_allowed=False)
+    check_real("training.target_count", given["target_count"], least=0)
+    check_real("training.penalty_ramp", given["penalty_ramp"], least=0, most=1)
+    if given["temperature_decay"] is not None:
+        name, decay = "training.temperature_decay", given["temperature_decay"]
+        check_real(name, decay, least=0, most=1, is_least_allowed=False)
 
 
 def _plain(value: Any) -> Any:
@@ -195,13 +233,13 @@ def _plain(value: Any) -> Any:
     return int(value) if isinstance(value, Integral) else float(value)
 
 
-def _check_task_network(value: Any) -> None:
+def _check_task_network(name: str, value: Any) -> None:
     """Refuse what does not build networks, and networks themselves."""
     is_network = isinstance(value, nn.Module)
     if value is None or (callable(value) and not is_network):
         return
     raise TypeError(
-        "task_network must be None or a callable (n_columns, n_outputs) -> "
+        f"{name} must be None or a callable (n_columns, n_outputs) -> "
         "torch.nn.Module that builds a network, such as lambda n_columns, n_outputs: "
         f"torch.nn.Linear(n_columns, n_outputs), got {'the network ' * is_network}"
         f"{value!r}."
@@ -216,24 +254,14 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
         check_real(name, balance, least=0.0, most=LARGEST_BALANCE)
     else:
         check_choice("balance, if not a number,", balance, BALANCES)
-    for name in (
-        *("n_members", "embedding_size", "min_features_to_select", "max_categories"),
-    ):
+    for name in ("n_members", "min_features_to_select", "max_categories"):
         check_integer(name, params[name], least=1)
-    for name in ("n_epochs", "batch_size"):
-        if params[name] is not None:
-            check_integer(name, params[name], least=1)
+    if params["n_epochs"] is not None:
+        check_integer("n_epochs", params["n_epochs"], least=1)
     for name in ("n_features_to_select", "max_features"):
         if params[name] is not None:
             check_count_or_share(name, params[name])
-    for name in ("mask_learning_rate", "task_learning_rate", "start_temperature"):
-        check_real(name, params[name], least=0.0, is_least_allowed=False)
     check_real("tolerance", params["tolerance"], least=0.0)
-    check_real("penalty_ramp", params["penalty_ramp"], least=0.0, most=1.0)
-    check_real("target_count", params["target_count"], least=0.0)
-    if params["temperature_decay"] is not None:
-        decay = params["temperature_decay"]
-        check_real("temperature_decay", decay, least=0, most=1, is_least_allowed=False)
     if params["max_time"] is not None:
         check_real("max_time", params["max_time"], least=0.0, is_least_allowed=False)
 

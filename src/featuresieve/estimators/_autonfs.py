@@ -1,6 +1,7 @@
 """What the classifier and the regressor share: search, selector, predictor."""
 
 import time
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -10,8 +11,14 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featuresieve.engine import Predictor, explain_out_of_memory, torch_defaults
+from featuresieve.engine import (
+    Predictor,
+    Training,
+    explain_out_of_memory,
+    torch_defaults,
+)
 from featuresieve.estimators._arguments import (
+    TRAINING_ARGUMENTS,
     as_called,
     count_limits_from,
     draw_seed,
@@ -72,31 +79,14 @@ class AutoNFS(
         n_features_to_select: int | float | None = None,
         min_features_to_select: int = 1,
         max_features: int | float | None = None,
-        groups: Any = None,
+        feature_groups: Any = None,
         always_keep: Any = None,
         never_keep: Any = None,
         feature_costs: Any = None,
         class_weight: Any = None,
         tolerance: float = 0.01,
         n_members: int = 4,
-        gate_rows: str = "held_out",
         n_epochs: int | None = None,
-        batch_size: int | None = None,
-        hidden_sizes: tuple[int, ...] = (32, 32),
-        embedding_size: int = 32,
-        task_network: Any = None,
-        penalty: str = "fraction",
-        target_count: float = 2.0,
-        penalty_ramp: float = 0.3,
-        noise: str = "gumbel",
-        reduction: str = "mean",
-        decision: str = "threshold",
-        start_temperature: float = 2.0,
-        temperature_decay: float | None = None,
-        mask_learning_rate: float = 4e-3,
-        task_learning_rate: float = 2e-3,
-        mask_init: str = "zeros",
-        train_embedding: bool = True,
         scaling: str = "normal_scores",
         max_categories: int = 32,
         max_time: float | None = None,
@@ -104,36 +94,20 @@ class AutoNFS(
         verbose: bool | int = 0,
         device: str = "auto",
         random_state: Any = None,
+        training: Training | None = None,
     ) -> None:
         self.balance = balance
         self.n_features_to_select = n_features_to_select
         self.min_features_to_select = min_features_to_select
         self.max_features = max_features
-        self.groups = groups
+        self.feature_groups = feature_groups
         self.always_keep = always_keep
         self.never_keep = never_keep
         self.feature_costs = feature_costs
         self.class_weight = class_weight
         self.tolerance = tolerance
         self.n_members = n_members
-        self.gate_rows = gate_rows
         self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.hidden_sizes = hidden_sizes
-        self.embedding_size = embedding_size
-        self.task_network = task_network
-        self.penalty = penalty
-        self.target_count = target_count
-        self.penalty_ramp = penalty_ramp
-        self.noise = noise
-        self.reduction = reduction
-        self.decision = decision
-        self.start_temperature = start_temperature
-        self.temperature_decay = temperature_decay
-        self.mask_learning_rate = mask_learning_rate
-        self.task_learning_rate = task_learning_rate
-        self.mask_init = mask_init
-        self.train_embedding = train_embedding
         self.scaling = scaling
         self.max_categories = max_categories
         self.max_time = max_time
@@ -141,6 +115,7 @@ class AutoNFS(
         self.verbose = verbose
         self.device = device
         self.random_state = random_state
+        self.training = training
 
     @classmethod
     def as_published(cls, **overrides: Any) -> Self:
@@ -154,7 +129,7 @@ class AutoNFS(
         Parameters
         ----------
         **overrides
-            Arguments of the constructor that replace these.
+            Arguments of the constructor, or of `Training`, that replace these.
 
         Returns
         -------
@@ -163,15 +138,64 @@ class AutoNFS(
         published: dict[str, Any] = {
             "balance": 1.0,
             "n_members": 1,
-            "gate_rows": "shared",
-            "penalty_ramp": 0.0,
-            "task_learning_rate": 3e-4,
-            "temperature_decay": 0.997,
             "n_epochs": 150,
-            "batch_size": 32,
             "scaling": "standard",
+            "training": Training(
+                batch_size=32,
+                gate_rows="shared",
+                penalty_ramp=0.0,
+                task_learning_rate=3e-4,
+                temperature_decay=0.997,
+            ),
         }
-        return cls(**(published | overrides))
+        inner = {n: overrides.pop(n) for n in TRAINING_ARGUMENTS if n in overrides}
+        arguments = published | overrides
+        if inner:
+            training = arguments["training"] or Training()
+            arguments["training"] = replace(training, **inner)
+        return cls(**arguments)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the arguments of the constructor.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether to add those of `training`, as ``training__noise`` and so on; None
+            has the defaults of `Training`.
+
+        Returns
+        -------
+        dict
+        """
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and self.training is None:
+            defaults = Training().get_params()
+            params |= {f"training__{name}": value for name, value in defaults.items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set arguments of the constructor, and of `training`.
+
+        Parameters
+        ----------
+        **params
+            New values; ``training__noise`` is `noise` of `training`, which becomes a
+            `Training` if it is None.
+
+        Returns
+        -------
+        self
+        """
+        for name in params.keys() & {*TRAINING_ARGUMENTS}:
+            raise ValueError(
+                f"Invalid parameter {name!r} for estimator {self}; did you mean "
+                f"'training__{name}'?"
+            )
+        is_inner = any(name.startswith("training__") for name in params)
+        if is_inner and params.get("training", self.training) is None:
+            params = {**params, "training": Training()}
+        return super().set_params(**params)  # type: ignore[no-any-return]
 
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Select features and train the predictor on them.
@@ -289,7 +313,7 @@ class AutoNFS(
         kept = prepared.features_of(prepared.gates_of(self.support_))
         self._encoder = prepared.encoder.take(kept)
         self._predictor = Predictor.of(run.task, prepared.problem.n_outputs)
-        self._task_network = self.task_network
+        self._task_network = getattr(self.training, "task_network", None)
 
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int

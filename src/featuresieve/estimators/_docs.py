@@ -19,7 +19,7 @@ min_features_to_select : int, default=1
     Never keep fewer.
 max_features : int, float or None, default=None
     Never keep more; a float as above.
-groups : list of lists, dict of lists, or None, default=None
+feature_groups : list of lists, dict of lists, or None, default=None
     Features, by name or position, that are kept or dropped together, such as the
     one-hot columns of one variable. Counts are still counts of features.
 always_keep, never_keep : list of names or positions, or None, default=None
@@ -36,47 +36,8 @@ tolerance : float, default=0.01
 n_members : int, default=4
     Networks per balance; each votes. The automatic search uses at least two for each
     held-out part, so more in all on tables of less than 4,000 rows.
-gate_rows : {"held_out", "shared"}, default="held_out"
-    Which rows train the gates. "held_out": each member trains its task network on one
-    half of the rows and its gates on the other, so that a feature is kept only if it
-    helps on rows the network has not learnt from. "shared": all rows train both, as
-    in the paper.
-n_epochs, batch_size : int or None, default=None
-    Length of training; None chooses from the size of the table.
-hidden_sizes : tuple of int, default=(32, 32)
-    Hidden layers of the task network.
-embedding_size : int, default=32
-    Size of the learned embedding that the masking network reads.
-task_network : callable or None, default=None
-    Your own network: called with (n_columns, n_outputs), returns a torch.nn.Module
-    that maps (rows, columns) to (rows, outputs). It trains one member after another
-    under autograd, which is several times slower. A network that normalises its
-    inputs (batch normalisation before the first layer) undoes the mask.
-penalty : {"fraction", "target"}, default="fraction"
-    ``mean(m)``, or ``(mean(m) - target_count / D)^2``. The automatic balances are
-    meant for the former.
-target_count : float, default=2.0
-    The count that penalty="target" pulls towards.
-penalty_ramp : float, default=0.3
-    Share of training over which the penalty grows from zero to its full weight.
-noise : {"gumbel", "logistic"}, default="gumbel"
-    Noise of the relaxed mask; Gumbel as the paper prints it.
-reduction : {"mean", "sum"}, default="mean"
-    How the losses of a batch are put together. The paper's algorithm prints a sum,
-    its authors' code takes the mean.
-decision : {"threshold", "vote"}, default="threshold"
-    A member keeps a feature if its logit is positive, or (as the authors' code does)
-    if at least one of as many noisy draws as an epoch has batches keeps it.
-start_temperature : float, default=2.0
-    Temperature of the relaxed mask at the start.
-temperature_decay : float or None, default=None
-    Factor on the temperature per epoch; None reaches 0.85 at the end.
-mask_learning_rate, task_learning_rate : float, default=4e-3 and 2e-3
-    Adam's rates for embedding and masking network, and for the task network.
-mask_init : {"zeros", "uniform"}, default="zeros"
-    Start of the masking network's projection.
-train_embedding : bool, default=True
-    Whether the embedding learns too.
+n_epochs : int or None, default=None
+    Passes over the rows; None chooses from the size of the table.
 scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
     What the networks see of a column: normal quantiles of its ranks, or standardised
     values, or the values as they are.
@@ -99,7 +60,11 @@ verbose : bool or int, default=0
 device : str, default="auto"
     "auto" takes CUDA, then MPS, then the CPU.
 random_state : int, RandomState or None, default=None
-    Decides everything: splits, initial weights, order of rows, noise."""
+    Decides everything: splits, initial weights, order of rows, noise.
+training : Training or None, default=None
+    How the networks are built and trained: sizes, learning rates, noise, and what else
+    the variants of the paper differ in. None is ``Training()``; ``training__noise``
+    names an entry in `set_params` and in a grid."""
 
 ATTRIBUTES = """\
 support_ : ndarray of shape (n_features,) of bool

@@ -58,7 +58,8 @@ class Persistence:
         """
         check_is_fitted(self)
         attributes = vars(self)
-        if attributes["task_network"] or attributes["_task_network"]:
+        training = attributes["training"]
+        if getattr(training, "task_network", None) or attributes["_task_network"]:
             raise TypeError(
                 "an estimator with a task_network of its own cannot be saved: the "
                 "file would have to hold code. Use pickle or joblib."

@@ -11,12 +11,15 @@ import torch
 from scipy.sparse import issparse
 
 from featuresieve import __version__
+from featuresieve.engine import Training
 from featuresieve.problem import Problem
 
 # Arguments that the problem holds already, that may differ, or that are compared
-# otherwise (the device by its kind, the random state by the seed drawn from it).
+# otherwise (the device by its kind, the random state by the seed drawn from it,
+# `training` by its entries).
 _LEFT_OUT = {
-    *("groups", "always_keep", "never_keep", "feature_costs", "class_weight"),
+    *("feature_groups", "always_keep", "never_keep", "feature_costs"),
+    *("class_weight", "training"),
     *("scaling", "max_categories", "max_time", "verbose", "checkpoint"),
     *("device", "random_state"),
 }
@@ -38,6 +41,8 @@ def fingerprint(
     found = {
         name: _plain(value) for name, value in params.items() if name not in _LEFT_OUT
     }
+    training = (params["training"] or Training()).get_params(deep=False)
+    found |= {f"training.{name}": _plain(value) for name, value in training.items()}
     found["device"] = device.type
     found["featuresieve"], found["torch"] = __version__, str(torch.__version__)
     found["data"] = problem_digest(problem)

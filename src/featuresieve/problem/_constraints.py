@@ -131,14 +131,14 @@ class Constraints:
 def constraints_from(
     params: Mapping[str, Any], names: Sequence[str] | None, n_features: int
 ) -> Constraints:
-    """Check `groups`, `always_keep`, `never_keep` and `feature_costs`.
+    """Check `feature_groups`, `always_keep`, `never_keep` and `feature_costs`.
 
     Features are named, or counted from zero; contradictions are errors.
     """
     find = _Finder(names, n_features)
     is_kept = find.mask("always_keep", params["always_keep"])
     is_dropped = find.mask("never_keep", params["never_keep"])
-    groups = _groups(params["groups"], find)
+    groups = _groups(params["feature_groups"], find)
     constraints = Constraints(
         groups, is_kept, is_dropped, _costs(params["feature_costs"], find)
     )
@@ -166,17 +166,20 @@ def _groups(value: Any, find: "_Finder") -> list[IndexArray]:
         value = list(value.values())
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise TypeError(
-            "groups must be a list of lists of features, or a dict of such lists, "
-            f"got {value!r}."
+            "feature_groups must be a list of lists of features, or a dict of such "
+            f"lists, got {value!r}."
         )
     groups, seen = [], np.zeros(find.n_features, dtype=bool)
     for number, members in enumerate(value):
-        positions = np.flatnonzero(find.mask(f"groups[{number}]", members))
+        name = f"feature_groups[{number}]"
+        positions = np.flatnonzero(find.mask(name, members))
         if len(positions) == 0:
-            raise ValueError(f"groups[{number}] must name at least one feature.")
+            raise ValueError(f"{name} must name at least one feature.")
         if seen[positions].any():
             twice = find.name(positions[seen[positions]][0])
-            raise ValueError(f"groups must be disjoint, got {twice!r} in two of them.")
+            raise ValueError(
+                f"feature_groups must be disjoint, got {twice!r} in two of them."
+            )
         seen[positions] = True
         groups.append(positions)
     return groups

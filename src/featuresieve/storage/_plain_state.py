@@ -7,7 +7,7 @@ estimator's own, so that nothing else needs trust, and classes may move.
 from dataclasses import fields
 from typing import Any
 
-from featuresieve.engine import Predictor
+from featuresieve.engine import Predictor, Training
 from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.search import Judgement
 from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
@@ -18,6 +18,8 @@ _CLASSES: dict[str, tuple[type[Any], ...]] = {
     "_predictor": (Predictor,),
     "_target_code": (ClassEncoder, ValueScaler),
 }
+# Where the entries of `training` are, which is an object of the library too.
+_TRAINING = "_training"
 # What stays with the process that fitted: the encoded table.
 _LEFT_OUT = "_prepared"
 
@@ -29,6 +31,8 @@ def plain_state(attributes: dict[str, Any]) -> dict[str, Any]:
         if state[name] is not None:
             value = state[name]
             state[name] = {f.name: getattr(value, f.name) for f in fields(value)}
+    if type(state.get("training")) is Training:
+        state[_TRAINING] = state.pop("training").get_params(deep=False)
     if "_encoder" in state:
         description, arrays = encoder_state(state["_encoder"])
         state["_encoder"] = {"description": description, "arrays": arrays}
@@ -42,6 +46,8 @@ def from_plain_state(state: dict[str, Any]) -> dict[str, Any]:
         value = state[name]
         if value is not None:
             attributes[name] = _class_of(name, value)(**value)
+    if _TRAINING in state:
+        attributes["training"] = Training(**attributes.pop(_TRAINING))
     if "_encoder" in state:
         attributes["_encoder"] = encoder_from_state(**state["_encoder"])
         attributes[_LEFT_OUT] = None

@@ -17,6 +17,7 @@ from featuresieve.engine import Predictor
 from featuresieve.errors import FileFormatError
 from featuresieve.files import write_atomically
 from featuresieve.problem import ClassEncoder
+from featuresieve.storage._argument_state import argument_state, arguments_from_state
 from featuresieve.storage._attribute_state import attribute_state, attributes_from_state
 from featuresieve.storage._container import pack, unpack, unpack_stream
 from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
@@ -26,12 +27,9 @@ from featuresieve.storage._target_state import target_from_state, target_state
 from featuresieve.tables import TableEncoder
 
 SCHEMA = "featuresieve-selector"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 CLASS_NAMES = ("AutoNFSClassifier", "AutoNFSRegressor")
 
-# Arguments that belong to one machine. A file from elsewhere must not name a path that
-# the next fit writes to, and deletes.
-_LEFT_OUT = ("checkpoint",)
 _OUTPUTS = ("default", "pandas", "polars")
 _MAX_MEMBERS = 1000
 _MAX_LAYERS = 1000
@@ -78,7 +76,7 @@ def write_estimator(
         "schema_version": SCHEMA_VERSION,
         "featuresieve_version": __version__,
         "class": class_name,
-        "parameters": _parameters(estimator.get_params(deep=False)),
+        "parameters": argument_state(estimator.get_params(deep=False)),
         "output": output,
         "n_features_in": attributes["n_features_in_"],
         "feature_names": None if names is None else [str(name) for name in names],
@@ -99,17 +97,6 @@ def write_estimator(
             "Use pickle or joblib, or set_params with another value before you save."
         ) from error
     write_atomically(path, data)
-
-
-def _parameters(params: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments for JSON; a generator of random numbers becomes None."""
-    if not isinstance(params["random_state"], int | np.integer):
-        params = params | {"random_state": None}
-    return {
-        name: to_json_value(value, name)
-        for name, value in params.items()
-        if name not in _LEFT_OUT
-    }
 
 
 def read_estimator(path: str | os.PathLike[str]) -> SavedEstimator:
@@ -133,12 +120,7 @@ def _saved(
     header, arrays = Fields(fields, "its header"), Arrays(named_arrays)
     schema_version, version = _check_schema(header)
     class_name = header.text("class", CLASS_NAMES)
-    parameters = {
-        name: from_json_value(value, f"its parameter {name[:80]!r}")
-        for name, value in header.fields("parameters").left().items()
-    }
-    for name in _LEFT_OUT:
-        require(name not in parameters, f"it has an argument {name!r}, a path.")
+    parameters = arguments_from_state(header.fields("parameters"), schema_version)
     output = header.take("output")
     require(output is None or output in _OUTPUTS, "its output is of no known kind.")
     n_features = header.count("n_features_in", least=1)

@@ -19,11 +19,11 @@ from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._scored_selector import FloatArray, Scores, Support
 from sievebench.task import Task
 
-_PASSED_ON = (
-    *("balance", "penalty", "n_members", "n_epochs", "batch_size"),
-    *("temperature_decay", "mask_learning_rate", "task_learning_rate"),
-    *("max_time", "device"),
+_OF_TRAINING = (
+    *("penalty", "batch_size", "temperature_decay"),
+    *("mask_learning_rate", "task_learning_rate"),
 )
+_PASSED_ON = ("balance", "n_members", "n_epochs", "max_time", "device", *_OF_TRAINING)
 # The share of members that must keep a column at a balance that is a number.
 _MAJORITY = 0.5
 
@@ -38,7 +38,8 @@ class AutoNFS(AutomaticSelector):
         `as_published`).
     balance, penalty, n_members, n_epochs, batch_size, temperature_decay, \
 mask_learning_rate, task_learning_rate : default=None
-        Arguments of the estimators; None leaves them as in `setting`.
+        Arguments of the estimators, or of their `Training`; None leaves them as in
+        `setting`.
     max_time : float or None, default=None
         Seconds a fit may take.
     device : str, default="auto"
@@ -143,10 +144,13 @@ mask_learning_rate, task_learning_rate : default=None
         build = kind.as_published if self.setting == "published" else kind
         given = {name: getattr(self, name) for name in _PASSED_ON}
         count = None if self._is_automatic else self._count_to_select(X.shape[1])
-        self.estimator_ = build(
-            n_features_to_select=count,
-            random_state=seed,
-            **{name: value for name, value in given.items() if value is not None},
+        self.estimator_ = build(n_features_to_select=count, random_state=seed)
+        self.estimator_.set_params(
+            **{
+                f"training__{name}" if name in _OF_TRAINING else name: value
+                for name, value in given.items()
+                if value is not None
+            }
         )
         if self.may_be_empty and not isinstance(self.estimator_.balance, Real):
             raise ValueError(

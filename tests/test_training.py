@@ -1,0 +1,120 @@
+"""`training`: entries reach the fit, and every copy, grid and file holds them."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from made_tables import class_table
+from saved_estimators import quick, saved_and_loaded
+
+ESTIMATORS = [AutoNFSClassifier, AutoNFSRegressor]
+
+
+@pytest.mark.parametrize("estimator_class", ESTIMATORS)
+@pytest.mark.parametrize("training", [None, Training()])
+def test_params_show_the_entries_with_and_without_an_object(estimator_class, training):
+    deep = estimator_class(training=training).get_params()
+    entries = {f"training__{name}": v for name, v in Training().get_params().items()}
+    assert len(entries) == 17
+    assert deep | entries == deep
+    assert not entries.keys() & estimator_class().get_params(deep=False).keys()
+
+
+@pytest.mark.parametrize("estimator_class", ESTIMATORS)
+def test_an_entry_can_be_set_where_there_is_no_object(estimator_class):
+    selector = estimator_class().set_params(training__noise="logistic", n_epochs=3)
+    assert selector.training.noise == "logistic"
+    assert selector.n_epochs == 3
+    assert estimator_class().training is None
+    assert estimator_class().get_params()["training__noise"] == "gumbel"
+
+
+def test_an_entry_can_be_set_beside_another_object():
+    selector = AutoNFSClassifier(training=Training(noise="logistic"))
+    selector.set_params(training__penalty_ramp=0.0, training=None)
+    assert selector.training.noise == "gumbel"
+    assert selector.training.penalty_ramp == 0.0
+
+
+def test_an_unknown_entry_is_refused():
+    with pytest.raises(ValueError, match="Invalid parameter 'nosie'"):
+        AutoNFSClassifier().set_params(training__nosie="logistic")
+
+
+def test_an_object_is_the_same_as_none_where_it_has_the_defaults():
+    X, y = class_table()
+    plain, given = quick().fit(X, y), quick(training=Training()).fit(X, y)
+    np.testing.assert_array_equal(given.logits_, plain.logits_)
+    np.testing.assert_array_equal(given.predict_proba(X), plain.predict_proba(X))
+
+
+def test_an_entry_reaches_the_fit():
+    X, y = class_table()
+    other = quick(training=Training(noise="logistic")).fit(X, y)
+    assert (other.logits_ != quick().fit(X, y).logits_).all()
+
+
+@pytest.mark.parametrize("training", [None, Training(noise="logistic")])
+def test_fit_does_not_write_the_argument(training):
+    selector = quick(training=training)
+    selector.fit(*class_table())
+    assert selector.training is training
+    if training is not None:
+        assert vars(training) == vars(Training(noise="logistic"))
+
+
+def test_a_grid_varies_an_entry():
+    X, y = class_table()
+    pipeline = make_pipeline(StandardScaler(), quick(n_epochs=2))
+    grid = {"autonfsclassifier__training__noise": ["gumbel", "logistic"]}
+    found = GridSearchCV(pipeline, grid, cv=2).fit(X, y)
+    assert found.best_params_.keys() == grid.keys()
+    assert pipeline[-1].training is None
+
+
+COPIES = {
+    "clone": lambda selector, _: clone(selector),
+    "copy": lambda selector, _: copy.copy(selector),
+    "deepcopy": lambda selector, _: copy.deepcopy(selector),
+    "pickle": lambda selector, _: pickle.loads(pickle.dumps(selector)),
+    "file": saved_and_loaded,
+}
+
+
+@pytest.mark.parametrize("way", COPIES)
+def test_every_copy_has_an_object_of_its_own_with_the_same_entries(way, tmp_path):
+    training = Training(noise="logistic", hidden_sizes=[8], batch_size=16)
+    selector = quick(n_epochs=2, training=training).fit(*class_table())
+    other = COPIES[way](selector, tmp_path)
+    assert type(other.training) is Training
+    assert other.training is not training
+    assert other.training.get_params() == training.get_params()
+
+
+def test_a_pickle_holds_no_class_but_the_estimators():
+    data = pickle.dumps(quick(training=Training(noise="logistic")))
+    assert b"AutoNFSClassifier" in data
+    assert b"Training\x94" not in data
+
+
+def test_an_object_alone_is_pickled_under_its_public_name():
+    data = pickle.dumps(Training(noise="logistic"))
+    assert b"featuresieve.engine" not in data
+    assert pickle.loads(data).noise == "logistic"
+
+
+class OwnTraining(Training):
+    """A variant that a user derived, with the same entries."""
+
+
+def test_an_object_of_a_derived_class_is_pickled_as_it_is():
+    selector = pickle.loads(pickle.dumps(quick(training=OwnTraining(noise="logistic"))))
+    assert type(selector.training) is OwnTraining
+    assert selector.training.noise == "logistic"
