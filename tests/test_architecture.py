@@ -45,7 +45,6 @@ STAGES = {"data", "corruption", "selectors", "downstream", "store"}
 LABORATORY_MAY_IMPORT = {
     "__init__": set(),
     "labels": set(),
-    "task": set(),
     "search_space": set(),
     "spelling": set(),
     "checks": set(),
@@ -57,9 +56,8 @@ LABORATORY_MAY_IMPORT = {
     "experiment": {"run_spec", "reuse", "spelling"},
     "data": {"spelling"},
     "corruption": {"data"},
-    "selectors": {"task", "search_space", "stack", "data", "checks", "featuresieve"},
-    "compare": {"task", "labels", "selectors", "interrupts", "spelling"}
-    | {"featuresieve"},
+    "selectors": {"search_space", "stack", "data", "checks", "featuresieve"},
+    "compare": {"labels", "selectors", "interrupts", "spelling"} | {"featuresieve"},
     "downstream": {"search_space", "stack", "data", "checks"},
     "store": {"run_spec", "reuse", "environment", "spelling"},
     "tuning": {"search_space"},

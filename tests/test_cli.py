@@ -86,7 +86,8 @@ def test_messy_file_goes_through_without_a_surprise(capsys):
         "'mixed' mixes numbers and text ('a')",
         "empty: 'nothing'",
         "the same value in every row: 'currency'",
-        "to leave out: --drop 'customer id' 'column 2'",
+        "to leave out: --drop 'customer id'",
+        "names of rows left out: 'column 2'",
         "rows without a value of 'churned?' left out",
     ):
         assert said in text

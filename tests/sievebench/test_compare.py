@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from compared_table import table_of
 
 from made_tables import class_table, value_table
 from sievebench.cli import main
@@ -32,7 +33,6 @@ from sievebench.compare import (
 from sievebench.compare._comparison import _receive
 from sievebench.compare._plan import FoldScore
 from sievebench.compare._summary import agreement_matrix, jaccard, rows_of
-from sievebench.compare._table import table_of
 
 QUICK = ("none", "univariate", "lasso")
 
@@ -301,7 +301,7 @@ def test_words_say_how_the_table_is_written(tmp_path, capsys):
     assert main(["compare", str(path), *words]) == 0
     text = capsys.readouterr().out
     assert "report.csv: 39 rows, 2 columns (1 text), target 'Größe'" in text
-    assert "On request left out: 'id'." in text
+    assert "Left out on request: 'id'." in text
 
 
 def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path):

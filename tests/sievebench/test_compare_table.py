@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from compared_table import table_of
 
-from featuresieve.files import AtomicFiles, read_file, write_table
+from featuresieve.files import AtomicFiles, TableFileError, read_file, write_table
 from sievebench.compare import CompareError, read_table
 from sievebench.compare._encoding import TableEncoder
-from sievebench.compare._table import table_of
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def frame():
         {
             "Größe (cm)": rng.normal(170, 10, 20).round(2),
             "город": ["Київ", "Kraków", None, "Москва"] * 5,
-            "whole": np.arange(20),
+            "whole": np.arange(20) % 7,
             "target": ["yes", "no"] * 10,
         }
     )
@@ -57,7 +57,7 @@ def test_parquet_is_read(tmp_path, frame):
     frame["flag"] = [True, None] * 10
     frame.to_parquet(tmp_path / "table.parquet")
     table = read_table(tmp_path / "table.parquet", "whole")
-    assert table.target.dtype == np.int64
+    assert table.task == "regression"
     assert np.diff(table.features["day"]).tolist() == [86400.0] * 19
     assert table.features["flag"].notna().sum() == 10
 
@@ -76,29 +76,28 @@ def test_question_marks_are_missing_numbers(tmp_path):
     assert table.features["b"].isna().sum() == 8
 
 
-def test_rows_without_target_and_empty_columns_are_left_out_and_noted(frame):
+def test_rows_without_target_are_left_out_and_columns_that_say_nothing_noted(frame):
     frame["nothing"] = None
     frame["key"] = [f"key {i}" for i in range(20)]
     frame.loc[3, "target"] = None
     table = table_of(frame, "target")
     assert len(table.target) == 19
-    assert "nothing" not in table.features
-    assert [note.split(":")[0] for note in table.notes] == [
-        "Rows left out for want of a value of 'target'",
-        "Empty columns left out",
-        "Text that differs in every row says little",
-    ]
+    assert table.features["nothing"].dtype == np.float64
+    assert table.notes == (
+        "Empty: 'nothing'.",
+        "1 rows without a value of 'target' left out.",
+    )
 
 
 def test_index_that_pandas_wrote_is_left_out(tmp_path, frame):
     frame.to_csv(tmp_path / "indexed.csv")
     table = read_table(tmp_path / "indexed.csv", "target")
     assert list(table.features) == ["Größe (cm)", "город", "whole"]
-    assert table.notes[-1] == "Row names left out: 'column 1'."
+    assert table.notes[-1] == "Names of rows left out: 'column 1'."
 
 
 def test_index_that_pandas_wrote_to_parquet_is_left_out(tmp_path, frame):
-    frame.iloc[::2].to_parquet(tmp_path / "indexed.parquet")
+    frame[frame.index != 3].to_parquet(tmp_path / "indexed.parquet")
     table = read_table(tmp_path / "indexed.parquet", "target")
     assert list(table.features) == ["Größe (cm)", "город", "whole"]
 
@@ -108,7 +107,7 @@ def test_first_cells_without_a_heading_are_noted(tmp_path):
     (tmp_path / "from_r.csv").write_text("\n".join(lines))
     table = read_table(tmp_path / "from_r.csv", "target")
     assert table.features.loc[3].tolist() == [3, -3]
-    assert table.notes[-1] == "Row names left out: 'column 1'."
+    assert table.notes[-1] == "Names of rows left out: 'column 1'."
 
 
 def test_names_that_differ_in_spaces_only_stay_apart(tmp_path):
@@ -138,12 +137,12 @@ def test_columns_of_one_name_stay_apart_and_are_noted(repeated):
 
 
 def test_target_that_names_several_columns_is_refused(repeated):
-    with pytest.raises(CompareError, match=r"repeated.csv has 3 columns named 'dup'"):
+    with pytest.raises(TableFileError, match=r"repeated.csv has 3 columns named 'dup'"):
         read_table(repeated, "dup")
 
 
 def test_target_without_a_value_is_named(frame):
-    with pytest.raises(CompareError, match="'nothing' has no value in any row"):
+    with pytest.raises(TableFileError, match="'nothing' is missing in every row"):
         table_of(frame.assign(nothing=None), "nothing")
 
 
@@ -166,7 +165,7 @@ def test_infinite_numbers_count_as_missing(frame):
     ],
 )
 def test_unknown_target_names_the_nearest(frame, target, message):
-    with pytest.raises(CompareError, match=message.replace("?", r"\?")):
+    with pytest.raises(TableFileError, match=message.replace("?", r"\?")):
         table_of(frame, target)
 
 
@@ -189,13 +188,13 @@ def test_too_small_table_is_refused(frame):
 )
 def test_file_that_is_no_table_is_refused_in_one_line(tmp_path, file, content, message):
     (tmp_path / file).write_bytes(content)
-    with pytest.raises(CompareError, match=message) as caught:
+    with pytest.raises(TableFileError, match=message) as caught:
         read_table(tmp_path / file, "a")
     assert "\n" not in str(caught.value)
 
 
 def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(CompareError, match="there is no file"):
+    with pytest.raises(TableFileError, match="there is no file"):
         read_table(tmp_path / "nowhere.csv", "a")
 
 
@@ -240,7 +239,7 @@ def test_table_is_read_as_told(strange):
     assert np.diff(features["Tag"]).tolist() == [86400.0] * 11
     assert np.diff(features["Uhrzeit"]).tolist() == [60.0] * 11
     assert features["Wert"].isna().tolist() == [i == 3 for i in range(12)]
-    assert "On request left out: 'id'." in table.notes
+    assert "Left out on request: 'id'." in table.notes
 
 
 def test_comparison_and_selection_read_the_same_numbers(strange):
@@ -259,7 +258,7 @@ def test_comparison_and_selection_read_the_same_numbers(strange):
     ],
 )
 def test_what_cannot_be_read_so_is_told(strange, words, message):
-    with pytest.raises(CompareError, match=message):
+    with pytest.raises(TableFileError, match=message):
         read_table(strange, "Ziel", **words)
 
 

@@ -6,7 +6,6 @@ import pytest
 from sievebench.selectors import ScoredSelector
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import standardised
-from sievebench.task import task_of
 
 
 class Given(ScoredSelector):
@@ -125,25 +124,6 @@ def test_standardised_makes_constant_columns_zero(dtype):
     assert (scaled[:, 0] == 0).all()
     # Half a unit either way of a million, of which float32 keeps sixteenths.
     np.testing.assert_allclose(np.abs(scaled[:, 1]), 1, rtol=0.07)
-
-
-@pytest.mark.parametrize(
-    ("y", "task"),
-    [
-        (np.array(["a", "b"]), "classification"),
-        (np.array([True, False]), "classification"),
-        (np.array(["a", 1], dtype=object), "classification"),
-        (np.arange(20), "classification"),
-        (np.arange(21), "regression"),
-        (np.repeat(np.arange(30), 10), "classification"),
-        (np.repeat(np.arange(30), 9), "regression"),
-        (np.repeat(np.arange(30.0), 100), "regression"),
-        (np.array([0.0, 1.0, 1.0]), "classification"),
-        (np.array([0.5, 1.0]), "regression"),
-    ],
-)
-def test_task_is_read_off_the_target(y, task):
-    assert task_of(y) == task
 
 
 @pytest.mark.parametrize("fraction", [0.1, 0.25, 0.5])

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from featuresieve.files._inputs import Inputs, read_inputs
     from featuresieve.files._naming import find_column, find_columns, listed
     from featuresieve.files._reading import TableFile, read_file
-    from featuresieve.files._target import TargetColumn, Task
+    from featuresieve.files._target import TargetColumn
+    from featuresieve.files._task import Task, infer_task
     from featuresieve.files._text_columns import ColumnHint
     from featuresieve.files._writing import (
         AtomicFiles,
@@ -41,6 +42,7 @@ __all__ = [
     "draft_prefix",
     "find_column",
     "find_columns",
+    "infer_task",
     "listed",
     "one_line",
     "read_file",
@@ -60,13 +62,14 @@ _MODULE_OF = {
     "TableFile": "featuresieve.files._reading",
     "TableFileError": "featuresieve.files._errors",
     "TargetColumn": "featuresieve.files._target",
-    "Task": "featuresieve.files._target",
+    "Task": "featuresieve.files._task",
     "check_no_nul": "featuresieve.files._atomic",
     "check_output": "featuresieve.files._writing",
     "check_table_output": "featuresieve.files._writing",
     "draft_prefix": "featuresieve.files._atomic",
     "find_column": "featuresieve.files._naming",
     "find_columns": "featuresieve.files._naming",
+    "infer_task": "featuresieve.files._task",
     "listed": "featuresieve.files._naming",
     "one_line": "featuresieve.files._errors",
     "read_file": "featuresieve.files._reading",

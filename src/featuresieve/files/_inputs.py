@@ -31,7 +31,7 @@ class Inputs:
     target : TargetColumn
     weights : array of shape (n_rows,) or None
     names : tuple of str
-        All columns but target and weight, also the dropped ones.
+        All columns but target, weight and names of rows, also the dropped ones.
     dropped : tuple of str
         Columns left out on request.
     notes : tuple of str
@@ -58,6 +58,9 @@ def read_inputs(
     weight: str | None = None,
 ) -> Inputs:
     """Take target, weights and features out of a table.
+
+    Left out are rows without a target, and a first column without a name that names or
+    counts the rows, as R and pandas write them: a saved index, often a leak.
 
     Parameters
     ----------
@@ -88,6 +91,8 @@ def read_inputs(
         special.append(find_column("--weight", weight, file))
     others = [name for name in table.column_names if name not in special]
     dropped = find_columns("--drop", drop, others)
+    row_names = [n for n in _row_names(file) if n in others and n not in dropped]
+    others = [name for name in others if name not in row_names]
     names = [name for name in others if name not in dropped]
     if not names:
         raise TableFileError(
@@ -103,6 +108,8 @@ def read_inputs(
     notes = [*file.notes, *column_notes(features)]
     if n_left_out:
         notes.append(f"{n_left_out} rows without a value of {target_name!r} left out.")
+    if row_names:
+        notes.append(f"names of rows left out: {listed(row_names)}.")
     if dropped:
         notes.append(f"left out on request: {listed(dropped)}.")
     return Inputs(
@@ -114,6 +121,27 @@ def read_inputs(
         tuple(notes),
         n_left_out,
     )
+
+
+def _row_names(file: TableFile) -> list[str]:
+    """Return columns that name or count the rows, as R and pandas write them."""
+    names = file.table.column_names
+    if file.dialect is not None and file.dialect.has_row_names:
+        return [names[0]]
+    return [
+        name
+        for name, heading in zip(names, file.headings, strict=True)
+        if (not heading or heading.startswith(("Unnamed:", "__index_level_")))
+        and _is_counting(file.table.column(name))
+    ]
+
+
+def _is_counting(column: Any) -> bool:
+    """Tell whether a column holds ever larger whole numbers."""
+    if not pa.types.is_integer(column.type) or column.null_count:
+        return False
+    values = column.to_numpy()
+    return bool((values[1:] > values[:-1]).all())
 
 
 def _is_known(column: Any) -> Any:

@@ -1,21 +1,15 @@
 """The target column: which task it stands for, and its values."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve.files import TableFileError
-
-Task = Literal["classification", "regression"]
-
-# Whole numbers are classes if there are no more of them than this, and if there are
-# several rows for each (two numbers are classes always).
-_MOST_CLASSES = 20
-_LEAST_ROWS_PER_CLASS = 3
+from featuresieve.files._errors import TableFileError
+from featuresieve.files._task import MOST_CLASSES, Task, infer_task
 
 
 @dataclass(frozen=True)
@@ -39,11 +33,7 @@ class TargetColumn:
 
 
 def target_of(name: str, column: Any, task: str) -> TargetColumn:
-    """Decide what a target stands for.
-
-    Text and truth values are classes. Numbers with a fraction are values. Whole
-    numbers are classes if there are at most 20 different ones and at least three rows
-    for each, or only two; else they are values.
+    """Decide what a target stands for, by `infer_task` unless the user says it.
 
     Parameters
     ----------
@@ -72,7 +62,7 @@ def target_of(name: str, column: Any, task: str) -> TargetColumn:
         )
     is_text = values.dtype == object
     if task == "auto":
-        found, reason = _inferred(values, distinct)
+        found, reason = infer_task(values)
     else:
         found, reason = task, "as --task says"  # type: ignore[assignment]
     if found == "regression":
@@ -81,28 +71,12 @@ def target_of(name: str, column: Any, task: str) -> TargetColumn:
                 f"--task regression: {name!r} holds text such as {distinct[0]!r}."
             )
         return TargetColumn(name, values.astype(np.float64), found, reason)
-    if len(distinct) > len(values) / 2 and len(distinct) > _MOST_CLASSES:
+    if len(distinct) > len(values) / 2 and len(distinct) > MOST_CLASSES:
         raise TableFileError(
             f"--target: {name!r} has {len(distinct)} different values in {len(values)} "
             "rows, which are no classes."
         )
     return TargetColumn(name, values, found, reason)
-
-
-def _inferred(values: npt.NDArray[Any], distinct: npt.NDArray[Any]) -> tuple[Task, str]:
-    """Return the task that values usually stand for, and why."""
-    n_distinct = len(distinct)
-    if values.dtype == object:
-        return "classification", "it holds text"
-    if values.dtype == np.bool_:
-        return "classification", "it holds truth values"
-    if np.any(distinct != np.trunc(distinct)):
-        return "regression", "it holds numbers with a fraction"
-    counted = f"whole numbers, {n_distinct} different ones in {len(values)} rows"
-    has_rows = len(values) >= _LEAST_ROWS_PER_CLASS * n_distinct
-    if n_distinct == 2 or (n_distinct <= _MOST_CLASSES and has_rows):
-        return "classification", counted
-    return "regression", counted
 
 
 def _values(name: str, column: Any) -> npt.NDArray[Any]:

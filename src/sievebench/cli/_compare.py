@@ -117,11 +117,12 @@ def run_compare(options: argparse.Namespace) -> int:
     int
     """
     with interrupts_delayed():
+        from featuresieve.files import TableFileError
         from sievebench.compare import CompareError
 
     try:
         return _compare(options)
-    except (CompareError, OutputError) as error:
+    except (CompareError, TableFileError, OutputError) as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
 
@@ -148,6 +149,7 @@ def _compare(options: argparse.Namespace) -> int:
     )
     table = read_table(
         *(options.table, options.target),
+        task=options.task,
         drop=options.drop,
         types=dict(options.type or {}),
         missing=options.missing or (),

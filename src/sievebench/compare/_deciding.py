@@ -8,15 +8,13 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold, StratifiedKFold
 
+from featuresieve.files import Task, listed
 from sievebench.compare._exceptions import CompareError
 from sievebench.compare._plan import METRICS, Plan
 from sievebench.compare._table import Table
-from sievebench.task import Task, task_of
 
 # These compare the probabilities of all classes: each must be among the rows held out.
 _OF_PROBABILITIES = ("roc_auc", "neg_log_loss")
-# More labels than this, in less than two rows each, are names of rows and no classes.
-_MOST_OBVIOUS_CLASSES = 20
 _MOST_SHOWN = 5
 
 
@@ -39,8 +37,11 @@ def decide(table: Table, plan: Plan) -> Plan:
     CompareError
         If they do not fit each other.
     """
-    task = task_of(table.target) if plan.task == "auto" else plan.task
-    _check_target(table, task)
+    task = table.task
+    if plan.task not in ("auto", task):
+        raise CompareError(f"{table.name} was read for a {task}, not a {plan.task}.")
+    if task == "classification":
+        _check_classes(table)
     _check_folds(table, plan.n_folds, task)
     metric = _metric(table, plan, task)
     n_columns = table.features.shape[1]
@@ -108,33 +109,19 @@ def folds_of(table: Table, plan: Plan) -> list[Any]:
     ]
 
 
-def _check_target(table: Table, task: Task) -> None:
-    """Refuse a target that is not of this task."""
+def _check_classes(table: Table) -> None:
+    """Refuse classes that cannot be learnt in one part and predicted in another."""
     name, target = table.target_name, table.target
-    classes, _, counts = _classes(table)
-    if len(classes) < 2:
-        raise CompareError(f"{name!r} has the same value in every row.")
-    if task == "regression":
-        if target.dtype == object:
-            raise CompareError(
-                f"{name!r} holds text, which is no target for a regression."
-            )
-        return
     if target.dtype.kind == "f" and np.any(target != np.trunc(target)):
         example = target[target != np.trunc(target)][0]
         raise CompareError(
             f"{name!r} holds numbers with a fraction such as {example:g}, which are "
             "no classes."
         )
-    if len(classes) > max(len(target) / 2, _MOST_OBVIOUS_CLASSES):
+    n_large = np.sum(_classes(table)[2] > 1)
+    if n_large < 2:
         raise CompareError(
-            f"{name!r} has {len(classes)} different values in {len(target)} rows, "
-            "which are no classes."
-        )
-    if np.sum(counts > 1) < 2:
-        raise CompareError(
-            f"{name!r} must have at least 2 classes with 2 rows or more, got "
-            f"{np.sum(counts > 1)}."
+            f"{name!r} must have at least 2 classes with 2 rows or more, got {n_large}."
         )
 
 
@@ -179,6 +166,4 @@ def _classes(
 
 def _listed(classes: npt.NDArray[Any]) -> str:
     """Return the first classes with commas."""
-    shown = ", ".join(repr(f"{label!s:.40}") for label in classes[:_MOST_SHOWN])
-    n_more = len(classes) - _MOST_SHOWN
-    return f"{shown} and {n_more} more" if n_more > 0 else shown
+    return listed([f"{label!s:.40}" for label in classes], _MOST_SHOWN)

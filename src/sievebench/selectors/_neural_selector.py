@@ -11,6 +11,7 @@ import torch
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from featuresieve.files import Task
 from sievebench.checks import (
     check_choice,
     check_integer,
@@ -22,7 +23,6 @@ from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.task_loss import Monitor, TaskLoss
 from sievebench.stack.torch_settings import own_torch_settings
 from sievebench.stack.training import StackRows
-from sievebench.task import Task
 
 # "auto" batches: so many steps an epoch, between these sizes.
 _AUTO_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 16, 32, 512

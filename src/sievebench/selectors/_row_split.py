@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sievebench.task import Task
+from featuresieve.files import Task
 
 
 def held_out_rows(

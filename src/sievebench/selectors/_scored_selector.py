@@ -13,8 +13,8 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from featuresieve.files import Task, infer_task
 from sievebench.search_space import SearchSpace
-from sievebench.task import TASKS, Task, task_of
 
 FloatArray = npt.NDArray[np.floating[Any]]
 Scores = npt.NDArray[np.float64]
@@ -70,7 +70,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     is an `AutomaticSelector`.
     """
 
-    supported_tasks: ClassVar[tuple[Task, ...]] = TASKS
+    supported_tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
     has_automatic_count: ClassVar[bool] = False
     standardises: ClassVar[bool] = False
     allows_nan: ClassVar[bool] = False
@@ -192,12 +192,12 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
 
     def _find_task(self, y: npt.NDArray[Any]) -> Task:
         """Return the task, or say that the selector does not do it."""
-        if self.task not in ("auto", *TASKS):
+        if self.task not in ("auto", "classification", "regression"):
             raise ValueError(
                 "task must be one of 'auto', 'classification', 'regression', "
                 f"got {self.task!r}."
             )
-        task = task_of(y) if self.task == "auto" else self.task
+        task = infer_task(y)[0] if self.task == "auto" else self.task
         if task not in self.supported_tasks:
             (supported,) = self.supported_tasks
             raise ValueError(

@@ -13,11 +13,11 @@ from featuresieve import (
     SelectionCollapseWarning,
     UninformativeTargetWarning,
 )
+from featuresieve.files import Task
 from sievebench.checks import check_choice
 from sievebench.search_space import Choice, SearchSpace
 from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._scored_selector import FloatArray, Scores, Support
-from sievebench.task import Task
 
 _OF_TRAINING = (
     *("penalty", "batch_size", "temperature_decay"),

@@ -6,12 +6,12 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from featuresieve.files import Task
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import FloatArray, Scores, Support
-from sievebench.task import Task
 
 
 class Boruta(AutomaticSelector):

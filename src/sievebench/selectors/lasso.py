@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as LassoRegression
 from sklearn.linear_model import LogisticRegression
 
+from featuresieve.files import Task
 from sievebench.search_space import SearchSpace, Uniform
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.task import Task
 
 # Before scikit-learn 1.8, `l1_ratio` counts with this penalty alone; 1.8 deprecates it.
 _PENALTY = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from featuresieve.files import Task
 from sievebench.checks import (
     check_integer,
     check_layers,
@@ -20,7 +21,6 @@ from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.stack.device import resolve_device
-from sievebench.task import Task
 
 _GLOBAL_GENERATORS = threading.RLock()
 

@@ -9,9 +9,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC, LinearSVR
 
+from featuresieve.files import Task
 from sievebench.search_space import LogUniform, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.task import Task
 
 
 class LinearSVCElimination(ScoredSelector):

@@ -6,10 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.files import Task
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.selectors.univariate import f_statistics
-from sievebench.task import Task
 
 _LARGEST_RELEVANCE = 1e200
 

@@ -5,8 +5,8 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.files import Task
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.task import Task
 
 
 class NoSelection(ScoredSelector):

@@ -7,11 +7,11 @@ import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
+from featuresieve.files import Task
 from sievebench.checks import check_number
 from sievebench.search_space import Choice, Integer, SearchSpace
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.task import Task
 
 
 class PermutationImportance(ScoredSelector):

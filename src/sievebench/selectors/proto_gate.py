@@ -6,6 +6,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from featuresieve.files import Task
 from sievebench.checks import (
     check_choice,
     check_integer,
@@ -24,7 +25,6 @@ from sievebench.selectors._prototypes import (
 )
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.training import StackRows, TrainingSettings
-from sievebench.task import Task
 
 # Initial weights of the gating network: gates start out nearly indifferent.
 _INITIAL_STD = 0.015

@@ -6,9 +6,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from featuresieve.files import Task
 from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.task import Task
 
 
 class RandomForest(ScoredSelector):

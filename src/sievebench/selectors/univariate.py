@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.feature_selection import f_classif, f_regression
 
+from featuresieve.files import Task
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.task import Task
 
 
 class Univariate(ScoredSelector):

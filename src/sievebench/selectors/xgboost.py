@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.files import Task
 from sievebench.checks import check_integer, check_number
 from sievebench.search_space import (
     Integer,
@@ -17,7 +18,6 @@ from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.stack.device import resolve_device
-from sievebench.task import Task
 
 
 class XGBoost(ScoredSelector):
