@@ -58,14 +58,16 @@ LABORATORY_MAY_IMPORT = {
     "corruption": {"data"},
     "selectors": {"search_space", "stack", "data", "checks", "featuresieve"},
     "compare": {"labels", "selectors", "interrupts", "spelling"} | {"featuresieve"},
-    "downstream": {"search_space", "stack", "data", "checks"},
+    "downstream": {"search_space", "stack", "data", "checks", "featuresieve"},
     "store": {"run_spec", "reuse", "environment", "spelling"},
     "tuning": {"search_space"},
     "analysis": {"labels", "run_spec"},
     "report": {"store", "analysis", "labels", "run_spec"},
-    "pipeline": STAGES | {"run_spec", "search_space", "tuning", "stack", "spelling"},
+    "pipeline": STAGES
+    | {"run_spec", "search_space", "tuning", "stack", "spelling"}
+    | {"featuresieve"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"}
-    | {"stack", "interrupts"},
+    | {"stack", "interrupts", "featuresieve"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
     | {"featuresieve", "reuse", "spelling"},

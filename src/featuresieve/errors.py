@@ -78,3 +78,29 @@ def shown(value: Any) -> str:
     except ValueError:  # Python does not write integers of 4300 digits
         text = f"a very large {type(value).__name__}"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def draw_seed(random_state: Any) -> int:
+    """Return the seed of a fit, drawn from what the user passed as random_state.
+
+    Parameters
+    ----------
+    random_state : int, RandomState instance or None
+        What the user passed.
+
+    Returns
+    -------
+    int
+        Between 0 and 2**31 - 2.
+    """
+    # Here: whoever only wants the errors need not wait for scikit-learn.
+    from sklearn.utils import check_random_state
+
+    try:
+        generator = check_random_state(random_state)
+    except (ValueError, TypeError) as error:
+        raise ValueError(
+            "random_state must be None, an int between 0 and 2**32 - 1, or a "
+            f"numpy.random.RandomState, got {random_state!r}."
+        ) from error
+    return int(generator.randint(LARGEST_INTEGER))

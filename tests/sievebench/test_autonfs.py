@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve.errors import draw_seed
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import AutoNFS
-from sievebench.selectors._scored_selector import draw_seed
 
 QUICK = {"balance": "price", "n_epochs": 30}
 CASES = [(class_table, AutoNFSClassifier), (value_table, AutoNFSRegressor)]

@@ -7,12 +7,12 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.metrics import accuracy_score, root_mean_squared_error
 
 from featuresieve import AutoNFSClassifier
+from featuresieve.errors import draw_seed
 from sievebench import data, downstream
 from sievebench.analysis import balance_influence, check_runs
 from sievebench.data import split
 from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
-from sievebench.selectors._scored_selector import draw_seed
 from sievebench.store import RunRecord, collect
 
 PUBLISHED = {"setting": "published", "n_epochs": 40, "may_be_empty": True}

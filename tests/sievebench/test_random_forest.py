@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from featuresieve.errors import draw_seed
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import RandomForest
-from sievebench.selectors._scored_selector import draw_seed
 
 
 def impurity_decreases(tree, n_columns):

@@ -11,11 +11,11 @@ from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from featuresieve import TrainingDivergedError
+from featuresieve.engine import torch_defaults
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss, Penalty, stack_outputs
 from sievebench.stack.task_loss import TaskLoss, area_under_roc
-from sievebench.stack.torch_settings import own_torch_settings
 from sievebench.stack.training import (
     StackRows,
     TrainingSettings,
@@ -259,7 +259,7 @@ def test_monitored_score_is_the_score_of_the_task(task):
 def test_training_leaves_the_callers_torch_as_it_was():
     torch.manual_seed(11)
     before, n_threads = torch.get_rng_state(), torch.get_num_threads()
-    with own_torch_settings():
+    with torch_defaults(is_exact=False):
         loss = TASK_LOSSES["classes"]
         stack = make_stack(loss, dropout=0.2)
         objective = PenalizedLoss(stack, loss)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xgboost
 
+from featuresieve.errors import draw_seed
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import XGBoost
-from sievebench.selectors._scored_selector import draw_seed
 
 
 def three_classes():

@@ -2,8 +2,9 @@
 
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -11,31 +12,40 @@ import torch
 from featuresieve.errors import OutOfDeviceMemoryError
 
 
-def resolve_device(device: str | torch.device) -> torch.device:
+def resolve_device(
+    device: str | torch.device, *, needs_float64: bool = False
+) -> torch.device:
     """Return the device a name stands for; "auto" is CUDA, then MPS, then the CPU.
+
+    Parameters
+    ----------
+    device : str or torch.device
+        "auto" or the name of a torch device.
+    needs_float64 : bool, default=False
+        Whether it must know float64, which MPS does not.
+
+    Returns
+    -------
+    torch.device
 
     Raises
     ------
     ValueError
         If the name is not a device, or the device is not there.
     """
+    is_there = {
+        "cuda": torch.cuda.is_available(),
+        "mps": torch.backends.mps.is_available() and not needs_float64,
+        "cpu": True,
+    }
     if isinstance(device, str) and device == "auto":
-        if torch.cuda.is_available():
-            return torch.device("cuda")
-        if torch.backends.mps.is_available():
-            return torch.device("mps")
-        return torch.device("cpu")
+        return torch.device(next(kind for kind in is_there if is_there[kind]))
     try:
         resolved = torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
             f"device must be 'auto' or the name of a torch device, got {device!r}."
         ) from error
-    is_there = {
-        "cpu": True,
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-    }
     if not is_there.get(resolved.type, False):
         raise ValueError(
             f"device={device!r} is not available here; use 'auto' or 'cpu'."
@@ -73,61 +83,80 @@ def _is_about_memory(error: Exception) -> bool:
     return any(sign in str(error) for sign in _SIGNS)
 
 
-# Settings of the whole process: the first thread that trains takes them, and the last
-# one that is done puts back what was there.
-_lock = threading.Lock()
-_n_inside = 0
-_dtype_before = torch.float32
-_rounding_before: list[str] = []
 _backends: Any = torch.backends  # its types do not know all of it
-_PRODUCTS = (_backends.cuda.matmul, _backends.mkldnn.matmul)
+_lock = threading.Lock()
+
+
+class _ProcessSetting:
+    """A setting of the whole process.
+
+    The first thread that trains takes it, and the last one that is done puts back what
+    was there.
+    """
+
+    def __init__(
+        self, read: Callable[[], Any], write: Callable[[Any], None], wanted: Any
+    ) -> None:
+        self._read, self._write, self._wanted = read, write, wanted
+        self._n_inside = 0
+        self._before: Any = None
+
+    @contextmanager
+    def taken(self) -> Iterator[None]:
+        """Have it as it is wanted within the block."""
+        with _lock:
+            if self._n_inside == 0:
+                self._before = self._read()
+                self._write(self._wanted)
+            self._n_inside += 1
+        try:
+            yield
+        finally:
+            with _lock:
+                self._n_inside -= 1
+                if self._n_inside == 0:
+                    self._write(self._before)
+
+
+def _rounding(products: Any) -> _ProcessSetting:
+    """Return how a backend rounds the factors of products."""
+    name = "fp32_precision"
+    read, write = partial(getattr, products, name), partial(setattr, products, name)
+    return _ProcessSetting(read, write, "ieee")
+
+
+_DTYPE = _ProcessSetting(
+    torch.get_default_dtype, torch.set_default_dtype, torch.float32
+)
+_ROUNDINGS = [
+    _rounding(products) for products in (_backends.cuda.matmul, _backends.mkldnn.matmul)
+]
 
 
 @contextmanager
-def torch_defaults() -> Iterator[None]:
+def torch_defaults(*, is_exact: bool = True) -> Iterator[None]:
     """Shield training from the caller's torch settings, and them from training.
 
     One intra-op thread (tensors of a stack are so small that more slow it down),
     float32 and the CPU as defaults, products that are not rounded, no autocast,
     gradients allowed; all restored afterwards. Threads may train at the same time.
+
+    Parameters
+    ----------
+    is_exact : bool, default=True
+        Whether products are not rounded; False leaves that to the caller.
     """
     n_threads = torch.get_num_threads()
-    _enter()
-    torch.set_num_threads(1)  # of this thread
-    try:
-        with ExitStack() as stack:
-            # A context slows every call down: enter those that are needed.
-            if torch.get_default_device().type != "cpu":
-                stack.enter_context(torch.device("cpu"))
-            for kind in ("cpu", "cuda", "mps"):
-                if torch.is_autocast_enabled(kind):
-                    stack.enter_context(torch.autocast(kind, enabled=False))
-            stack.enter_context(torch.inference_mode(False))
-            yield
-    finally:
-        torch.set_num_threads(n_threads)
-        _leave()
-
-
-def _enter() -> None:
-    """Take the settings of the process, if no other thread has."""
-    global _n_inside, _dtype_before, _rounding_before
-    with _lock:
-        if _n_inside == 0:
-            _dtype_before = torch.get_default_dtype()
-            torch.set_default_dtype(torch.float32)
-            _rounding_before = [products.fp32_precision for products in _PRODUCTS]
-            for products in _PRODUCTS:
-                products.fp32_precision = "ieee"
-        _n_inside += 1
-
-
-def _leave() -> None:
-    """Put the settings of the process back, unless another thread still needs them."""
-    global _n_inside
-    with _lock:
-        _n_inside -= 1
-        if _n_inside == 0:
-            torch.set_default_dtype(_dtype_before)
-            for products, rounding in zip(_PRODUCTS, _rounding_before, strict=True):
-                products.fp32_precision = rounding
+    with ExitStack() as stack:
+        for setting in (_DTYPE, *(_ROUNDINGS if is_exact else ())):
+            stack.enter_context(setting.taken())
+        stack.callback(torch.set_num_threads, n_threads)
+        torch.set_num_threads(1)  # of this thread
+        # A context slows every call down: enter those that are needed.
+        if torch.get_default_device().type != "cpu":
+            stack.enter_context(torch.device("cpu"))
+        for kind in ("cpu", "cuda", "mps"):
+            if torch.is_autocast_enabled(kind):
+                stack.enter_context(torch.autocast(kind, enabled=False))
+        stack.enter_context(torch.inference_mode(False))
+        yield

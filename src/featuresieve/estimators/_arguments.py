@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, ParamSpec
 
 import numpy as np
-from sklearn.utils import check_random_state
 from torch import nn
 
 from featuresieve.engine import (
@@ -304,15 +303,3 @@ def _count(value: Any, n_features: int) -> int | None:
     if value is None or isinstance(value, Integral):
         return None if value is None else int(value)
     return max(1, int(value * n_features))
-
-
-def draw_seed(random_state: Any) -> int:
-    """Return the seed of a fit, drawn from what the user passed as random_state."""
-    try:
-        generator = check_random_state(random_state)
-    except (ValueError, TypeError) as error:
-        raise ValueError(
-            "random_state must be None, an int between 0 and 2**32 - 1, or a "
-            f"numpy.random.RandomState, got {random_state!r}."
-        ) from error
-    return int(generator.randint(np.iinfo(np.int32).max))

@@ -17,11 +17,11 @@ from featuresieve.engine import (
     explain_out_of_memory,
     torch_defaults,
 )
+from featuresieve.errors import draw_seed
 from featuresieve.estimators._arguments import (
     TRAINING_ARGUMENTS,
     as_called,
     count_limits_from,
-    draw_seed,
     settings_from,
 )
 from featuresieve.estimators._attributes import feature_table, learned_attributes

@@ -9,9 +9,9 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.engine import explain_out_of_memory, torch_defaults
+from featuresieve.errors import draw_seed
 from featuresieve.estimators._arguments import (
     count_limits_from,
-    draw_seed,
     settings_from,
 )
 from featuresieve.problem import BoolArray, constraints_from

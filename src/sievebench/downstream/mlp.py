@@ -10,17 +10,16 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from featuresieve.engine import resolve_device, torch_defaults
 from sievebench.checks import check_integer, check_layers, check_number
 from sievebench.data import Metric, Split
 from sievebench.downstream._evaluation import Evaluation, check_settings
 from sievebench.downstream._metrics import score
 from sievebench.search_space import MLP_SPACE, SearchSpace
-from sievebench.stack.device import resolve_device
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import stack_outputs
 from sievebench.stack.task_loss import TaskLoss
-from sievebench.stack.torch_settings import own_torch_settings
 from sievebench.stack.training import StackRows, TrainingSettings, train_stack
 
 SPACE: SearchSpace = MLP_SPACE
@@ -120,9 +119,9 @@ def evaluate(
     """
     check_settings("mlp", settings, SETTINGS)
     chosen = MLPSettings(**settings)
-    place = resolve_device(device)
+    place = resolve_device(device, needs_float64=True)
     started = time.perf_counter()
-    with own_torch_settings():
+    with torch_defaults(is_exact=False):
         rows, test = _rows(split, place)
         loss = _task_loss(split)
         network = StackedMLP(

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.engine import resolve_device
 from sievebench.downstream import PREDICTORS, Evaluation
 from sievebench.pipeline._cell_table import CellTable
 from sievebench.pipeline._runs import result_of, seeds_alike, select_seeds
 from sievebench.pipeline._steps import evaluate, evaluate_together
 from sievebench.run_spec import RunSpec
-from sievebench.stack.device import resolve_device
 from sievebench.stack.side_by_side import side_by_side
 from sievebench.store import Removal, RunResult
 from sievebench.tuning import Settings
@@ -76,7 +76,7 @@ def _n_stacked(spec: RunSpec) -> int:
     All members train until the last one stops, which a GPU hardly notices. Where
     nothing is left without a column, it is the only one, and in no stack.
     """
-    is_on_gpu = resolve_device(spec.device).type == "cuda"
+    is_on_gpu = resolve_device(spec.device, needs_float64=True).type == "cuda"
     return _STACKED if is_on_gpu and PREDICTORS[spec.downstream].stacks_columns else 1
 
 

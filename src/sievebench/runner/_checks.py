@@ -23,11 +23,11 @@ def check_cells(specs: Iterable[RunSpec], *, is_elsewhere: bool = False) -> None
         If the data folder is not there.
     """
     # Here, as both import torch: a process that only reads records need not wait.
+    from featuresieve.engine import resolve_device
     from sievebench.pipeline import check_components, check_table
-    from sievebench.stack.device import resolve_device
 
     for spec in specs:
         check_components(spec)
         if not is_elsewhere:
             check_table(spec)
-            resolve_device(spec.device)
+            resolve_device(spec.device, needs_float64=True)

@@ -11,6 +11,7 @@ import torch
 from sklearn.model_selection import train_test_split
 from torch import Tensor
 
+from featuresieve.engine import resolve_device, torch_defaults
 from featuresieve.files import Task
 from sievebench.checks import (
     check_choice,
@@ -18,10 +19,8 @@ from sievebench.checks import (
     check_number,
 )
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.stack.device import resolve_device
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.task_loss import Monitor, TaskLoss
-from sievebench.stack.torch_settings import own_torch_settings
 from sievebench.stack.training import StackRows
 
 # "auto" batches: so many steps an epoch, between these sizes.
@@ -174,8 +173,8 @@ class NeuralSelector(ScoredSelector):
         """Train, and average the scores of the networks."""
         self._check_parameters()
         strengths = self._strengths()
-        device = resolve_device(self.device)
-        with own_torch_settings():
+        device = resolve_device(self.device, needs_float64=True)
+        with torch_defaults(is_exact=False):
             problem = self._pose_problem(X, y, task, seed, strengths, device)
             stack = self._train_stack(problem)
         shape = (len(strengths), self.n_networks)

@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from featuresieve.errors import draw_seed
 from featuresieve.files import Task, infer_task
 from sievebench.search_space import SearchSpace
 
@@ -262,26 +263,3 @@ def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     spread = np.where(is_constant | (spread == 0), np.inf, spread)
     centred /= spread.astype(values.dtype)
     return centred
-
-
-def draw_seed(random_state: Any) -> int:
-    """Return the seed of a fit, drawn from what the user passed as random_state.
-
-    Parameters
-    ----------
-    random_state : int, RandomState instance or None
-        What the user passed.
-
-    Returns
-    -------
-    int
-        Between 0 and 2**31 - 2.
-    """
-    try:
-        generator = check_random_state(random_state)
-    except (ValueError, TypeError) as error:
-        raise ValueError(
-            "random_state must be None, an int between 0 and 2**32 - 1, or a "
-            f"numpy.random.RandomState, got {random_state!r}."
-        ) from error
-    return int(generator.randint(np.iinfo(np.int32).max))

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from featuresieve.engine import resolve_device
 from featuresieve.files import Task
 from sievebench.checks import (
     check_integer,
@@ -20,7 +21,6 @@ from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.stack.device import resolve_device
 
 _GLOBAL_GENERATORS = threading.RLock()
 
@@ -230,7 +230,7 @@ class LassoNet(ScoredSelector):
     def _own_device(self) -> torch.device:
         """Return where to train."""
         is_small = self.device == "auto" and self.batch_size is not None
-        return resolve_device("cpu" if is_small else self.device)
+        return resolve_device("cpu" if is_small else self.device, needs_float64=True)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.engine import resolve_device
 from featuresieve.files import Task
 from sievebench.checks import check_integer, check_number
 from sievebench.search_space import (
@@ -17,7 +18,6 @@ from sievebench.search_space import (
 from sievebench.selectors._optional import require
 from sievebench.selectors._row_split import held_out_rows
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
-from sievebench.stack.device import resolve_device
 
 
 class XGBoost(ScoredSelector):
@@ -190,7 +190,11 @@ def _device(wanted: str, xgboost: Any) -> str:
     """Return xgboost's name of the device."""
     is_built_for_it = bool(xgboost.build_info()["USE_CUDA"])
     if wanted == "auto":
-        return resolve_device("auto").type if is_built_for_it else "cpu"
+        return (
+            resolve_device("auto", needs_float64=True).type
+            if is_built_for_it
+            else "cpu"
+        )
     if wanted.startswith("cuda") and not is_built_for_it:
         raise ValueError(
             f"device={wanted!r}: this xgboost has no CUDA; use 'cpu' or 'auto'."

@@ -6,9 +6,8 @@ from typing import TypeVar
 
 import torch
 
-from sievebench.stack.device import resolve_device
+from featuresieve.engine import resolve_device, torch_defaults
 from sievebench.stack.streams import MOST_STREAMS, own_stream
-from sievebench.stack.torch_settings import own_torch_settings
 
 T = TypeVar("T")
 
@@ -34,7 +33,7 @@ def side_by_side(work: Sequence[Callable[[], T]], device: str) -> list[T]:
     Exception
         The first one that a piece of work raised, once all have ended.
     """
-    place = resolve_device(device)
+    place = resolve_device(device, needs_float64=True)
     if place.type != "cuda" or len(work) < 2:
         return [piece() for piece in work]
 
@@ -47,5 +46,5 @@ def side_by_side(work: Sequence[Callable[[], T]], device: str) -> list[T]:
 
     n_threads = min(len(work), MOST_STREAMS)
     # Each thread sets and restores torch's settings: they must be the same all along.
-    with own_torch_settings(), ThreadPoolExecutor(n_threads) as threads:
+    with torch_defaults(is_exact=False), ThreadPoolExecutor(n_threads) as threads:
         return list(threads.map(on_own_stream, work))
