@@ -46,31 +46,29 @@ LABORATORY_MAY_IMPORT = {
     "__init__": set(),
     "labels": set(),
     "search_space": set(),
-    "spelling": set(),
     "checks": set(),
     "interrupts": set(),
     "stack": {"featuresieve"},
     "environment": {"featuresieve"},
     "run_spec": set(),
     "reuse": set(),
-    "experiment": {"run_spec", "reuse", "spelling"},
-    "data": {"spelling"},
+    "experiment": {"run_spec", "reuse", "featuresieve"},
+    "data": {"featuresieve"},
     "corruption": {"data"},
     "selectors": {"search_space", "stack", "data", "checks", "featuresieve"},
-    "compare": {"labels", "selectors", "interrupts", "spelling"} | {"featuresieve"},
+    "compare": {"labels", "selectors", "interrupts", "featuresieve"},
     "downstream": {"search_space", "stack", "data", "checks", "featuresieve"},
-    "store": {"run_spec", "reuse", "environment", "spelling"},
+    "store": {"run_spec", "reuse", "environment", "featuresieve"},
     "tuning": {"search_space"},
     "analysis": {"labels", "run_spec"},
     "report": {"store", "analysis", "labels", "run_spec"},
     "pipeline": STAGES
-    | {"run_spec", "search_space", "tuning", "stack", "spelling"}
-    | {"featuresieve"},
+    | {"run_spec", "search_space", "tuning", "stack", "featuresieve"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"}
     | {"stack", "interrupts", "featuresieve"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
-    | {"featuresieve", "reuse", "spelling"},
+    | {"featuresieve", "reuse"},
     "__main__": {"cli"},
 }
 
@@ -238,7 +236,7 @@ def test_door_of_a_room_says_what_it_may_import(door):
             "from sievebench.selectors import fit",
             "selectors is not among the parts that data may import",
         ),
-        ("sievebench.data", "import featuresieve", "data may not use the library"),
+        ("sievebench.labels", "import featuresieve", "labels may not use the library"),
         (
             "sievebench.selectors.autonfs",
             "from featuresieve.estimators import AutoNFSClassifier",

@@ -1,4 +1,4 @@
-"""Errors and warnings a caller may want to catch.
+"""What is said when something is wrong: errors, warnings, checks, words.
 
 ::
 
@@ -16,11 +16,14 @@
 """
 
 import math
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from typing import Any
 
 # A larger count or size is a mistake, and overflows further in.
 LARGEST_INTEGER = 2**31 - 1
 _LONGEST = 100
+_LONGEST_LINE = 300
 
 
 class FeatureSieveError(Exception):
@@ -78,6 +81,81 @@ def shown(value: Any) -> str:
     except ValueError:  # Python does not write integers of 4300 digits
         text = f"a very large {type(value).__name__}"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def one_line(
+    error: BaseException, *, has_kind: bool = False, longest: int | None = _LONGEST_LINE
+) -> str:
+    """Return the message of an error on one line that is not too long.
+
+    Parameters
+    ----------
+    error : BaseException
+    has_kind : bool, default=False
+        Whether the line begins with the kind of the error.
+    longest : int or None, default=300
+        Most letters; None for all.
+
+    Returns
+    -------
+    str
+    """
+    text, kind = " ".join(str(error).split()), type(error).__name__
+    line = f"{kind}: {text or 'no message'}" if has_kind else text or kind
+    if longest is None or len(line) <= longest:
+        return line
+    return f"{line[: longest - 3]}..."
+
+
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Return names with commas, the first ones if there are many.
+
+    Parameters
+    ----------
+    names : sequence of str
+    most : int, default=8
+        How many are shown.
+
+    Returns
+    -------
+    str
+    """
+    shown = ", ".join(map(repr, names[:most]))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def did_you_mean(
+    name: str, known: Iterable[str], otherwise: str | None = None, *, most: int = 1
+) -> str:
+    """Return the end of a sentence on an unknown name: the nearest, or what there is.
+
+    Parameters
+    ----------
+    name : str
+        The unknown one.
+    known : iterable of str
+    otherwise : str or None, default=None
+        How the sentence ends if none is near; None lists the names.
+    most : int, default=1
+        How many near ones are named.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> did_you_mean("Forrest", ["forest", "lasso"])
+    "; did you mean 'forest'?"
+    >>> did_you_mean("magic", ["forest", "lasso"])
+    "; there are 'forest', 'lasso'."
+    """
+    names = list(known)
+    lowered = {each.lower(): each for each in names}
+    near = get_close_matches(name.strip().lower(), lowered, n=most)
+    if near:
+        return f"; did you mean {' or '.join(repr(lowered[each]) for each in near)}?"
+    return f"; there are {listed(names)}." if otherwise is None else otherwise
 
 
 def draw_seed(random_state: Any) -> int:

@@ -77,7 +77,7 @@ def test_file_may_change_the_budget(tmp_path):
     ("change", "message"),
     [
         ("dataset = []", "unknown key 'dataset'; did you mean 'datasets'?"),
-        ('name = "x"', "unknown key 'name'; there are about, profile"),
+        ('name = "x"', "unknown key 'name'; there are 'about', 'profile'"),
         ("n_trials = ", "is no TOML"),
         ("n_trials = true", "n_trials must be an int >= 0 and <= .*, got True."),
         ('n_trials = "two"', "n_trials must be an int >= 0 and <= .*, got 'two'."),

@@ -62,7 +62,7 @@ def run(tmp_path, capsys):
         (
             '"univariate"',
             '{ name = "forest", settings = { n_trees = 3 } }',
-            "selector 'forest' has no setting 'n_trees'; there are max_depth",
+            "selector 'forest' has no setting 'n_trees'; there are 'max_depth'",
         ),
         (
             '"univariate"',
@@ -112,7 +112,7 @@ def test_what_does_not_exist_is_refused_before_any_work(
     ("words", "message"),
     [
         (["--datasets", "whine"], "has no dataset 'whine'; did you mean 'wine'?"),
-        (["--scenarios", "none"], "has no scenario 'none'; there are random."),
+        (["--scenarios", "none"], "has no scenario 'none'; there are 'random'."),
         (["--device", "gpu"], "device must be 'auto' or .* got 'gpu'"),
         (["--device", "xpu"], "device='xpu' is not available here"),
         (["--table", "t.xlsx"], "--table must end in .csv or .parquet, got 't.xlsx'."),

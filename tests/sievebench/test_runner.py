@@ -242,8 +242,8 @@ def test_command_lists_cells_and_filters_them(tmp_path, capsys):
     assert main([*words, "--selectors", "none", "mrmr"]) == 0
     printed = capsys.readouterr().out.split()
     assert [key.split("--")[3] for key in printed] == ["none", "mrmr"]
-    assert main([*words, "--selectors", "nothing"]) == 2
-    assert "has no selector 'nothing'; did you mean 'none'?" in capsys.readouterr().err
+    assert main([*words, "--selectors", "nonne"]) == 2
+    assert "has no selector 'nonne'; did you mean 'none'?" in capsys.readouterr().err
     file.write_text("profile = 3")
     assert main(words) == 2
 

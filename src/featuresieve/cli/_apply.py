@@ -10,6 +10,7 @@ import pyarrow as pa
 
 import featuresieve
 from featuresieve.cli._options import ApplyOptions
+from featuresieve.errors import one_line
 from featuresieve.files import (
     AtomicFiles,
     ColumnHint,
@@ -18,7 +19,6 @@ from featuresieve.files import (
     check_table_output,
     find_column,
     find_columns,
-    one_line,
     read_file,
     write_columns,
     write_table,

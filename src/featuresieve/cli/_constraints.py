@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 
 from featuresieve.cli._options import SelectOptions
+from featuresieve.errors import listed
 from featuresieve.files import (
     Inputs,
     TableFileError,
     TargetColumn,
     find_columns,
-    listed,
 )
 
 

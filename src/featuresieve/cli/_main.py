@@ -16,6 +16,7 @@ from featuresieve.cli._options import (
     read_config,
 )
 from featuresieve.cli._parser import Parser, build_parser
+from featuresieve.errors import one_line
 from featuresieve.process import (
     CLEAR_LINE,
     INTERRUPTED,
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _failed("interrupted", INTERRUPTED, words)
         if isinstance(error, FeatureSieveError | ImportError | OSError | MemoryError):
             return _failed(_explained(error), _status(error), words)
-        text = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        text = one_line(error, has_kind=True, longest=None)
         return _failed(f"{text} (--verbose shows where)", 1, words)
     return status
 
@@ -122,7 +123,7 @@ def _explained(error: BaseException) -> str:
         if package in _EXTRA_OF:
             extra = _EXTRA_OF[package]
             return f"this needs {package}: pip install 'featuresieve[{extra}]'"
-    return " ".join(str(error).split())
+    return one_line(error, longest=None)
 
 
 def _select_options(given: argparse.Namespace, parser: Parser) -> SelectOptions:

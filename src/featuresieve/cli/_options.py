@@ -3,11 +3,10 @@
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
-from featuresieve.errors import FeatureSieveError, as_float, shown
+from featuresieve.errors import FeatureSieveError, as_float, did_you_mean, shown
 from featuresieve.files import TYPES, ColumnType
 
 # Options that only a command line makes sense of.
@@ -169,8 +168,7 @@ def read_config(path: str) -> dict[str, Any]:
         name = key.replace("-", "_")
         if name not in known or name in _NOT_IN_FILES:
             shown = [other.replace("_", "-") for other in known]
-            near = get_close_matches(key, shown, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else "."
+            hint = did_you_mean(key, shown, ".")
             raise UsageError(f"--config: {path}: there is no option {key!r}{hint}")
         options[name] = _from_toml(f"--config: {path}: {key}", name, value)
     return options

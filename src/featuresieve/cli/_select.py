@@ -12,8 +12,8 @@ import numpy as np
 import featuresieve
 from featuresieve.cli._options import SelectOptions
 from featuresieve.cli._scoring import Score, score, split_rows
-from featuresieve.errors import FeatureSieveWarning
-from featuresieve.files import Inputs, TableFileError, TargetColumn, one_line
+from featuresieve.errors import FeatureSieveWarning, one_line
+from featuresieve.files import Inputs, TableFileError, TargetColumn
 
 # What the arguments of the estimators are called on the command line.
 _OPTION_OF = {

@@ -4,7 +4,6 @@ import inspect
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
-from difflib import get_close_matches
 from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
@@ -23,7 +22,7 @@ from featuresieve.engine import (
     Training,
     resolve_device,
 )
-from featuresieve.errors import LARGEST_INTEGER, as_float, shown
+from featuresieve.errors import LARGEST_INTEGER, as_float, did_you_mean, shown
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
 from featuresieve.search import Settings
@@ -61,12 +60,10 @@ def as_called(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
 
 def _hint(wrong: str, known: Sequence[str]) -> str:
     """Return what a name that is none of an argument may be meant for, if anything."""
-    near = get_close_matches(wrong, (*known, *TRAINING_ARGUMENTS), n=1)
-    if not near:
-        return ""
-    if near[0] in TRAINING_ARGUMENTS:
-        return f"; did you mean training=Training({near[0]}=...)?"
-    return f"; did you mean {near[0]!r}?"
+    hint = did_you_mean(wrong, (*known, *TRAINING_ARGUMENTS), "")
+    for name in TRAINING_ARGUMENTS:
+        hint = hint.replace(f"mean {name!r}", f"mean training=Training({name}=...)")
+    return hint
 
 
 def check_integer(name: str, value: Any, *, least: int) -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from featuresieve.files._atomic import check_no_nul, draft_prefix, write_atomically
     from featuresieve.files._column_types import TYPES, ColumnType
-    from featuresieve.files._errors import TableFileError, one_line
+    from featuresieve.files._errors import TableFileError
     from featuresieve.files._inputs import Inputs, read_inputs
-    from featuresieve.files._naming import find_column, find_columns, listed
+    from featuresieve.files._naming import find_column, find_columns
     from featuresieve.files._reading import TableFile, read_file
     from featuresieve.files._target import TargetColumn
     from featuresieve.files._task import Task, infer_task
@@ -43,8 +43,6 @@ __all__ = [
     "find_column",
     "find_columns",
     "infer_task",
-    "listed",
-    "one_line",
     "read_file",
     "read_inputs",
     "write_atomically",
@@ -70,8 +68,6 @@ _MODULE_OF = {
     "find_column": "featuresieve.files._naming",
     "find_columns": "featuresieve.files._naming",
     "infer_task": "featuresieve.files._task",
-    "listed": "featuresieve.files._naming",
-    "one_line": "featuresieve.files._errors",
     "read_file": "featuresieve.files._reading",
     "read_inputs": "featuresieve.files._inputs",
     "write_atomically": "featuresieve.files._atomic",

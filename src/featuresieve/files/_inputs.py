@@ -9,14 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve.files import (
-    TableFile,
-    TableFileError,
-    find_column,
-    find_columns,
-    listed,
-)
+from featuresieve.errors import listed
+from featuresieve.files._errors import TableFileError
 from featuresieve.files._inspection import column_notes
+from featuresieve.files._naming import find_column, find_columns
+from featuresieve.files._reading import TableFile
 from featuresieve.files._target import TargetColumn, target_of
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve.files import listed
+from featuresieve.errors import listed
 
 # Fewer rows than this differ by chance.
 _LEAST_ROWS = 20

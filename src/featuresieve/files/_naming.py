@@ -1,10 +1,10 @@
 """Columns as a user names them: exactly, or by a pattern, or nearly."""
 
 from collections.abc import Sequence
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from featuresieve.errors import did_you_mean
 from featuresieve.files._dialect import skip_hint
 from featuresieve.files._errors import TableFileError
 
@@ -119,29 +119,5 @@ def no_column(option: str, name: str, names: Sequence[str]) -> TableFileError:
     -------
     TableFileError
     """
-    lowered = {other.lower(): other for other in names}
-    near = get_close_matches(name.strip().lower(), lowered, n=3, cutoff=0.6)
-    if near:
-        shown = " or ".join(repr(lowered[other]) for other in near)
-        hint = f"did you mean {shown}?"
-    else:
-        hint = f"there are {listed(names)}."
-    return TableFileError(f"{option}: there is no column {name!r}; {hint}")
-
-
-def listed(names: Sequence[str], most: int = 8) -> str:
-    """Return names with commas, the first ones if there are many.
-
-    Parameters
-    ----------
-    names : sequence of str
-        What to list.
-    most : int, default=8
-        How many are shown.
-
-    Returns
-    -------
-    str
-    """
-    shown = ", ".join(map(repr, names[:most]))
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+    hint = did_you_mean(name, names, most=3)
+    return TableFileError(f"{option}: there is no column {name!r}{hint}")

@@ -22,7 +22,8 @@ from typing import IO, Literal, cast
 
 import pyarrow as pa
 
-from featuresieve.files._errors import TableFileError, one_line
+from featuresieve.errors import did_you_mean, one_line
+from featuresieve.files._errors import TableFileError
 
 Compression = Literal["gz", "bz2", "xz", "zip", "zst"]
 Format = Literal["text", "parquet", "arrow"]
@@ -173,23 +174,18 @@ def _existing(name: str) -> Path:
     if path.is_dir():
         raise TableFileError(f"{name} is a folder, not a file.")
     if not path.exists():
-        near = _near(path)
-        hint = f"; did you mean {near}?" if near else "."
-        raise TableFileError(f"there is no file {name}{hint}")
+        raise TableFileError(f"there is no file {name}{_hint(path)}")
     if not os.access(path, os.R_OK):
         raise TableFileError(f"{name} may not be read: permission denied.")
     return path
 
 
-def _near(path: Path) -> str:
-    """Return the name of a file that may have been meant, or nothing."""
-    from difflib import get_close_matches
-
+def _hint(path: Path) -> str:
+    """Return the end of a sentence: the name of a file that may have been meant."""
     if not path.parent.is_dir():
-        return ""
+        return "."
     names = [other.name for other in path.parent.iterdir() if other.is_file()]
-    found = get_close_matches(path.name, names, n=1, cutoff=0.7)
-    return str(path.with_name(found[0])) if found else ""
+    return did_you_mean(path.name, names, ".")
 
 
 def _identified(source: Source) -> Source:

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from featuresieve.errors import as_float, shown
+from featuresieve.errors import as_float, did_you_mean, shown
 from featuresieve.problem._canonical_order import Digest, canonical_groups
 from featuresieve.problem._gates import BoolArray, FloatArray, Gates, IndexArray
 
@@ -245,11 +244,9 @@ class _Finder:
                 f"got {feature!r}."
             )
         if feature not in self._places:
-            lowered = {name.lower(): name for name in self.names}
-            near = get_close_matches(feature.strip().lower(), lowered, n=1)
-            hint = f" Did you mean {lowered[near[0]]!r}?" if near else ""
+            hint = did_you_mean(feature, self.names, ".")
             raise ValueError(
-                f"{argument} must name columns of X, got {feature!r}.{hint}"
+                f"{argument} must name columns of X, got {feature!r}{hint}"
             )
         return self._places[feature]
 

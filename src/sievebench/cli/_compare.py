@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from featuresieve.cli import add_reading, add_types
+from featuresieve.errors import did_you_mean
 from featuresieve.process import CLEAR_LINE, INTERRUPTED, interrupts_delayed
 from sievebench.cli._outputs import OutputError, check_output
 from sievebench.labels import SELECTOR_LABELS
-from sievebench.spelling import hint
 
 if TYPE_CHECKING:  # pandas and scikit-learn: only when there is something to compare
     from sievebench.compare import Comparison
@@ -239,10 +239,9 @@ def _selectors(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(f"must name a selector, got {text!r}")
     for name in names:
         if name not in SELECTOR_LABELS:
-            otherwise = "see --help for the names."
-            raise argparse.ArgumentTypeError(
-                f"there is no selector {name!r}{hint(name, SELECTOR_LABELS, otherwise)}"
-            )
+            otherwise = "; see --help for the names."
+            hint = did_you_mean(name, SELECTOR_LABELS, otherwise)
+            raise argparse.ArgumentTypeError(f"there is no selector {name!r}{hint}")
     return names
 
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.errors import did_you_mean
 from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._collect import TABLE_ENDINGS, write_table
 from sievebench.cli._outputs import check_output
 from sievebench.cli._run_progress import RunProgress
-from sievebench.spelling import hint
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
@@ -220,7 +220,7 @@ def _check_choice(cells: list["RunSpec"], options: argparse.Namespace) -> None:
             if name not in known:
                 raise ValueError(
                     f"--{field}s: the experiment has no {field} {name!r}"
-                    f"{hint(name, known)}"
+                    f"{did_you_mean(name, known)}"
                 )
 
 

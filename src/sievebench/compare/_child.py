@@ -9,6 +9,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from featuresieve.errors import one_line
 from sievebench.compare._judging import judge_fold
 from sievebench.compare._plan import Plan
 
@@ -56,7 +57,7 @@ def judge_selector(
     except MemoryError:
         pipe.send(("failed", "out of memory"))
     except Exception as error:  # a failing selector is a row of the table
-        pipe.send(("failed", _one_line(error)))
+        pipe.send(("failed", one_line(error, has_kind=True, longest=None)))
     finally:
         pipe.close()
 
@@ -66,9 +67,3 @@ def _silence() -> None:
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
         os.dup2(nowhere, stream.fileno())
-
-
-def _one_line(error: Exception) -> str:
-    """Return kind and first line of an error."""
-    text = " ".join(str(error).split()) or "no message"
-    return f"{type(error).__name__}: {text}"

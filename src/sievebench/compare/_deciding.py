@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from featuresieve.files import Task, listed
+from featuresieve.errors import listed
+from featuresieve.files import Task
 from sievebench.compare._exceptions import CompareError
 from sievebench.compare._plan import METRICS, Plan
 from sievebench.compare._table import Table

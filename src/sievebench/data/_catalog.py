@@ -10,11 +10,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
+from featuresieve.errors import did_you_mean
 from sievebench.data._catalog_keys import check_row
 from sievebench.data._exceptions import CatalogError, UnknownDatasetError
 from sievebench.data._folders import data_folder
 from sievebench.data._made_names import N_RELEVANT, PREFIX, made_sizes
-from sievebench.spelling import hint
 
 Task = Literal["classification", "regression"]
 Metric = Literal["accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"]
@@ -171,9 +171,9 @@ def find_entry(name: str) -> CatalogEntry:
     known = catalog()
     if name in known:
         return known[name]
-    otherwise = "see `sievebench data list`."
+    otherwise = "; see `sievebench data list`."
     raise UnknownDatasetError(
-        f"there is no data set {name!r}{hint(name, known, otherwise)}"
+        f"there is no data set {name!r}{did_you_mean(name, known, otherwise)}"
     )
 
 

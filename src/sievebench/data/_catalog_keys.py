@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from featuresieve.errors import did_you_mean
 from sievebench.data._exceptions import CatalogError
 
 
@@ -129,9 +130,8 @@ def _check_keys(table: Mapping[str, Any], known: Mapping[str, Key], where: str) 
     """Refuse unknown and missing keys, and values that are not allowed."""
     for name in table:
         if name not in known:
-            raise CatalogError(
-                f"unknown key {where + name!r}; there are {', '.join(known)}."
-            )
+            hint = did_you_mean(name, known)
+            raise CatalogError(f"unknown key {where + name!r}{hint}")
     for name, key in known.items():
         if name not in table:
             if key.is_required:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from featuresieve.errors import one_line
 from sievebench.data._exceptions import CorruptDataError
 
 TARGET = "target"
@@ -49,8 +50,7 @@ def read_table(path: Path) -> RawTable:
     try:
         return _read_arrays(path) if path.suffix == ".npz" else _read_parquet(path)
     except _DAMAGED as error:
-        said = " ".join(str(error).split()) or type(error).__name__
-        raise CorruptDataError(f"{path} cannot be read: {said}") from error
+        raise CorruptDataError(f"{path} cannot be read: {one_line(error)}") from error
 
 
 def _read_arrays(path: Path) -> RawTable:

@@ -7,13 +7,13 @@ from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
+from featuresieve.errors import did_you_mean
 from sievebench.experiment._experiment import (
     Experiment,
     ExperimentError,
     SelectorRow,
 )
 from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS, Kind
-from sievebench.spelling import hint
 
 _LONGEST_VALUE = 80
 # These purposes make nothing of themselves, only of what another experiment found.
@@ -84,7 +84,8 @@ def _check(
     """Refuse keys that mean nothing, values of another kind, and missing keys."""
     for key, value in values.items():
         if key not in kinds:
-            raise ExperimentError(f"{place}unknown key {key!r}{hint(key, kinds)}")
+            hint = did_you_mean(key, kinds)
+            raise ExperimentError(f"{place}unknown key {key!r}{hint}")
         if not kinds[key].fits(value):
             got = textwrap.shorten(repr(value), _LONGEST_VALUE, placeholder=" ...")
             raise ExperimentError(

@@ -5,12 +5,13 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from featuresieve.errors import one_line
 from sievebench.data import MissingDataError, Split
 from sievebench.pipeline._cell_table import table_of
 from sievebench.pipeline._checks import check_components, check_table
 from sievebench.pipeline._steps import merged, own_settings
 from sievebench.pipeline._studies import run_splits
-from sievebench.pipeline._tuning import one_line, tune_cell
+from sievebench.pipeline._tuning import tune_cell
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS
 from sievebench.store import RunRecord
@@ -50,13 +51,14 @@ def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunR
         seconds = time.perf_counter() - started
         return RunRecord(spec, "done", runs=runs, seconds=seconds, **known)
     except MissingDataError as error:
-        return RunRecord(spec, "skipped", reason=one_line(error))
+        reason = one_line(error, has_kind=True, longest=None)
+        return RunRecord(spec, "skipped", reason=reason)
     except Exception as error:  # a failure is a record
         seconds = time.perf_counter() - started
         return RunRecord(
             spec,
             "failed",
-            reason=one_line(error),
+            reason=one_line(error, has_kind=True, longest=None),
             details=traceback.format_exc(),
             seconds=seconds,
             **known,

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Iterable
 
+from featuresieve.errors import did_you_mean
 from sievebench.corruption import SCENARIOS, n_extra_columns
 from sievebench.data import find_entry
 from sievebench.downstream import PREDICTORS
 from sievebench.run_spec import NO_PREDICTOR, RunSpec
 from sievebench.selectors import SELECTORS
-from sievebench.spelling import hint
 
 # Arguments of selectors that a run decides by itself.
 _DECIDED = {"n_features_to_select", "device"}
@@ -70,7 +70,7 @@ def check_table(spec: RunSpec) -> None:
 def _check_name(what: str, name: str, known: Collection[str]) -> None:
     """Refuse a name that is in no registry."""
     if name not in known:
-        raise ValueError(f"there is no {what} {name!r}{hint(name, known)}")
+        raise ValueError(f"there is no {what} {name!r}{did_you_mean(name, known)}")
 
 
 def _check_settings(whose: str, given: Iterable[str], known: Collection[str]) -> None:
@@ -78,5 +78,5 @@ def _check_settings(whose: str, given: Iterable[str], known: Collection[str]) ->
     for name in given:
         if name not in known:
             raise ValueError(
-                f"{whose} has no setting {name!r}{hint(name, sorted(known))}"
+                f"{whose} has no setting {name!r}{did_you_mean(name, sorted(known))}"
             )

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from featuresieve.errors import one_line
 from sievebench.downstream import PREDICTORS
 from sievebench.pipeline._cell_table import CellTable
 from sievebench.pipeline._steps import (
@@ -123,7 +124,7 @@ class _Judge:
         except torch.AcceleratorError:  # the GPU is lost to this process, not a trial
             raise
         except (ArithmeticError, RuntimeError, ValueError) as error:
-            self.problems.append(one_line(error))
+            self.problems.append(one_line(error, has_kind=True, longest=None))
             return None
 
     def _select(self, settings: Mapping[str, Any]) -> Selection:
@@ -148,18 +149,3 @@ class _Judge:
 def _key_of(settings: Settings) -> str:
     """Return what the selection depends on."""
     return repr(sorted(settings["selector"].items()))
-
-
-def one_line(error: Exception) -> str:
-    """Return kind and message of an error.
-
-    Parameters
-    ----------
-    error : Exception
-
-    Returns
-    -------
-    str
-    """
-    text = " ".join(str(error).split()) or "no message"
-    return f"{type(error).__name__}: {text}"

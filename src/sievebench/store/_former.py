@@ -5,8 +5,8 @@ from collections.abc import Collection, Iterable
 from statistics import fmean
 from typing import Any
 
+from featuresieve.errors import did_you_mean
 from sievebench.reuse import Cell, EarlierResults, Place
-from sievebench.spelling import hint
 from sievebench.store._record import RunRecord
 
 
@@ -31,7 +31,8 @@ def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]
     records = list(records)
     known = dict.fromkeys(record.spec.selector for record in records)
     if known and selector not in known:
-        raise ValueError(f"there is no record of {selector!r}{hint(selector, known)}")
+        hint = did_you_mean(selector, known)
+        raise ValueError(f"there is no record of {selector!r}{hint}")
     return {
         _cell(record)[:3]: max(1, round(fmean(len(run.kept) for run in record.runs)))
         for record in _done(records)
@@ -121,7 +122,7 @@ def _named(records: Iterable[RunRecord], names: Collection[str]) -> set[str]:
         if known and not meant:
             raise ValueError(
                 f"not_from names {name!r}, of which there is no record"
-                f"{hint(name, known)}"
+                f"{did_you_mean(name, known)}"
             )
         found |= meant
     return found
