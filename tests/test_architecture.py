@@ -47,7 +47,6 @@ LABORATORY_MAY_IMPORT = {
     "labels": set(),
     "search_space": set(),
     "checks": set(),
-    "interrupts": set(),
     "stack": {"featuresieve"},
     "environment": {"featuresieve"},
     "run_spec": set(),
@@ -56,16 +55,16 @@ LABORATORY_MAY_IMPORT = {
     "data": {"featuresieve"},
     "corruption": {"data"},
     "selectors": {"search_space", "stack", "data", "checks", "featuresieve"},
-    "compare": {"labels", "selectors", "interrupts", "featuresieve"},
+    "compare": {"labels", "selectors", "featuresieve"},
     "downstream": {"search_space", "stack", "data", "checks", "featuresieve"},
     "store": {"run_spec", "reuse", "environment", "featuresieve"},
     "tuning": {"search_space"},
     "analysis": {"labels", "run_spec"},
-    "report": {"store", "analysis", "labels", "run_spec"},
+    "report": {"store", "analysis", "labels", "run_spec", "featuresieve"},
     "pipeline": STAGES
     | {"run_spec", "search_space", "tuning", "stack", "featuresieve"},
     "runner": {"pipeline", "run_spec", "experiment", "store", "environment", "tuning"}
-    | {"stack", "interrupts", "featuresieve"},
+    | {"stack", "featuresieve"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
     | {"featuresieve", "reuse"},

@@ -8,7 +8,8 @@ import pytest
 
 from featuresieve import AutoNFSClassifier, Training, TrainingDivergedError
 from featuresieve.monitoring import _progress
-from featuresieve.monitoring._progress import Progress, as_clock
+from featuresieve.monitoring._progress import Progress
+from featuresieve.process import as_clock
 from made_tables import class_table
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.

@@ -16,11 +16,14 @@ __all__ = [
     "INTERRUPTED",
     "HeldInterrupts",
     "NulError",
+    "as_clock",
     "check_words",
     "interrupts_delayed",
+    "interrupts_held",
     "printable",
     "printable_output",
     "run_as_process",
+    "show_status",
     "was_interrupted",
 ]
 
@@ -182,6 +185,39 @@ class _PrintableStream:
         return getattr(self._stream, name)
 
 
+def show_status(text: str) -> None:
+    """Write over the present line of a terminal; elsewhere nothing is written.
+
+    Parameters
+    ----------
+    text : str
+        Nothing clears the line.
+    """
+    if sys.stderr.isatty():
+        sys.stderr.write(CLEAR_LINE)  # alone: in a text, the commands escape it
+        sys.stderr.write(text)
+        sys.stderr.flush()
+
+
+def as_clock(seconds: float) -> str:
+    """Return a time to read: 8 s, 3 min 20 s, 2 h 5 min.
+
+    Parameters
+    ----------
+    seconds : float
+
+    Returns
+    -------
+    str
+    """
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
 def _end(statuses: list[int]) -> None:
     """End the process before Python takes itself apart.
 
@@ -252,3 +288,30 @@ def interrupts_delayed() -> Iterator[None]:
         yield
     if held.is_asked:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back in the block, and in processes that are started there.
+
+    A terminal sends it to every process of a command. One that is started in the block
+    never sees it, from its first instruction on. Here it arrives after the block, or
+    in it if the process has other threads. Windows has no such mask: there nothing is
+    held.
+
+    Yields
+    ------
+    None
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Here: most commands start no process.
+    from multiprocessing import resource_tracker
+
+    resource_tracker.ensure_running()  # starting it in the block would lift the mask
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

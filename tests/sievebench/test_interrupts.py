@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from sievebench.interrupts import interrupts_held
+from featuresieve.process import interrupts_held
 
 pytestmark = pytest.mark.skipif(
     not hasattr(signal, "pthread_sigmask"), reason="this system has no signal masks"

@@ -18,13 +18,13 @@ from featuresieve.cli._options import (
 from featuresieve.cli._parser import Parser, build_parser
 from featuresieve.errors import one_line
 from featuresieve.process import (
-    CLEAR_LINE,
     INTERRUPTED,
     NulError,
     check_words,
     interrupts_delayed,
     printable_output,
     run_as_process,
+    show_status,
     was_interrupted,
 )
 
@@ -103,9 +103,9 @@ def _failed(message: str, status: int, words: list[str]) -> int:
     """Say in one line why nothing came of it."""
     if "--verbose" in words and status == 1:
         traceback.print_exc()
-    start = CLEAR_LINE if sys.stderr.isatty() else ""  # over a line of progress
+    show_status("")  # over a line of progress
     kind = "" if status == INTERRUPTED else "error: "
-    print(start, f"featuresieve: {kind}{message}", sep="", file=sys.stderr)
+    print(f"featuresieve: {kind}{message}", file=sys.stderr)
     return status
 
 
@@ -177,7 +177,7 @@ def _select(options: SelectOptions) -> int:
     uses_stdout = "-" in (options.out, options.json)
     screen = sys.stderr if uses_stdout else sys.stdout
     is_silent = uses_stdout and options.quiet
-    say = _show_nothing if options.quiet else _show_progress
+    say = _show_nothing if options.quiet else show_status
     say("reading …")
     with read_file(
         options.file,
@@ -304,9 +304,3 @@ def _demo(is_quiet: bool) -> int:
 
 def _show_nothing(_: str) -> None:
     """Keep quiet."""
-
-
-def _show_progress(text: str) -> None:
-    """Write over the present line of a terminal."""
-    if sys.stderr.isatty():
-        print(CLEAR_LINE, text, sep="", end="", file=sys.stderr, flush=True)

@@ -5,6 +5,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
+from featuresieve.process import as_clock
+
 # Seconds between two states of the line on a terminal, and between lines elsewhere.
 TERMINAL_SECONDS = 0.2
 LINE_SECONDS = 15.0
@@ -94,13 +96,3 @@ class Progress:
         if sys.stderr is not None:
             sys.stderr.write(text)
             sys.stderr.flush()
-
-
-def as_clock(seconds: float) -> str:
-    """Return a time to read: 8 s, 3 min 20 s, 2 h 5 min."""
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"

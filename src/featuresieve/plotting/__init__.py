@@ -5,12 +5,21 @@
 matplotlib, the extra ``featuresieve[plot]``.
 
 Comes in: a fitted estimator.
-Goes out: a display.
+Goes out: a display; the colours, which the laboratory uses too.
 May import: errors, and the public names.
 """
 
 from featuresieve.plotting._balance_path_display import BalancePathDisplay
 from featuresieve.plotting._mask_evolution_display import MaskEvolutionDisplay
+from featuresieve.plotting._palette import FAINT, INK, PALE_INK, PALETTE
 from featuresieve.plotting._stability_display import StabilityDisplay
 
-__all__ = ["BalancePathDisplay", "MaskEvolutionDisplay", "StabilityDisplay"]
+__all__ = [
+    "FAINT",
+    "INK",
+    "PALETTE",
+    "PALE_INK",
+    "BalancePathDisplay",
+    "MaskEvolutionDisplay",
+    "StabilityDisplay",
+]

@@ -8,14 +8,13 @@ from sklearn.base import is_classifier
 
 from featuresieve.plotting._canvas import (
     DROPPED,
-    FAINT,
-    INK,
     KEPT,
     SMALL,
     FloatArray,
     axes_for,
 )
 from featuresieve.plotting._fitted import check_selector
+from featuresieve.plotting._palette import FAINT, INK
 from featuresieve.plotting._path_axes import (
     balance_text,
     set_balance_axis,

@@ -7,16 +7,14 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.isotonic import isotonic_regression
 
+from featuresieve.plotting._palette import INK, PALE_INK, PALETTE
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FloatArray = npt.NDArray[np.float64]
 
-# Okabe and Ito's palette, without the yellow, which is lost on white.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
 KEPT, DROPPED = PALETTE[0], "#8C8C8C"
-INK, FAINT = "#262626", "#D9D9D9"
-_PALE_INK = "#6E6E6E"
 
 # Sizes in points.
 SMALL = 9.0
@@ -96,7 +94,7 @@ def name_rows(
     ax.tick_params(axis="y", length=0, labelsize=size)
     for row, label in zip(rows, ax.get_yticklabels(), strict=True):
         label.set_parse_math(False)  # a name may contain $
-        label.set_color(INK if is_kept[row] else _PALE_INK)
+        label.set_color(INK if is_kept[row] else PALE_INK)
 
 
 def n_shown_of(n_shown: int, n_all: int) -> str:

@@ -7,10 +7,7 @@ import numpy.typing as npt
 
 from featuresieve.plotting._canvas import (
     DROPPED,
-    FAINT,
-    INK,
     KEPT,
-    PALETTE,
     SMALL,
     axes_for,
     check_count,
@@ -21,6 +18,7 @@ from featuresieve.plotting._canvas import (
     spread,
 )
 from featuresieve.plotting._column_display import ColumnDisplay, columns_of
+from featuresieve.plotting._palette import FAINT, INK, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

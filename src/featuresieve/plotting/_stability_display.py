@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from featuresieve.plotting._canvas import (
     DROPPED,
-    INK,
     KEPT,
     SMALL,
     axes_for,
@@ -16,6 +15,7 @@ from featuresieve.plotting._canvas import (
     name_rows,
 )
 from featuresieve.plotting._column_display import ColumnDisplay, columns_of
+from featuresieve.plotting._palette import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from featuresieve.cli import add_reading, add_types
 from featuresieve.errors import did_you_mean
-from featuresieve.process import CLEAR_LINE, INTERRUPTED, interrupts_delayed
+from featuresieve.process import INTERRUPTED, interrupts_delayed, show_status
 from sievebench.cli._outputs import OutputError, check_output
 from sievebench.labels import SELECTOR_LABELS
 
@@ -224,12 +224,12 @@ class _Progress:
         bar = "#" * filled + "." * (_BAR_WIDTH - filled)
         place = f"{self.n_done}/{self.n_selectors}"
         line = f"[{bar}] {place} {seconds:4.0f} s  {label}"
-        print(CLEAR_LINE, line, sep="", end="", file=sys.stderr, flush=True)
+        show_status(line)
 
     def close(self) -> None:
         """Clear the bar."""
-        if not self.is_quiet and sys.stderr.isatty():
-            print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
+        if not self.is_quiet:
+            show_status("")
 
 
 def _selectors(text: str) -> list[str]:

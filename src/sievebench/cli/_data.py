@@ -6,7 +6,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any
 
-from featuresieve.process import CLEAR_LINE
+from featuresieve.process import show_status
 
 if TYPE_CHECKING:
     from sievebench.data import CatalogEntry
@@ -186,6 +186,4 @@ class _Bar(logging.Handler):
 
     def _draw(self, text: str) -> None:
         """Replace the line on a terminal; nothing clears it."""
-        if sys.stderr.isatty():
-            line = f"{self.name}: {text}" if text else ""
-            print(CLEAR_LINE, line, sep="", end="", file=sys.stderr, flush=True)
+        show_status(f"{self.name}: {text}" if text else "")

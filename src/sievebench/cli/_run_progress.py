@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from featuresieve.process import CLEAR_LINE
+from featuresieve.process import as_clock, show_status
 
 if TYPE_CHECKING:
     from sievebench.run_spec import RunSpec
@@ -74,11 +74,12 @@ class RunProgress:
             reason = "" if what == "done" else self._reason(spec)
             line += f" after {seconds:.1f} s{reason}"
         elif what == "running":
-            line += f" for {_clock(seconds)}"
-        # Endings other than "done" stay on the screen.
-        end = "" if is_terminal and not (has_ended and what != "done") else "\n"
-        start = CLEAR_LINE if is_terminal else ""
-        print(start, line, sep="", end=end, file=sys.stderr, flush=True)
+            line += f" for {as_clock(seconds)}"
+        show_status(line)
+        if not is_terminal:
+            print(line, file=sys.stderr, flush=True)
+        elif has_ended and what != "done":  # stays on the screen
+            print(file=sys.stderr, flush=True)
 
     def _reason(self, spec: "RunSpec") -> str:
         """Return why a cell that ended is not done."""
@@ -93,21 +94,12 @@ class RunProgress:
         """Return the time so far, and what is left if that can be told."""
         from sievebench.runner import remaining_seconds
 
-        spent = _clock(time.monotonic() - self.started)
+        spent = as_clock(time.monotonic() - self.started)
         left = list(self.left.values())
         remaining = remaining_seconds(self.finished, left, self.n_workers)
-        return spent if remaining is None else f"{spent}, {_clock(remaining)} left"
+        return spent if remaining is None else f"{spent}, {as_clock(remaining)} left"
 
     def close(self) -> None:
         """Clear the line."""
-        if not self.is_quiet and sys.stderr.isatty():
-            print(CLEAR_LINE, end="", file=sys.stderr, flush=True)
-
-
-def _clock(seconds: float) -> str:
-    """Return hours, minutes and seconds as far as they matter."""
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes:02d} min"
-    return f"{minutes}:{rest:02d} min" if minutes else f"{rest} s"
+        if not self.is_quiet:
+            show_status("")

@@ -10,10 +10,10 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from featuresieve.process import interrupts_held
 from sievebench.compare._deciding import class_notes, decide, folds_of
 from sievebench.compare._plan import FoldScore, Plan
 from sievebench.compare._table import Table
-from sievebench.interrupts import interrupts_held
 
 # Called with the selector, the number of finished folds, and what happens.
 Progress = Callable[[str, int, str], None]

@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from sievebench.interrupts import interrupts_held
+from featuresieve.process import interrupts_held
 from sievebench.run_spec import RunSpec
 from sievebench.store import RunRecord, Status, Store
 

@@ -5,15 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from featuresieve.plotting import PALETTE
 from sievebench.analysis import balance_influence
 from sievebench.labels import SCENARIO_LABELS, selector_label
-from sievebench.report.figures.canvas import (
-    MARKERS,
-    PALETTE,
-    Drawing,
-    new_figure,
-    put_legend,
-)
+from sievebench.report.figures.canvas import MARKERS, Drawing, new_figure, put_legend
 from sievebench.report.material import ReportData
 
 if TYPE_CHECKING:

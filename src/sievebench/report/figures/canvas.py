@@ -7,15 +7,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.plotting import INK, PALE_INK
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-# Okabe and Ito's palette, without the yellow, which is lost on white.
-BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-PINK, SKY, AMBER, BLACK = "#CC79A7", "#56B4E9", "#E69F00", "#000000"
-PALETTE = (BLUE, ORANGE, GREEN, PINK, SKY, AMBER, BLACK)
-INK, PALE_INK, FAINT = "#262626", "#6E6E6E", "#D9D9D9"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _PNG_DPI = 160
 _LEGEND_LINE = 0.2  # inches

@@ -4,16 +4,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from featuresieve.plotting import FAINT, INK, PALETTE
 from sievebench.labels import SCENARIO_LABELS, selector_label
-from sievebench.report.figures.canvas import (
-    FAINT,
-    INK,
-    MARKERS,
-    PALETTE,
-    Drawing,
-    new_figure,
-    put_legend,
-)
+from sievebench.report.figures.canvas import MARKERS, Drawing, new_figure, put_legend
 from sievebench.report.material import PAPER_SCENARIOS, ReportData
 from sievebench.report.paper import paper_counts
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from featuresieve.plotting import INK, PALE_INK, PALETTE
 from sievebench.analysis import (
     complete_datasets,
     complete_selectors,
@@ -14,20 +15,14 @@ from sievebench.analysis import (
     rank_scores,
 )
 from sievebench.labels import scenario_title, selector_label
-from sievebench.report.figures.canvas import (
-    BLUE,
-    INK,
-    ORANGE,
-    PALE_INK,
-    Drawing,
-    new_figure,
-)
+from sievebench.report.figures.canvas import Drawing, new_figure
 from sievebench.report.material import ReportData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_BLUE, _ORANGE = PALETTE[:2]
 _WIDTH = 7.6
 _LINE = 0.24  # inches between two names
 _BAR = 0.11  # and between two bars
@@ -120,14 +115,14 @@ def _scale(ax: "Axes", low: float, high: float, difference: float) -> None:
     # On few tables no difference is large enough: the bar would leave the figure.
     is_beyond = low + difference > high
     end = high if is_beyond else low + difference
-    ax.plot((low, end), (0.22, 0.22), color=ORANGE, linewidth=2)
+    ax.plot((low, end), (0.22, 0.22), color=_ORANGE, linewidth=2)
     for x in (low,) if is_beyond else (low, end):
-        ax.plot((x, x), (0.17, 0.27), color=ORANGE, linewidth=2)
+        ax.plot((x, x), (0.17, 0.27), color=_ORANGE, linewidth=2)
     text = f"critical difference {difference:.2f}"
     if is_beyond:
-        _beside(ax, low, 0.08, f"{text}, beyond the scale", "left", ORANGE)
+        _beside(ax, low, 0.08, f"{text}, beyond the scale", "left", _ORANGE)
     else:
-        _beside(ax, end, 0.22, text, "left", ORANGE)
+        _beside(ax, end, 0.22, text, "left", _ORANGE)
 
 
 def _beside(
@@ -153,11 +148,11 @@ def _names(
     for place, (selector, rank) in enumerate(pd.Series(means).items()):
         y = top + _LINE * (place + 0.5)
         is_own = str(selector).startswith("autonfs")
-        colour = BLUE if is_own else INK
+        colour = _BLUE if is_own else INK
         ax.plot(
             (rank, rank, edge),
             (0.6, y, y),
-            color=BLUE if is_own else PALE_INK,
+            color=_BLUE if is_own else PALE_INK,
             linewidth=1.6 if is_own else 0.8,
             zorder=3 if is_own else 1,
         )

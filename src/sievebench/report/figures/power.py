@@ -5,17 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from featuresieve.plotting import FAINT, INK, PALETTE
 from sievebench.analysis import predictive_power
 from sievebench.labels import DOWNSTREAM_LABELS, SCENARIO_LABELS, selector_label
-from sievebench.report.figures.canvas import (
-    FAINT,
-    INK,
-    MARKERS,
-    PALETTE,
-    Drawing,
-    new_figure,
-    put_legend,
-)
+from sievebench.report.figures.canvas import MARKERS, Drawing, new_figure, put_legend
 from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_statement
 

@@ -2,14 +2,10 @@
 
 import numpy as np
 
+from featuresieve.plotting import PALETTE
 from sievebench.analysis import scaling_exponents, scaling_times
 from sievebench.labels import selector_label
-from sievebench.report.figures.canvas import (
-    MARKERS,
-    PALETTE,
-    Drawing,
-    new_figure,
-)
+from sievebench.report.figures.canvas import MARKERS, Drawing, new_figure
 from sievebench.report.material import ReportData
 
 _MOST_TICKS = 8

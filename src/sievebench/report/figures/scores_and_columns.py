@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from featuresieve.plotting import FAINT, PALE_INK, PALETTE
 from sievebench.labels import scenario_title, selector_label
 from sievebench.report.figures.canvas import (
-    BLACK,
-    FAINT,
     MARKERS,
-    PALE_INK,
-    PALETTE,
     Drawing,
     hide_unused,
     new_figure,
@@ -76,7 +73,9 @@ def _panel(ax: "Axes", part: pd.DataFrame, own: list[str]) -> None:
     others = part[~part["selector"].isin([*own, "none"])]
     known = others["score_mean"].notna()
     _points(ax, others[known], PALE_INK, "o", "other selectors", size=3.5, alpha=0.55)
-    _points(ax, part[part["selector"] == "none"], BLACK, "x", selector_label("none"))
+    _points(
+        ax, part[part["selector"] == "none"], PALETTE[-1], "x", selector_label("none")
+    )
     for place, selector in enumerate(own):
         colour = PALETTE[place % len(PALETTE)]
         marker = MARKERS[place % len(MARKERS)]
