@@ -5,12 +5,14 @@ import pickle
 
 import numpy as np
 import pytest
+import skops.io
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from featuresieve import TRUSTED_TYPES, AutoNFSClassifier, AutoNFSRegressor, Training
+from interrupted_fits import fit_until
 from made_tables import class_table
 from saved_estimators import quick, saved_and_loaded
 
@@ -46,6 +48,21 @@ def test_an_entry_can_be_set_beside_another_object():
 def test_an_unknown_entry_is_refused():
     with pytest.raises(ValueError, match="Invalid parameter 'nosie'"):
         AutoNFSClassifier().set_params(training__nosie="logistic")
+
+
+def test_objects_with_the_same_entries_are_equal():
+    assert Training(noise="logistic") == Training(noise="logistic")
+    assert Training(noise="logistic") != Training()
+    selector = AutoNFSClassifier(training=Training(noise="logistic"))
+    assert clone(selector).get_params() == selector.get_params()
+
+
+def test_a_checkpoint_knows_none_and_the_defaults_as_the_same(tmp_path):
+    X, y = class_table()
+    path = tmp_path / "fit.checkpoint"
+    assert fit_until(quick(checkpoint=path), X, y, n_writes=2)
+    resumed = quick(checkpoint=path, training=Training()).fit(X, y)
+    np.testing.assert_array_equal(resumed.logits_, quick().fit(X, y).logits_)
 
 
 def test_an_object_is_the_same_as_none_where_it_has_the_defaults():
@@ -102,6 +119,14 @@ def test_a_pickle_holds_no_class_but_the_estimators():
     data = pickle.dumps(quick(training=Training(noise="logistic")))
     assert b"AutoNFSClassifier" in data
     assert b"Training\x94" not in data
+
+
+def test_skops_needs_no_more_trust_for_it():
+    data = skops.io.dumps(quick(training=Training(noise="logistic", hidden_sizes=(8,))))
+    asked = skops.io.get_untrusted_types(data=data)
+    assert asked == ["featuresieve.AutoNFSClassifier"]
+    again = skops.io.loads(data, trusted=TRUSTED_TYPES)
+    assert again.training == Training(noise="logistic", hidden_sizes=(8,))
 
 
 def test_an_object_alone_is_pickled_under_its_public_name():
