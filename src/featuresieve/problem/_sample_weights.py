@@ -100,9 +100,10 @@ def _real_numbers(sample_weight: Any) -> FloatArray:
     if hasattr(sample_weight, "detach"):
         sample_weight = sample_weight.detach().cpu().numpy()
     try:
-        if np.iscomplexobj(sample_weight):
+        weights = np.asarray(sample_weight)
+        if weights.dtype.kind == "c":
             raise TypeError  # numpy would leave the imaginary part out
-        return np.asarray(sample_weight, dtype=np.float64)
+        return weights.astype(np.float64)
     except OverflowError:
         raise ValueError(
             f"sample_weight must be at most {_LARGEST:g}, got {shown(sample_weight)}."
