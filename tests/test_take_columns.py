@@ -220,3 +220,8 @@ def test_a_record_batch_becomes_the_frame_that_is_asked_for(library):
     frame = as_library(library, batch, np.array(["a", "b"]))
     assert type(frame).__module__.split(".")[0] == library
     assert list(frame["b"]) == ["x", "y"]
+
+
+def test_names_of_a_record_batch_may_hold_a_nul():
+    batch = pa.RecordBatch.from_arrays([pa.array([1]), pa.array([2])], ["a\0", "a"])
+    assert take_columns(batch, np.array([0])).schema.names == ["a\0"]

@@ -254,8 +254,12 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
         import pyarrow.interchange as interchange
     except ImportError:
         raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
-    is_stream = hasattr(X, "__arrow_c_stream__")
-    read = pa.table(X) if is_stream else interchange.from_dataframe(X)
+    if isinstance(X, pa.RecordBatch):
+        read = pa.Table.from_batches([X])  # a stream ends a name at a NUL
+    elif hasattr(X, "__arrow_c_stream__"):
+        read = pa.table(X)
+    else:
+        read = interchange.from_dataframe(X)
     frame: nw.DataFrame[Any] = _from_native(read)
     return frame
 
