@@ -5,9 +5,9 @@ Goes out: a `SearchResult`, and the networks that predict from what was kept.
 May import: errors, problem, engine.
 """
 
-from featuresieve.search._balance_path import SearchResult
 from featuresieve.search._candidates import fill
 from featuresieve.search._choice import Judgement
+from featuresieve.search._result import SearchResult
 from featuresieve.search._run import Unwatched
 from featuresieve.search._search import find_support, train_predictor
 from featuresieve.search._settings import Settings

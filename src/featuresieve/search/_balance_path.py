@@ -6,12 +6,11 @@ and (by the estimator) the final predictor.
 """
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from scipy.stats import t as t_distribution
 
-from featuresieve.engine import History
 from featuresieve.problem import (
     BoolArray,
     CountLimits,
@@ -34,6 +33,7 @@ from featuresieve.search._candidates import (
 from featuresieve.search._choice import Judgement
 from featuresieve.search._penalty_path import path_balances
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
+from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
 from featuresieve.search._run import Stages, Unwatched
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import (
@@ -49,68 +49,8 @@ _TEST_FRACTION = 0.2
 _PATH_SHARE, _REFIT_SHARE = 0.6, 0.85
 # Columns whose networks take seconds to set up, and the balance that is then left.
 _WIDE, _MIDDLE = 4096, 2
-# Confidence with which the best candidate must beat a constant for the answer not to be
-# doubtful, and standard errors below which there is no point in giving it.
-_CONFIDENCE, _HOPE = 0.95, 1.0
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One row of the path: a set that was refitted, and how it did."""
-
-    balance: float
-    n_kept: int
-    loss: float
-    loss_error: float
-    is_chosen: bool
-
-
-@dataclass(frozen=True)
-class SearchResult:
-    """What a search found.
-
-    Attributes
-    ----------
-    support : array of shape (gates,)
-    votes : Votes
-        What every member kept at every balance.
-    balance_index : int
-        Which balance was chosen.
-    balances : array of shape (balances,)
-    path : list of Candidate
-    history : History
-        Of the gated stack.
-    judgement : Judgement or None
-        Of the candidates in the order of the path, if they were refitted.
-    is_collapsed : bool
-        No member kept anything, or at a single balance fewer than half of them.
-    is_uninformative : bool
-        No candidate was shown to beat a constant on held-out rows.
-    is_cut_short : bool
-        The time limit shortened the search.
-    n_uncommon : int or None
-        Held-out rows without the most common target; None if no set was refitted.
-    predictor_share : float
-        Part of the usual refit after which the chosen set was at its best.
-    """
-
-    support: BoolArray
-    votes: Votes
-    balance_index: int
-    balances: FloatArray
-    path: list[Candidate]
-    history: History
-    judgement: Judgement | None = None
-    is_collapsed: bool = False
-    is_uninformative: bool = False
-    is_cut_short: bool = False
-    n_uncommon: int | None = None
-    predictor_share: float = 1.0
-
-    @property
-    def is_hardly_judged(self) -> bool:
-        """Tell whether even if all uncommon rows gain, that may be chance."""
-        return self.n_uncommon is not None and 0.5**self.n_uncommon > 1 - _CONFIDENCE
+# Standard errors of its gain below which there is no point in giving a candidate.
+_HOPE = 1.0
 
 
 def fit_at_balance(
@@ -339,7 +279,7 @@ class BalanceSearch:
         n_uncommon = self.problem.n_uncommon(held_out)
         # The error is that of the uncommon rows, where nearly all of the gain is made.
         freedom = max(min(losses.n_groups, n_uncommon) - 1, 1)
-        bound = error * t_distribution.ppf(_CONFIDENCE, freedom)
+        bound = error * t_distribution.ppf(CONFIDENCE, freedom)
         balances = np.array([self.balances[rule.balance_index] for rule in rules])
         order = np.lexsort((balances, judgement.sizes))
         judgement = judgement.take(order)

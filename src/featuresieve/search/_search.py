@@ -5,13 +5,10 @@ from dataclasses import replace
 import numpy as np
 
 from featuresieve.problem import CountLimits, IndexArray, Problem
-from featuresieve.search._balance_path import (
-    BalanceSearch,
-    SearchResult,
-    fit_at_balance,
-)
+from featuresieve.search._balance_path import BalanceSearch, fit_at_balance
 from featuresieve.search._penalty_path import balance_at_price
 from featuresieve.search._refit import REFIT_SHARE
+from featuresieve.search._result import SearchResult
 from featuresieve.search._run import SearchRun, Stages
 from featuresieve.search._settings import Settings
 from featuresieve.search._stacks import FixedMaskRun, train_fixed_mask

@@ -7,7 +7,7 @@ the form to pass instead.
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -26,26 +26,12 @@ from featuresieve.tables._column import (
     missing_columns,
 )
 from featuresieve.tables._frame_columns import column_of_series
+from featuresieve.tables._other_forms import (
+    form_error,
+    refuse_containers,
+    refuse_other_forms,
+)
 from featuresieve.tables._scaling import FloatArray
-
-# What to pass instead of what is lazy, or can be read only once, by library and class.
-_INSTEAD = {
-    ("dask", "DataFrame"): "X.compute()",
-    ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
-    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
-    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
-    ("narwhals", "LazyFrame"): "X.collect()",
-    ("polars", "LazyFrame"): "X.collect()",
-    ("pyarrow", "Dataset"): "X.to_table()",
-    ("pyarrow", "RecordBatchReader"): "X.read_all()",
-    ("pyarrow", "Scanner"): "X.to_table()",
-    ("pyspark", "DataFrame"): "X.toPandas()",
-    ("sqlframe", "BaseDataFrame"): "X.toPandas()",
-    ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
-    ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",
-    ("torch", "TensorDataset"): "the tensor that holds the features, X.tensors[0]",
-    ("xarray", "Dataset"): "X.to_dataframe()",
-}
 
 
 class Table(ABC):
@@ -208,7 +194,7 @@ def read_table(X: Any) -> Table:
     TypeError
         If X is lazy, can be read only once, or is of a type that holds no table.
     """
-    _refuse_other_forms(X)
+    refuse_other_forms(X)
     frame = as_frame(X)
     if frame is not None:
         _check_shape(frame.shape)
@@ -224,7 +210,7 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     if isinstance(frame, nw.DataFrame):
         return frame
     if isinstance(frame, nw.LazyFrame):
-        raise _form_error(X, "the data frame that it stands for")
+        raise form_error(X, "the data frame that it stands for")
     if is_labelled_array(X):
         return None
     if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
@@ -253,7 +239,7 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
         import pyarrow as pa
         import pyarrow.interchange as interchange
     except ImportError:
-        raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
+        raise form_error(X, "a numpy array, or install pyarrow to read it") from None
     if isinstance(X, pa.RecordBatch):
         read = pa.Table.from_batches([X])  # a stream ends a name at a NUL
     elif hasattr(X, "__arrow_c_stream__"):
@@ -264,42 +250,10 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
     return frame
 
 
-def _form_error(X: Any, instead: str) -> TypeError:
-    """Build the error for what holds no table."""
-    name = f"{type(X).__module__}.{type(X).__name__}".removeprefix("builtins.")
-    return TypeError(f"X is a {name}, which is not read as a table: pass {instead}.")
-
-
 def is_labelled_array(X: Any) -> bool:
     """Tell whether X is an array of xarray, without importing it."""
     xarray = sys.modules.get("xarray")
     return xarray is not None and isinstance(X, xarray.DataArray)
-
-
-def _library_of(cls: type) -> str:
-    """Return the library that a class is from."""
-    return cls.__module__.split(".")[0].removeprefix("_")
-
-
-def _refuse_other_forms(X: Any) -> None:
-    """Say what to pass instead of objects that other libraries make of tables."""
-    for base in type(X).__mro__:
-        instead = _INSTEAD.get((_library_of(base), base.__name__))
-        if instead is not None:
-            raise _form_error(X, instead)
-
-
-def _refuse_containers(X: Any) -> None:
-    """Say what to pass instead of containers of Python that are no list of rows."""
-    if isinstance(X, Iterator):
-        raise _form_error(X, "a list of its rows, such as list(X)")
-    is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
-    if isinstance(X, Mapping) or is_records:
-        raise _form_error(X, "a data frame, such as pandas.DataFrame(X)")
-    if isinstance(X, Set):
-        raise _form_error(X, "a list of rows, which have an order")
-    if isinstance(X, str | bytes):
-        raise _form_error(X, "what the file holds, such as pandas.read_csv(X)")
 
 
 def is_tensor(X: Any) -> bool:
@@ -323,7 +277,7 @@ def _tensor_values(tensor: Any) -> Any:
 
 def as_array(X: Any) -> npt.NDArray[Any]:
     """Return what is no data frame as a two-dimensional array."""
-    _refuse_containers(X)
+    refuse_containers(X)
     values = _tensor_values(X) if is_tensor(X) else X
     if not isinstance(values, np.ndarray):
         values = _list_values(values)
@@ -361,9 +315,9 @@ def _object_values(values: Any) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise _form_error(values, "a data frame or an array") from error
+        raise form_error(values, "a data frame or an array") from error
     if array.ndim == 0 and array.dtype == object:
-        raise _form_error(values, "a data frame, an array or a list of rows")
+        raise form_error(values, "a data frame, an array or a list of rows")
     return array
 
 
