@@ -244,7 +244,7 @@ def test_command_line_prints_and_writes(file, tmp_path, capsys):
         ({"--task": "regression"}, "holds text"),
         ({"--exclude": "none"}, "--exclude leaves no selector"),
         ({"--csv": "nowhere/out.csv"}, "--csv: there is no folder 'nowhere'"),
-        ({"--html": "."}, "--html: '.' is a folder"),
+        ({"--html": "."}, "--html: . is a folder"),
         ({"--csv": "t", "--html": "t"}, "--html: 't' is the file of --csv"),
         ({"--folds": "100"}, "number of folds"),
     ],
@@ -288,7 +288,7 @@ def test_table_is_not_written_over(file, capsys):
 def test_file_that_cannot_be_written_is_told_before_work(capsys, option):
     words = ["nowhere.csv", "--target", "y", option, "/proc/out"]
     assert main(["compare", *words]) == 2
-    assert f"{option}: '/proc/out' cannot be written: " in capsys.readouterr().err
+    assert f"{option}: /proc/out cannot be written: " in capsys.readouterr().err
 
 
 def test_words_say_how_the_table_is_written(tmp_path, capsys):

@@ -115,7 +115,7 @@ def test_what_does_not_exist_is_refused_before_any_work(
         (["--scenarios", "none"], "has no scenario 'none'; there are 'random'."),
         (["--device", "gpu"], "device must be 'auto' or .* got 'gpu'"),
         (["--device", "xpu"], "device='xpu' is not available here"),
-        (["--table", "t.xlsx"], "--table must end in .csv or .parquet, got 't.xlsx'."),
+        (["--table", "t.xlsx"], "--table: t.xlsx must end in .csv or .parquet."),
         (["--table", "nowhere/t.csv"], "--table: there is no folder"),
     ],
 )
@@ -198,7 +198,7 @@ def test_reason_of_a_failure_is_shown(run, tmp_path):
 @pytest.mark.parametrize(
     ("make", "out", "message"),
     [
-        ("record", "t.xyz", "--out must end in .csv or .parquet, got"),
+        ("record", "t.xyz", "t.xyz must end in .csv or .parquet."),
         ("record", "nowhere/t.csv", "--out: there is no folder"),
         ("damaged", "t.csv", ".json is no record"),
         ("empty", "t.csv", "holds no records"),

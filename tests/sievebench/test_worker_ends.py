@@ -4,6 +4,7 @@ import multiprocessing
 import os
 import threading
 
+from featuresieve.files import draft_prefix
 from sievebench.run_spec import RunSpec
 from sievebench.runner import _processes, run_cells
 from sievebench.store import Store
@@ -31,7 +32,8 @@ def half_write(pipe, folder, _):
     """Be killed while a record is written."""
     pipe.send("ready")
     path = Store(folder).path_of(pipe.recv())
-    path.with_name(f"{path.name}.part-{os.getpid()}").write_text("{")
+    draft = f"{draft_prefix(path)}abcdefgh.part-{os.getpid()}"
+    path.with_name(draft).write_text("{")
     os.kill(os.getpid(), 9)
 
 

@@ -9,7 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from featuresieve.files._atomic import check_no_nul, draft_prefix, write_atomically
+    from featuresieve.files._atomic import (
+        AtomicFiles,
+        check_no_nul,
+        check_output,
+        draft_prefix,
+        write_atomically,
+    )
     from featuresieve.files._column_types import TYPES, ColumnType
     from featuresieve.files._errors import TableFileError
     from featuresieve.files._inputs import Inputs, read_inputs
@@ -19,8 +25,6 @@ if TYPE_CHECKING:
     from featuresieve.files._task import Task, infer_task
     from featuresieve.files._text_columns import ColumnHint
     from featuresieve.files._writing import (
-        AtomicFiles,
-        check_output,
         check_table_output,
         write_columns,
         write_table,
@@ -53,7 +57,7 @@ __all__ = [
 # Imported when they are first asked for: most of them need pyarrow.
 _MODULE_OF = {
     "ColumnType": "featuresieve.files._column_types",
-    "AtomicFiles": "featuresieve.files._writing",
+    "AtomicFiles": "featuresieve.files._atomic",
     "Inputs": "featuresieve.files._inputs",
     "ColumnHint": "featuresieve.files._text_columns",
     "TYPES": "featuresieve.files._column_types",
@@ -62,7 +66,7 @@ _MODULE_OF = {
     "TargetColumn": "featuresieve.files._target",
     "Task": "featuresieve.files._task",
     "check_no_nul": "featuresieve.files._atomic",
-    "check_output": "featuresieve.files._writing",
+    "check_output": "featuresieve.files._atomic",
     "check_table_output": "featuresieve.files._writing",
     "draft_prefix": "featuresieve.files._atomic",
     "find_column": "featuresieve.files._naming",

@@ -1,20 +1,14 @@
-"""Writing files whole or not at all, and the reduced table."""
+"""Writing the reduced table."""
 
-import io
-import os
-import stat
-import sys
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Literal, Self, cast
+from typing import Any, Literal, cast
 
 import pyarrow as pa
 from pyarrow import csv, feather, parquet
 
 from featuresieve.files._arrow_types import as_usual
+from featuresieve.files._atomic import AtomicFiles, check_output
 from featuresieve.files._errors import TableFileError
 from featuresieve.files._reading import TableFile, read_arrow
 from featuresieve.files._source import Compression, packed
@@ -30,135 +24,6 @@ _COMPRESSED: dict[str, Compression] = {
     **{".gz": "gz", ".bz2": "bz2", ".xz": "xz", ".zip": "zip"},
     **{".zst": "zst", ".zstd": "zst"},
 }
-
-
-class AtomicFiles:
-    """Files that appear under their names when all of them are finished.
-
-    A draft is written beside its file. Leaving the block renames all drafts, leaving
-    it by an error removes them. "-" is standard output; devices and pipes are written
-    as they are.
-    """
-
-    def __init__(self) -> None:
-        self._renamings: list[tuple[Path, Path]] = []
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """Rename the drafts, or remove them."""
-        try:
-            if kind is None:
-                for draft, path in self._renamings:
-                    draft.replace(path)
-        finally:
-            for draft, _ in self._renamings:
-                draft.unlink(missing_ok=True)
-
-    def path(self, name: str) -> Path:
-        """Return where to write a file for now.
-
-        Parameters
-        ----------
-        name : str
-            The path it will have.
-
-        Returns
-        -------
-        Path
-            With the same ending.
-        """
-        path = Path(os.path.realpath(Path(name).expanduser()))
-        if path.exists() and not path.is_file():
-            return path
-        number = len(self._renamings)
-        draft = path.with_name(f".{os.getpid()}-{number}-{path.name}")
-        self._renamings.append((draft, path))
-        return draft
-
-    @contextmanager
-    def open(self, name: str) -> Iterator[IO[bytes]]:
-        """Give a file to write into.
-
-        Parameters
-        ----------
-        name : str
-            The path it will have, or "-".
-
-        Yields
-        ------
-        binary file
-        """
-        if name == "-":
-            sys.stdout.flush()
-            yield cast("IO[bytes]", _StandardOutput())
-            sys.stdout.flush()
-            return
-        path, final = self.path(name), Path(name).expanduser()
-        with path.open("wb") as file:
-            if final.is_file():  # a file that is replaced keeps its mode
-                path.chmod(stat.S_IMODE(final.stat().st_mode))
-            yield file
-
-
-class _StandardOutput(io.RawIOBase):
-    """Standard output for writers that close what they have written to."""
-
-    def writable(self) -> bool:
-        """Tell that this can be written to."""
-        return True
-
-    def write(self, data: Any) -> int:
-        """Write bytes."""
-        return sys.stdout.buffer.write(data)
-
-
-def check_output(option: str, name: str, endings: Sequence[str] = ()) -> None:
-    """Refuse, before any work is done, a file that cannot be written.
-
-    Parameters
-    ----------
-    option : str
-        The option that names it, for the error.
-    name : str
-        The file, or "-".
-    endings : sequence of str, default=()
-        What the name may end in; anything if empty.
-
-    Raises
-    ------
-    TableFileError
-        If the folder is not there or the ending is none of these.
-    """
-    if name == "-":
-        return
-    path = Path(name).expanduser()
-    if Path(os.path.realpath(path)).is_symlink():
-        raise TableFileError(f"{option}: {name} is a link that leads to itself.")
-    if path.is_dir():
-        raise TableFileError(f"{option}: {name} is a folder.")
-    if not path.parent.is_dir():
-        raise TableFileError(f"{option}: there is no folder {str(path.parent)!r}.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise TableFileError(f"{option}: {name} may not be written: permission denied.")
-    is_device = path.exists() and not path.is_file()
-    if not is_device:
-        try:  # a draft beside it; root is told that it may write anywhere
-            tempfile.TemporaryFile(dir=path.parent).close()
-        except OSError as error:
-            raise TableFileError(
-                f"{option}: {name} cannot be written: {error.strerror}."
-            ) from error
-    if endings and not is_device and path.suffix.lower() not in endings:
-        raise TableFileError(
-            f"{option}: {name} must end in {', '.join(endings[:-1])} or {endings[-1]}."
-        )
 
 
 def check_table_output(option: str, name: str) -> None:

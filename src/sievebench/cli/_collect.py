@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievebench.cli._outputs import check_output
+from featuresieve.files import AtomicFiles, check_output
 
 if TYPE_CHECKING:
     from sievebench.store import Store
@@ -44,7 +44,7 @@ def run_collect(options: argparse.Namespace) -> int:
     from sievebench.store import find_stores
 
     try:
-        check_output("--out", options.out, TABLE_ENDINGS)
+        check_output("--out", str(options.out), TABLE_ENDINGS)
         stores = [store for path in options.folders for store in find_stores(path)]
         write_table(stores, options.out)
     except ValueError as error:
@@ -69,8 +69,10 @@ def write_table(stores: list["Store"], path: Path) -> None:
     from sievebench.store import collect
 
     table = collect(record for store in stores for record in store.records())
-    if path.suffix == ".parquet":
-        table.to_parquet(path, index=False)
-    else:
-        table.to_csv(path, index=False)
+    with AtomicFiles() as files:
+        draft = files.path(str(path))
+        if path.suffix == ".parquet":
+            table.to_parquet(draft, index=False)
+        else:
+            table.to_csv(draft, index=False)
     print(f"wrote {path}: {len(table)} runs", file=sys.stderr)

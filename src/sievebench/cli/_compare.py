@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from featuresieve.cli import add_reading, add_types
 from featuresieve.errors import did_you_mean
 from featuresieve.process import INTERRUPTED, interrupts_delayed, show_status
-from sievebench.cli._outputs import OutputError, check_output
 from sievebench.labels import SELECTOR_LABELS
 
 if TYPE_CHECKING:  # pandas and scikit-learn: only when there is something to compare
@@ -122,7 +121,7 @@ def run_compare(options: argparse.Namespace) -> int:
 
     try:
         return _compare(options)
-    except (CompareError, TableFileError, OutputError) as error:
+    except (CompareError, TableFileError) as error:
         print(f"sievebench: error: {error}", file=sys.stderr)
         return 2
 
@@ -170,30 +169,34 @@ def _compare(options: argparse.Namespace) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Refuse, before any work is done, a file that cannot or should not be written."""
+    from featuresieve.files import TableFileError, check_output
+
     # Not Path.resolve: it raises RuntimeError for links that lead to themselves.
     taken = {os.path.realpath(options.table): "the table itself"}
     for option, path in (("--csv", options.csv), ("--html", options.html)):
         if path is None:
             continue
-        check_output(option, path)
+        check_output(option, str(path))
         real = os.path.realpath(path)
         if real in taken:
-            raise OutputError(f"{option}: {str(path)!r} is {taken[real]}.")
+            raise TableFileError(f"{option}: {str(path)!r} is {taken[real]}.")
         taken[real] = f"the file of {option}"
 
 
 def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
     """Print the table and write the files."""
+    from featuresieve.files import AtomicFiles
     from sievebench.compare import csv_text, html_page, screen_text
 
     print(screen_text(comparison))
-    for path, text in (
-        (options.csv, csv_text),
-        (options.html, html_page),
-    ):
-        if path is not None:
-            path.write_text(text(comparison), encoding="utf-8")
-            print(f"wrote {path}", file=sys.stderr)
+    outputs = ((options.csv, csv_text), (options.html, html_page))
+    wanted = [(path, text) for path, text in outputs if path is not None]
+    with AtomicFiles() as files:
+        for path, text in wanted:
+            with files.open(str(path)) as file:
+                file.write(text(comparison).encode())
+    for path, _ in wanted:
+        print(f"wrote {path}", file=sys.stderr)
 
 
 class _Progress:

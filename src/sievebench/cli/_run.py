@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from featuresieve.errors import did_you_mean
+from featuresieve.files import check_output
 from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._collect import TABLE_ENDINGS, write_table
-from sievebench.cli._outputs import check_output
 from sievebench.cli._run_progress import RunProgress
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def run_experiment(options: argparse.Namespace) -> int:
         options.workers = options.workers or _usual_workers(cells)
         store = Store(options.out / experiment.name)
         if options.table is not None:
-            check_output("--table", options.table, TABLE_ENDINGS)
+            check_output("--table", str(options.table), TABLE_ENDINGS)
             for _ in store.records():  # a damaged one would spoil the table
                 pass
         shown = RunProgress(cells, store, options)

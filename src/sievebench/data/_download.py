@@ -3,13 +3,13 @@
 import hashlib
 import http.client
 import logging
-import os
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
+from featuresieve.files import AtomicFiles
 from sievebench.data._exceptions import CorruptDataError, OfflineError
 
 # Called with the bytes at hand and the bytes to come (None if the server is silent).
@@ -54,7 +54,6 @@ def download(
         If what came is not what the checksum says.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part-{os.getpid()}")
     problem: Exception | None = None
     for attempt in range(n_attempts):
         if attempt > 0:
@@ -65,8 +64,8 @@ def download(
             )
             time.sleep(pause)
         try:
-            _fetch(url, part, checksum, progress)
-            part.replace(path)
+            with AtomicFiles() as files:
+                _fetch(url, files.path(str(path)), checksum, progress)
             return
         except urllib.error.HTTPError as error:
             error.close()
@@ -75,8 +74,6 @@ def download(
                 break
         except (OSError, http.client.HTTPException, CorruptDataError) as error:
             problem = error
-        finally:
-            part.unlink(missing_ok=True)
     if isinstance(problem, CorruptDataError):
         raise problem
     raise OfflineError(f"{url} cannot be reached ({_said(problem)}).") from problem

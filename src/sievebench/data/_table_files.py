@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from featuresieve.errors import one_line
+from featuresieve.files import AtomicFiles
 from sievebench.data._exceptions import CorruptDataError
 
 TARGET = "target"
@@ -92,14 +93,14 @@ def write_table(table: RawTable, path: Path) -> None:
         Its suffix decides the format; its folder is made.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"part-{path.name}")
-    if path.suffix == ".npz":
-        np.savez_compressed(part, X=table.X, target=table.y)
-    else:
-        frame = pd.DataFrame(table.X, columns=list(table.names))
-        frame[TARGET] = table.y
-        frame.to_parquet(part, index=False)
-    part.replace(path)
+    with AtomicFiles() as files:
+        draft = files.path(str(path))
+        if path.suffix == ".npz":
+            np.savez_compressed(draft, X=table.X, target=table.y)
+        else:
+            frame = pd.DataFrame(table.X, columns=list(table.names))
+            frame[TARGET] = table.y
+            frame.to_parquet(draft, index=False)
 
 
 def file_md5(path: Path) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from featuresieve.files import write_atomically
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.material import ReportData
 from sievebench.report.rank_tables import friedman_tables, rank_tables
@@ -180,6 +181,5 @@ def _remove_former(folder: Path, names: set[str]) -> None:
 def _write(path: Path, content: str | bytes) -> Path:
     """Write a file and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    data = content.encode() if isinstance(content, str) else content
-    path.write_bytes(data)
+    write_atomically(path, content.encode() if isinstance(content, str) else content)
     return path

@@ -3,9 +3,11 @@
 import os
 import time
 from collections.abc import Iterator
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from featuresieve.files import draft_prefix, write_atomically
 from sievebench.run_spec import RunSpec
 from sievebench.store._record import RunRecord
 
@@ -34,28 +36,21 @@ class Store:
         return self.folder / "trials" / f"{spec.key}.log"
 
     def write(self, record: RunRecord) -> Path:
-        """Write a record under another name, then rename it.
+        """Write a record, whole or not at all.
 
-        Whoever is killed in between leaves the old record, or none.
+        Whoever is killed in between leaves the old record, or none, and a draft.
         """
         path = self.path_of(record.spec)
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = self._part_of(record.spec, os.getpid())
-        with part.open("w", encoding="utf-8") as stream:
-            stream.write(record.to_json())
-            stream.flush()
-            os.fsync(stream.fileno())
-        part.replace(path)
+        data = record.to_json().encode()
+        write_atomically(path, data, draft_suffix=f".part-{os.getpid()}")
         return path
-
-    def _part_of(self, spec: RunSpec, pid: int) -> Path:
-        """Return the other name, of the process that writes."""
-        path = self.path_of(spec)
-        return path.with_name(f"{path.name}.part-{pid}")
 
     def forget_part(self, spec: RunSpec, pid: int) -> None:
         """Remove what a process that was killed had written of a record."""
-        self._part_of(spec, pid).unlink(missing_ok=True)
+        path = self.path_of(spec)
+        for part in path.parent.glob(f"{escape(draft_prefix(path))}*.part-{pid}"):
+            part.unlink(missing_ok=True)
 
     def read(self, spec: RunSpec) -> RunRecord | None:
         """Return the record of a cell, None if there is none."""
@@ -71,7 +66,7 @@ class Store:
         try:
             folder.mkdir(parents=True, exist_ok=True)
             TemporaryFile(dir=folder).close()
-            for part in folder.glob("*.json.part-*"):
+            for part in folder.glob("*.part-*"):
                 # By age, not by process: another machine may share the folder.
                 if time.time() - part.stat().st_mtime > _OLD_SECONDS:
                     part.unlink(missing_ok=True)
