@@ -369,8 +369,8 @@ def test_progress_shows_what_runs_and_what_is_left(tmp_path, monkeypatch):
     starting, started, done, running, timeout, end = terminal.getvalue().split("\r")
     assert starting == "starting ..."
     assert started.endswith("wine random none mlp started")
-    assert "[1/3] 0 s, 3:00 min left  wine random none mlp done after 90.0 s" in done
-    assert running.endswith("wine random lasso mlp running for 1 h 01 min")
+    assert "[1/3] 0 s, 3 min 0 s left  wine random none mlp done after 90.0 s" in done
+    assert running.endswith("wine random lasso mlp running for 1 h 1 min")
     _, _, reason = timeout.partition("timeout after 3800.0 s: took more and more ")
     assert reason.endswith(" ...\n")
     assert len(reason) < 250
