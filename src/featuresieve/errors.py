@@ -18,6 +18,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Integral, Real
 from typing import Any
 
 # A larger count or size is a mistake, and overflows further in.
@@ -81,6 +82,76 @@ def shown(value: Any) -> str:
     except ValueError:  # Python does not write integers of 4300 digits
         text = f"a very large {type(value).__name__}"
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
+
+
+def check_integer(name: str, value: Any, *, least: int) -> None:
+    """Refuse what is not an integer of at least `least`, or far too large."""
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or value < least:
+        raise _error(value, f"{name} must be an int >= {least}", is_integer)
+    if value > LARGEST_INTEGER:
+        raise _error(value, f"{name} must be an int <= {LARGEST_INTEGER}", True)
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    least: float,
+    most: float = float("inf"),
+    is_least_allowed: bool = True,
+) -> None:
+    """Refuse what is not a finite number between two bounds."""
+    is_real = isinstance(value, Real) and not isinstance(value, bool)
+    bounds = f"{'>=' if is_least_allowed else '>'} {least:g}"
+    if most < float("inf"):
+        bounds += f" and <= {most:g}"
+    number = as_float(value) if is_real else float("nan")
+    is_above = number >= least if is_least_allowed else number > least
+    if not is_above or number > most or number == float("inf"):
+        raise _error(value, f"{name} must be a finite number {bounds}", is_real)
+
+
+def check_count_or_share(name: str, value: Any) -> None:
+    """Refuse what is neither an integer of at least 1 nor a fraction up to 1.0."""
+    is_share = isinstance(value, Real) and not isinstance(value, Integral)
+    if is_share and 0 < as_float(value) <= 1:
+        return
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_integer or not 1 <= value <= LARGEST_INTEGER:
+        raise _error(
+            value,
+            f"{name} must be an int >= 1, or a float > 0 and <= 1.0 for a share of "
+            "the features",
+            is_share or is_integer,
+        )
+
+
+def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Refuse what is not one of the allowed values."""
+    if not isinstance(value, str) or value not in allowed:
+        names = ", ".join(repr(choice) for choice in allowed)
+        raise ValueError(f"{name} must be one of {names}, got {value!r}.")
+
+
+def check_flag(name: str, value: Any) -> None:
+    """Refuse what is not a bool."""
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} must be True or False, got {value!r}.")
+
+
+def check_sizes(name: str, value: Any) -> None:
+    """Refuse what is not a sequence of positive integers."""
+    if not isinstance(value, list | tuple):
+        raise TypeError(f"{name} must be a tuple of ints >= 1, got {value!r}.")
+    for size in value:
+        check_integer(f"every entry of {name}", size, least=1)
+
+
+def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
+    """Return a ValueError for a wrong value, a TypeError for a wrong type."""
+    kind = ValueError if is_right_type else TypeError
+    return kind(f"{statement}, got {shown(value)}.")
 
 
 def one_line(

@@ -1,4 +1,7 @@
-"""Checks of constructor arguments, with messages that say what is allowed."""
+"""Checks of settings, which may come from a file: what is wrong is a ValueError.
+
+Those of the library (`featuresieve.errors`) tell a wrong type by a TypeError.
+"""
 
 import math
 from collections.abc import Sequence
@@ -34,7 +37,7 @@ def check_number(
     name : str
     value : Any
     above, below : float or None
-        CountLimits that are not themselves allowed.
+        Bounds that are not themselves allowed.
     low : float or None
         Lower bound that is itself allowed.
 
@@ -85,14 +88,6 @@ def check_sizes(name: str, value: Any) -> tuple[int, ...]:
     if isinstance(value, str) or not isinstance(value, Sequence):
         raise ValueError(f"{name} must be a sequence of ints >= 1, got {value!r}.")
     return tuple(check_integer(name, size, low=1) for size in value)
-
-
-def check_choice(name: str, value: Any, allowed: Sequence[str]) -> str:
-    """Return `value`, or say what it must be one of."""
-    if isinstance(value, str) and value in allowed:
-        return value
-    listed = ", ".join(repr(each) for each in allowed)
-    raise ValueError(f"{name} must be one of {listed}, got {value!r}.")
 
 
 def check_layers(hidden_sizes: Any, dropout: Any) -> None:

@@ -1,8 +1,8 @@
 """Train stacks of small networks, and predict with them.
 
 Comes in: tensors, a loss, a schedule, a `Monitor`.
-Goes out: trained networks, their history, a `Predictor`; the device, torch's settings,
-the captured step and the optimizer, which the laboratory uses too.
+Goes out: trained networks, their history, a `Predictor`; device and torch's settings,
+which the laboratory uses too: a stable inner interface.
 May import: errors.
 """
 

@@ -22,7 +22,16 @@ from featuresieve.engine import (
     Training,
     resolve_device,
 )
-from featuresieve.errors import LARGEST_INTEGER, as_float, did_you_mean, shown
+from featuresieve.errors import (
+    check_choice,
+    check_count_or_share,
+    check_flag,
+    check_integer,
+    check_real,
+    check_sizes,
+    did_you_mean,
+    shown,
+)
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
 from featuresieve.search import Settings
@@ -66,62 +75,6 @@ def _hint(wrong: str, known: Sequence[str]) -> str:
     return hint
 
 
-def check_integer(name: str, value: Any, *, least: int) -> None:
-    """Refuse what is not an integer of at least `least`, or far too large."""
-    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_integer or value < least:
-        raise _error(value, f"{name} must be an int >= {least}", is_integer)
-    if value > LARGEST_INTEGER:
-        raise _error(value, f"{name} must be an int <= {LARGEST_INTEGER}", True)
-
-
-def check_real(
-    name: str,
-    value: Any,
-    *,
-    least: float,
-    most: float = float("inf"),
-    is_least_allowed: bool = True,
-) -> None:
-    """Refuse what is not a finite number between two bounds."""
-    is_real = isinstance(value, Real) and not isinstance(value, bool)
-    bounds = f"{'>=' if is_least_allowed else '>'} {least:g}"
-    if most < float("inf"):
-        bounds += f" and <= {most:g}"
-    number = as_float(value) if is_real else float("nan")
-    is_above = number >= least if is_least_allowed else number > least
-    if not is_above or number > most or number == float("inf"):
-        raise _error(value, f"{name} must be a finite number {bounds}", is_real)
-
-
-def check_count_or_share(name: str, value: Any) -> None:
-    """Refuse what is neither an integer of at least 1 nor a fraction up to 1.0."""
-    is_share = isinstance(value, Real) and not isinstance(value, Integral)
-    if is_share and 0 < as_float(value) <= 1:
-        return
-    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_integer or not 1 <= value <= LARGEST_INTEGER:
-        raise _error(
-            value,
-            f"{name} must be an int >= 1, or a float > 0 and <= 1.0 for a share of "
-            "the features",
-            is_share or is_integer,
-        )
-
-
-def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Refuse what is not one of the allowed values."""
-    if not isinstance(value, str) or value not in allowed:
-        names = ", ".join(repr(choice) for choice in allowed)
-        raise ValueError(f"{name} must be one of {names}, got {value!r}.")
-
-
-def check_flag(name: str, value: Any) -> None:
-    """Refuse what is not a bool."""
-    if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r}.")
-
-
 def check_verbose(value: Any) -> None:
     """Refuse what is neither a bool nor a count."""
     if not isinstance(value, bool | np.bool_):
@@ -151,20 +104,6 @@ def _is_place_for_a_file(path: str) -> bool:
     if real.is_symlink():  # links in a circle
         return False
     return real.is_file() or (not real.exists() and real.parent.is_dir())
-
-
-def check_sizes(name: str, value: Any) -> None:
-    """Refuse what is not a sequence of positive integers."""
-    if not isinstance(value, list | tuple):
-        raise TypeError(f"{name} must be a tuple of ints >= 1, got {value!r}.")
-    for size in value:
-        check_integer(f"every entry of {name}", size, least=1)
-
-
-def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
-    """Return a ValueError for a wrong value, a TypeError for a wrong type."""
-    kind = ValueError if is_right_type else TypeError
-    return kind(f"{statement}, got {shown(value)}.")
 
 
 def settings_from(params: Mapping[str, Any]) -> Settings:

@@ -2,6 +2,7 @@
 
 Comes in: a path or standard input, and how to read it.
 Goes out: `TableFile`, `Inputs`, and files written beside and put in place at once.
+The laboratory reads and writes with it too: a stable inner interface.
 May import: errors. Needs pyarrow, the extra ``featuresieve[cli]``, when it is used.
 """
 

@@ -12,9 +12,9 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor
 
 from featuresieve.engine import resolve_device, torch_defaults
+from featuresieve.errors import check_choice
 from featuresieve.files import Task
 from sievebench.checks import (
-    check_choice,
     check_integer,
     check_number,
 )

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from featuresieve.errors import check_choice
 from sievebench.checks import (
-    check_choice,
     check_integer,
     check_layers,
     check_number,

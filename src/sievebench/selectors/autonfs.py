@@ -13,8 +13,8 @@ from featuresieve import (
     SelectionCollapseWarning,
     UninformativeTargetWarning,
 )
+from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import check_choice
 from sievebench.search_space import Choice, SearchSpace
 from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._scored_selector import FloatArray, Scores, Support

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
+from featuresieve.errors import check_choice
 from sievebench.checks import (
-    check_choice,
     check_layers,
     check_number,
     check_sizes,

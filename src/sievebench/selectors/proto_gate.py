@@ -6,9 +6,9 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
+from featuresieve.errors import check_choice
 from featuresieve.files import Task
 from sievebench.checks import (
-    check_choice,
     check_integer,
     check_number,
     check_sizes,
