@@ -198,7 +198,7 @@ def test_columns_that_are_dropped_and_wanted_are_named(capsys, words, message):
         ("target = [", "is not TOML"),
         ("target = 'label'\nseed = -1", "--seed: must be a whole number"),
         ("target = 'label'\nkeep = 3", "keep must be a list of names"),
-        ("target = 'label'\ncost = ['a']", "cost must be a table of finite numbers"),
+        ("target = 'label'\ncost = ['a']", "cost must be a table of numbers"),
         ("target = 'label'\nquiet = 'yes'", "quiet must be true or false"),
         ("target = 'label'\ngroup = 'a'", "group must be a list of lists"),
         ("target = true", "target must be a text or a number"),

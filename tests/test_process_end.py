@@ -24,7 +24,7 @@ def main():
     atexit.register(print, "called back")
     {ending}
 
-cli.main = main
+sys.modules[cli.console.__module__].main = main
 sys.exit(cli.console())
 """
 
@@ -65,7 +65,7 @@ def main():
     print("told", file=sys.stderr)
     return 3 if sys.stdin.read() else 0
 
-cli.main = main
+sys.modules[cli.console.__module__].main = main
 sys.exit(cli.console())
 """
 
@@ -104,7 +104,7 @@ def main():
         Path(sys.argv[1]).unlink()
 
 {before}
-cli.main = main
+sys.modules[cli.console.__module__].main = main
 sys.exit(cli.console())
 """
 
