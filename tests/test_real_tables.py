@@ -9,7 +9,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import cross_val_score
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
 
@@ -58,7 +58,7 @@ def test_the_published_setting_keeps_nothing_where_the_automatic_one_does():
     split = tables.tabular_cell("eye", "random")
     X, y = split.X["train"][:3000], split.y["train"][:3000]
     published = AutoNFSClassifier.as_published(
-        n_epochs=30, training=Training(batch_size=128), random_state=0
+        n_epochs=30, batch_size=128, random_state=0
     )
     with pytest.warns(match="no column cleared the threshold"):
         published.fit(X, y)
