@@ -116,11 +116,12 @@ def test_moment_with_nanoseconds_is_no_name_that_a_file_holds(tmp_path):
         selector.save(tmp_path / "selector")
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 def test_dates_as_names_are_moments_after_loading(tmp_path):
     frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)))
     frame.columns = pd.DatetimeIndex(["2024-01-01", "2024-02-01"])
-    selector = AutoNFSClassifier(0.0, n_epochs=3).fit(frame, frame.iloc[:, 0] > 0)
-    selector.save(tmp_path / "selector")
+    selector = AutoNFSClassifier(0.0, n_epochs=3, random_state=0)
+    selector.fit(frame, frame.iloc[:, 0] > 0).save(tmp_path / "selector")
     names = featuresieve.load(tmp_path / "selector").feature_table()["name"]
     assert {type(name) for name in names} <= {datetime.datetime, pd.Timestamp}
 
