@@ -175,14 +175,24 @@ def columns_of(X, positions):
     return X[:, positions]
 
 
+def arrow_rows(column, rows):
+    """Return some rows of a column; pyarrow takes none of a view."""
+    if pa.types.is_string_view(column.type):
+        return column.cast(pa.string()).take(rows).cast(column.type)
+    return column.take(rows)
+
+
 def rows_of(X, rows):
     """Return some rows, in the way of each library."""
     if isinstance(X, nw.DataFrame):
         return nw.from_native(rows_of(X.to_native(), rows))
     if isinstance(X, pd.DataFrame | pd.Series):
         return X.iloc[rows]
-    if isinstance(X, (*ARROW, pa.Array, pa.ChunkedArray)):
-        return X.take(rows)
+    if isinstance(X, ARROW):
+        columns = [arrow_rows(column, rows) for column in X.columns]
+        return type(X).from_arrays(columns, schema=X.schema)
+    if isinstance(X, pa.Array | pa.ChunkedArray):
+        return arrow_rows(X, rows)
     if sparse.issparse(X):
         return X.tocsr()[rows].asformat(X.format)
     if isinstance(X, list | tuple):
