@@ -45,7 +45,7 @@ def test_row_without_a_mistake_is_read(tmp_path):
     ("line", "message"),
     [
         ('colour = "red"', "unknown key 'colour'; there are 'title', 'group', 'task'"),
-        ("relevant = ['zz']", "relevant must be a list of places of columns, from 0"),
+        ("relevant = ['zz']", "relevant must be a list of indices of columns, from 0"),
         ("relevant = [1, 99]", "relevant must be below n_columns = 3, got 99"),
         ("subsample_rows = 'x'", "subsample_rows must be a whole number >= 1, got 'x'"),
         ("md5 = '12'", "md5 must be an md5, 32 digits 0-9 and a-f, got '12'"),

@@ -127,7 +127,7 @@ def test_sizes_are_those_of_the_protocol(data_folder, name):
 @pytest.mark.data
 @pytest.mark.parametrize("name", QUANTILES)
 def test_number_of_quantiles_is_that_of_the_protocol(data_folder, name):
-    from sievebench.data._scaling import fit_scaler
+    from sievebench.data._split import fit_scaler
 
     train = split(load(name, folder=data_folder)).train
     assert fit_scaler("quantile", train.X).n_quantiles_ == QUANTILES[name]

@@ -17,7 +17,7 @@ from sievebench.experiment import (
     SelectorRow,
     read_experiment,
 )
-from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS
+from sievebench.experiment._reading import EXPERIMENT_KEYS, SELECTOR_KEYS
 from sievebench.reuse import EarlierResults
 from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells
@@ -182,9 +182,9 @@ def test_file_that_cannot_be_read_is_named(tmp_path, name):
         read_experiment(tmp_path / name)
 
 
-def test_every_key_of_an_experiment_has_a_kind():
-    assert {*EXPERIMENT_KINDS, "name"} == {item.name for item in fields(Experiment)}
-    assert set(SELECTOR_KINDS) == {item.name for item in fields(SelectorRow)}
+def test_every_key_of_an_experiment_has_a_check():
+    assert {*EXPERIMENT_KEYS, "name"} == {item.name for item in fields(Experiment)}
+    assert set(SELECTOR_KEYS) == {item.name for item in fields(SelectorRow)}
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.toml")), ids=lambda p: p.stem)
@@ -237,7 +237,7 @@ def test_paper_experiment_has_the_papers_rows_and_tables():
 PAGE = (FOLDER.parent / "docs" / "experiment_file.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("key", [*EXPERIMENT_KINDS, *SELECTOR_KINDS])
+@pytest.mark.parametrize("key", [*EXPERIMENT_KEYS, *SELECTOR_KEYS])
 def test_page_lists_every_key(key):
     in_a_row = [line for line in PAGE.splitlines() if line.startswith("|")]
     assert any(f"`{key}`" in line.split("|")[1] for line in in_a_row)

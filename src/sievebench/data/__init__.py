@@ -4,7 +4,14 @@ What is known of each data set stands in ``catalog.toml``. Nothing here knows of
 columns, selectors or predictors.
 """
 
-from sievebench.data._catalog import CatalogEntry, Metric, Task, catalog, find_entry
+from sievebench.data._catalog import (
+    CatalogEntry,
+    Metric,
+    Task,
+    catalog,
+    find_entry,
+    made_sizes,
+)
 from sievebench.data._dataset import Dataset
 from sievebench.data._exceptions import (
     CatalogError,
@@ -15,9 +22,8 @@ from sievebench.data._exceptions import (
     SmallDataError,
     UnknownDatasetError,
 )
-from sievebench.data._folders import cache_folder, data_folder
-from sievebench.data._loading import Place, checked_md5, fetch, find_place, load
-from sievebench.data._made_names import made_sizes
+from sievebench.data._folders import data_folder
+from sievebench.data._loading import fetch, find_place, load
 from sievebench.data._split import Part, Split, split
 
 __all__ = [
@@ -30,14 +36,11 @@ __all__ = [
     "MissingDataError",
     "OfflineError",
     "Part",
-    "Place",
     "SmallDataError",
     "Split",
     "Task",
     "UnknownDatasetError",
-    "cache_folder",
     "catalog",
-    "checked_md5",
     "data_folder",
     "fetch",
     "find_entry",

@@ -3,9 +3,10 @@
 That of the package, and one in the data folder, for data sets of one's own.
 """
 
+import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal
@@ -14,73 +15,46 @@ from featuresieve.errors import did_you_mean
 from sievebench.data._catalog_keys import check_row
 from sievebench.data._exceptions import CatalogError, UnknownDatasetError
 from sievebench.data._folders import data_folder
-from sievebench.data._made_names import N_RELEVANT, PREFIX, made_sizes
 
 Task = Literal["classification", "regression"]
 Metric = Literal["accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"]
 Scaler = Literal["standard", "quantile"]
 
+# Tables that are made, of any size. So many columns, the first ones, decide the class.
+N_RELEVANT = 10
+_MADE = re.compile(r"made:(\d+)x(\d+)")
+_FEWEST_ROWS = 20
+
 
 @dataclass(frozen=True)
 class Sample:
-    """A part of the rows of a data set that may be at hand instead of all.
+    """A part of the rows of a data set that may be at hand instead of all."""
 
-    Attributes
-    ----------
-    file : str
-        Path under the data folder.
-    rows : int
-    md5 : str
-    """
-
-    file: str
+    file: str  # path under the data folder
     rows: int
     md5: str
 
 
 @dataclass(frozen=True)
 class CatalogEntry:
-    """One row of the catalogue.
-
-    Attributes
-    ----------
-    name : str
-    title : str
-        What people call it.
-    group : {"tabular", "metagenomics", "images", "wide", "bundled", "made"}
-    task : {"classification", "regression"}
-    metric : {"accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"}
-    scaler : {"standard", "quantile"}
-    n_rows, n_columns, n_classes : int
-        Of the whole data set; 0 classes for regression.
-    source : mapping
-        Where it comes from; `kind` decides how it is read.
-    file : str
-        Path under the data folder; nothing for what needs no file.
-    md5 : str
-        Of that file; nothing if no copy of it was ever prepared.
-    sample : Sample or None
-    subsample_rows : int or None
-        How many rows the benchmark draws from the whole.
-    relevant : tuple of int
-        Columns known to matter.
-    """
+    """One row of the catalogue."""
 
     name: str
-    title: str
+    title: str  # what people call it
     group: str
     task: Task
     metric: Metric
     scaler: Scaler
+    # Of the whole data set; 0 classes for regression.
     n_rows: int
     n_columns: int
     n_classes: int
-    source: Mapping[str, Any]
-    file: str = ""
-    md5: str = ""
+    source: Mapping[str, Any]  # where it comes from; `kind` decides how it is read
+    file: str = ""  # path under the data folder; nothing for what needs no file
+    md5: str = ""  # of that file; nothing if no copy of it was ever prepared
     sample: Sample | None = None
-    subsample_rows: int | None = None
-    relevant: tuple[int, ...] = field(default=())
+    subsample_rows: int | None = None  # rows that the benchmark draws from the whole
+    relevant: tuple[int, ...] = ()  # columns known to matter
 
     @property
     def needs_file(self) -> bool:
@@ -89,22 +63,7 @@ class CatalogEntry:
 
 
 def read_catalog(path: Path) -> dict[str, CatalogEntry]:
-    """Return the rows of a catalogue file by name.
-
-    Parameters
-    ----------
-    path : Path
-        A TOML file.
-
-    Returns
-    -------
-    dict of str to CatalogEntry
-
-    Raises
-    ------
-    CatalogError
-        If the file is no TOML, or a row does not say what it should.
-    """
+    """Return the rows of a catalogue file by name."""
     try:
         rows = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
@@ -113,24 +72,14 @@ def read_catalog(path: Path) -> dict[str, CatalogEntry]:
     for name, row in rows.items():
         try:
             check_row(row)
-        except CatalogError as error:
+        except ValueError as error:
             raise CatalogError(f"{path}, row {name!r}: {error}") from error
         entries[name] = _entry(name, row)
     return entries
 
 
 def catalog() -> dict[str, CatalogEntry]:
-    """Return the catalogue of the package, and the rows of the data folder's own.
-
-    Returns
-    -------
-    dict of str to CatalogEntry
-
-    Raises
-    ------
-    CatalogError
-        If the folder's catalogue has a mistake, or a name of the package's.
-    """
+    """Return the catalogue of the package, and the rows of the data folder's own."""
     ours = _known(Path(__file__).with_name("catalog.toml"))
     folder = data_folder()
     path = None if folder is None else folder / "catalog.toml"
@@ -150,23 +99,8 @@ def _known(path: Path, changed: int = 0) -> dict[str, CatalogEntry]:  # noqa: AR
 
 
 def find_entry(name: str) -> CatalogEntry:
-    """Return the row of a data set.
-
-    Parameters
-    ----------
-    name : str
-        As in the catalogue, or "made:ROWSxCOLUMNS".
-
-    Returns
-    -------
-    CatalogEntry
-
-    Raises
-    ------
-    UnknownDatasetError
-        If there is none; the message names the nearest.
-    """
-    if name.startswith(PREFIX):
+    """Return the row of a data set of the catalogue, or of "made:ROWSxCOLUMNS"."""
+    if name.startswith("made:"):
         return _made_entry(name)
     known = catalog()
     if name in known:
@@ -183,6 +117,19 @@ def _entry(name: str, row: Mapping[str, Any]) -> CatalogEntry:
     if "sample" in row:
         values["sample"] = Sample(**row["sample"])
     return CatalogEntry(**values)
+
+
+def made_sizes(name: str) -> tuple[int, int]:
+    """Return the rows and columns that a name such as "made:2000x512" stands for."""
+    found = _MADE.fullmatch(name)
+    if found is not None:
+        n_rows, n_columns = int(found[1]), int(found[2])
+        if n_rows >= _FEWEST_ROWS and n_columns >= N_RELEVANT:
+            return n_rows, n_columns
+    raise UnknownDatasetError(
+        f"a made table must be 'made:ROWSxCOLUMNS' with at least {_FEWEST_ROWS} rows "
+        f"and {N_RELEVANT} columns, got {name!r}."
+    )
 
 
 def _made_entry(name: str) -> CatalogEntry:

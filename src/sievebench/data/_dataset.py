@@ -14,50 +14,30 @@ Marks = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table, its target, and what must be known of both later on.
+    """A table, its target, and what must be known of both later on."""
 
-    Attributes
-    ----------
-    name : str
-        As in the catalogue.
-    X : ndarray of shape (n_rows, n_columns)
-        Raw values, NaN where one is missing.
-    y : ndarray of shape (n_rows,)
-        Class codes 0 … n_classes - 1 (int64), or raw values (float64).
-    column_names : tuple of str
-    is_original : ndarray of shape (n_columns,)
-        Whether each column belongs to the data set, and was not added to it.
-    task, metric, scaler : str
-        As in the catalogue.
-    n_classes : int
-        0 for regression.
-    is_sample : bool
-        Whether the rows are only a part of the data set of that name.
-    checksum : str
-        md5 of the file the rows were read from; empty for what scikit-learn brings.
-    """
-
-    name: str
-    X: Matrix
+    name: str  # as in the catalogue
+    X: Matrix  # raw values, NaN where one is missing
+    # Class codes 0 … n_classes - 1 (int64), or raw values (float64).
     y: npt.NDArray[Any]
     column_names: tuple[str, ...]
+    # Whether each column belongs to the data set, and was not added to it.
     is_original: Marks
+    # As in the catalogue.
     task: Task
     metric: Metric
     scaler: Scaler
-    n_classes: int
+    n_classes: int  # 0 for regression
+    # Whether the rows are only a part of the data set of that name.
     is_sample: bool = False
+    # md5 of the file the rows were read from; empty for what scikit-learn brings.
     checksum: str = ""
 
     def __post_init__(self) -> None:
         n_rows, n_columns = self.X.shape
-        if self.y.shape != (n_rows,):
-            raise ValueError(f"y must have shape ({n_rows},), got {self.y.shape}.")
-        if self.is_original.shape != (n_columns,):
-            raise ValueError(
-                f"is_original must have shape ({n_columns},), "
-                f"got {self.is_original.shape}."
-            )
+        for name, shape in {"y": (n_rows,), "is_original": (n_columns,)}.items():
+            if (found := getattr(self, name).shape) != shape:
+                raise ValueError(f"{name} must have shape {shape}, got {found}.")
         if len(self.column_names) != n_columns:
             raise ValueError(
                 f"column_names must have {n_columns} names, "

@@ -33,25 +33,8 @@ def download(
 ) -> None:
     """Put the file behind `url` at `path`, whole or not at all.
 
-    Parameters
-    ----------
-    url : str
-    path : Path
-        Its folder is made.
-    checksum : str, default=""
-        md5 (32 digits) or sha256 (64 digits) of the file; nothing is not checked.
-    progress : callable or None, default=None
-        Called with the bytes at hand and the bytes in all.
-    n_attempts : int, default=4
-    wait_seconds : float, default=1.0
-        Before the second attempt; twice as long before each further one.
-
-    Raises
-    ------
-    OfflineError
-        If the source does not answer.
-    CorruptDataError
-        If what came is not what the checksum says.
+    `checksum` is an md5 (32 digits), a sha256 (64 digits), or nothing. Each wait is
+    twice as long as the one before.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     problem: Exception | None = None

@@ -7,15 +7,19 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sievebench.data._catalog import CatalogEntry, find_entry
 from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
 from sievebench.data._exceptions import CorruptDataError, OfflineError
 from sievebench.data._folders import cache_folder, data_folder
-from sievebench.data._made import make_dataset
-from sievebench.data._sources import SOURCES, bundled_table, where_to_put
-from sievebench.data._table_checks import check_classes, check_table
+from sievebench.data._sources import (
+    SOURCES,
+    bundled_table,
+    made_table,
+    where_to_put,
+)
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 
 # The benchmark draws its rows without a seed; here one seed is fixed for good.
@@ -24,18 +28,10 @@ _SUBSAMPLE_SEED = 0
 
 @dataclass(frozen=True)
 class Place:
-    """A file at hand for a data set.
-
-    Attributes
-    ----------
-    path : Path
-    md5 : str
-        What it should be; empty if nobody knows.
-    is_sample : bool
-    """
+    """A file at hand for a data set."""
 
     path: Path
-    md5: str
+    md5: str  # what it should be; empty if nobody knows
     is_sample: bool
 
 
@@ -69,14 +65,14 @@ def load(
         If there is no such data set, it cannot be got, or a file is damaged.
     """
     entry = find_entry(name)
-    if entry.source["kind"] == "made":
-        return make_dataset(name)
     if not entry.needs_file:
-        return _dataset(entry, bundled_table(entry), is_sample=False, checksum="")
+        is_made = entry.source["kind"] == "made"
+        table = made_table(entry) if is_made else bundled_table(entry)
+        return _dataset(entry, table, is_sample=False, checksum="")
     place = find_place(entry, folder=folder, cache=cache)
     if place is None:
         place = fetch(name, cache=cache, progress=progress)
-    checksum = checked_md5(place)
+    checksum = _checked_md5(place)
     table = read_table(place.path)
     return _dataset(entry, table, is_sample=place.is_sample, checksum=checksum)
 
@@ -84,18 +80,7 @@ def load(
 def find_place(
     entry: CatalogEntry, *, folder: Path | None = None, cache: Path | None = None
 ) -> Place | None:
-    """Return the file at hand: all rows, here or in the cache, before a sample.
-
-    Parameters
-    ----------
-    entry : CatalogEntry
-    folder, cache : Path or None, default=None
-        As in `load`.
-
-    Returns
-    -------
-    Place or None
-    """
+    """Return the file at hand: all rows, here or in the cache, before a sample."""
     folder = folder or data_folder()
     cached = (cache or cache_folder()) / entry.file
     note = cached.with_name(f"{cached.name}.md5")
@@ -109,7 +94,7 @@ def find_place(
     return next((place for place in candidates if place.path.is_file()), None)
 
 
-def checked_md5(place: Place) -> str:
+def _checked_md5(place: Place) -> str:
     """Return the md5 of a file, or say that it is not the one it should be."""
     found = file_md5(place.path)
     if place.md5 and found != place.md5:
@@ -123,18 +108,7 @@ def checked_md5(place: Place) -> str:
 def fetch(
     name: str, *, cache: Path | None = None, progress: Progress | None = None
 ) -> Place:
-    """Download a data set into the cache, in the form of the data folder.
-
-    Parameters
-    ----------
-    name : str
-    cache : Path or None, default=None
-    progress : callable or None, default=None
-
-    Returns
-    -------
-    Place
-    """
+    """Download a data set into the cache, in the form of the data folder."""
     entry = find_entry(name)
     root = cache or cache_folder()
     raw = (root / entry.file).with_suffix(".raw")
@@ -147,7 +121,7 @@ def fetch(
 
     try:
         table = SOURCES[entry.source["kind"]](entry, get)
-        check_table(entry, table, entry.n_rows)
+        _check_table(entry, table, entry.n_rows)
     except OfflineError as error:
         raise OfflineError(f"{error} {where_to_put(entry)}") from error
     except (ValueError, KeyError, CorruptDataError) as error:
@@ -169,7 +143,7 @@ def _dataset(
 ) -> Dataset:
     """Return the record, with the rows the benchmark draws and codes for classes."""
     n_rows = entry.sample.rows if is_sample and entry.sample else entry.n_rows
-    check_table(entry, table, n_rows)
+    _check_table(entry, table, n_rows)
     X, y = np.asarray(table.X, dtype=np.float64), table.y
     if entry.subsample_rows is not None and len(y) > entry.subsample_rows:
         drawn = np.random.RandomState(_SUBSAMPLE_SEED).choice(
@@ -177,13 +151,13 @@ def _dataset(
         )
         X, y = X[drawn], y[drawn]
     if entry.task == "classification":
-        check_classes(entry, y)
+        _check_classes(entry, y)
     return Dataset(
         name=entry.name,
         X=X,
         y=_encoded(y, entry.task == "regression"),
         column_names=table.names,
-        is_original=np.ones(X.shape[1], dtype=np.bool_),
+        is_original=_is_original(entry),
         task=entry.task,
         metric=entry.metric,
         scaler=entry.scaler,
@@ -199,3 +173,62 @@ def _encoded(y: npt.NDArray[Any], is_regression: bool) -> npt.NDArray[Any]:
         return np.asarray(y, dtype=np.float64)
     codes = np.unique(y, return_inverse=True)[1]
     return codes.reshape(-1).astype(np.int64)
+
+
+def _is_original(entry: CatalogEntry) -> npt.NDArray[np.bool_]:
+    """Mark all columns; of a made table those that matter, as if noise were added."""
+    if entry.group != "made":
+        return np.ones(entry.n_columns, dtype=np.bool_)
+    return np.isin(np.arange(entry.n_columns), entry.relevant)
+
+
+def _check_table(entry: CatalogEntry, table: RawTable, n_rows: int) -> None:
+    """Refuse a table that the catalogue does not describe, or nobody can learn."""
+    expected = (n_rows, entry.n_columns)
+    if table.X.shape != expected:
+        raise CorruptDataError(
+            f"{entry.name} has {table.X.shape[0]} rows × {table.X.shape[1]} columns, "
+            f"and the catalogue says {expected[0]} × {expected[1]}."
+        )
+    infinite = np.isinf(table.X).any(axis=0)
+    if infinite.any():
+        raise CorruptDataError(
+            f"{entry.name} has infinite values in column "
+            f"{table.names[infinite.argmax()]!r}; missing ones must be NaN."
+        )
+    n_missing = int(pd.isna(table.y).sum())
+    if n_missing:
+        raise CorruptDataError(
+            f"{entry.name} has no target in {n_missing} of {n_rows} rows; leave them "
+            "out."
+        )
+    if entry.task == "regression":
+        _check_values(entry, table.y)
+        return
+    n_classes = len(np.unique(table.y))
+    if n_classes != entry.n_classes:
+        raise CorruptDataError(
+            f"{entry.name} has {n_classes} classes, and the catalogue says "
+            f"{entry.n_classes}."
+        )
+
+
+def _check_classes(entry: CatalogEntry, y: npt.NDArray[Any]) -> None:
+    """Refuse classes that no split can have in its train part and elsewhere."""
+    classes, counts = np.unique(y, return_counts=True)
+    if counts.min() == 1:
+        raise CorruptDataError(
+            f"{entry.name} has a single row of class "
+            f"{str(classes[counts.argmin()])!r}, and must have two of each."
+        )
+
+
+def _check_values(entry: CatalogEntry, y: npt.NDArray[Any]) -> None:
+    """Refuse a target of a regression that does not hold numbers."""
+    if y.dtype.kind not in "iufb":
+        raise CorruptDataError(
+            f"{entry.name} has a target such as {y[0]!r}, and a regression needs "
+            "numbers."
+        )
+    if np.isinf(y).any():
+        raise CorruptDataError(f"{entry.name} has infinite values in its target.")

@@ -14,14 +14,15 @@ import scipy.io
 import sklearn.datasets
 from scipy.io import arff
 
-from sievebench.data._catalog import CatalogEntry
+from sievebench.data._catalog import N_RELEVANT, CatalogEntry
 from sievebench.data._exceptions import CatalogError, MissingDataError
-from sievebench.data._table_files import RawTable
+from sievebench.data._table_files import RawTable, numbered_names
 
 # Called with an address, a file name and a checksum; returns where the file now lies.
 Fetch = Callable[[str, str, str], Path]
 
 OPENML = "https://www.openml.org/api/v1/json/data"
+_MADE_SEED = 0
 
 
 def where_to_put(entry: CatalogEntry) -> str:
@@ -45,6 +46,21 @@ def bundled_table(entry: CatalogEntry) -> RawTable:
     bunch = load()
     names = tuple(str(name) for name in bunch.feature_names)
     return RawTable(bunch.data, bunch.target, names)
+
+
+def made_table(entry: CatalogEntry) -> RawTable:
+    """Return a table of standard normal columns and two classes.
+
+    The class is the sign of ``x_0 - x_1 + x_2 - … - x_9 + 2 e``, with e standard normal
+    too. Tables with as many rows have the same classes, and a wider one begins with the
+    columns of a narrower one: it is the same problem among more noise.
+    """
+    n_rows, n_columns = entry.n_rows, entry.n_columns
+    columns, errors = np.random.default_rng([_MADE_SEED, n_rows]).spawn(2)
+    X = np.ascontiguousarray(columns.standard_normal((n_columns, n_rows)).T)
+    signs = (-1.0) ** np.arange(N_RELEVANT)
+    signal = X[:, :N_RELEVANT] @ signs + 2 * errors.standard_normal(n_rows)
+    return RawTable(X, (signal > 0).astype(np.int64), numbered_names(n_columns))
 
 
 def openml_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
@@ -95,8 +111,7 @@ def uci_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
         largest = max(archive.infolist(), key=lambda member: member.file_size)
         with archive.open(largest) as stream:
             values = pd.read_csv(stream, header=None).to_numpy(dtype=np.float64)
-    names = tuple(f"x{number}" for number in range(values.shape[1] - 1))
-    return RawTable(values[:, 1:], values[:, 0], names)
+    return RawTable(values[:, 1:], values[:, 0], numbered_names(values.shape[1] - 1))
 
 
 def matlab_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
@@ -104,8 +119,7 @@ def matlab_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
     path = fetch(entry.source["url"], f"{entry.name}.mat", "")
     arrays = scipy.io.loadmat(path)
     X = np.asarray(arrays["X"], dtype=np.float64)
-    names = tuple(f"x{number}" for number in range(X.shape[1]))
-    return RawTable(X, np.asarray(arrays["Y"]).reshape(-1), names)
+    return RawTable(X, np.asarray(arrays["Y"]).reshape(-1), numbered_names(X.shape[1]))
 
 
 def mice_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
@@ -181,6 +195,6 @@ def _target(entry: CatalogEntry, y: pd.Series) -> Any:
 
 
 def _codes(labels: pd.Series) -> Any:
-    """Return the place of each label among the sorted ones; bytes are read as text."""
+    """Return the index of each label among the sorted ones; bytes are read as text."""
     texts = [label.decode() if isinstance(label, bytes) else label for label in labels]
     return np.unique(np.asarray(texts), return_inverse=True)[1]

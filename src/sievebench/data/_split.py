@@ -1,62 +1,49 @@
 """Three parts of a data set, and what is learnt from the first alone."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
 from sievebench.data._catalog import Metric, Scaler, Task
 from sievebench.data._dataset import Dataset, Marks, Matrix
 from sievebench.data._exceptions import SmallDataError
-from sievebench.data._scaling import column_means, fit_scaler
 
 # 65 / 15 / 20 %: first the test part, then the validation part of what is left.
 _TEST_FRACTION = 0.2
 _VALIDATION_FRACTION_OF_REST = 0.15 / 0.8
+_JITTER = 1e-3
+_JITTER_SEED = 0
+# At most so many quantiles, one for 30 rows, but at least ten.
+_MOST_QUANTILES, _ROWS_PER_QUANTILE, _FEWEST_QUANTILES = 1000, 30, 10
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a table.
-
-    Attributes
-    ----------
-    X : ndarray of shape (n_rows, n_columns)
-    y : ndarray of shape (n_rows,)
-        Class codes, or values.
-    """
+    """Some rows of a table."""
 
     X: Matrix
-    y: npt.NDArray[Any]
+    y: npt.NDArray[Any]  # class codes, or values
 
 
 @dataclass(frozen=True)
 class Split:
-    """A data set in three parts.
-
-    Attributes
-    ----------
-    train, validation, test : Part
-    is_original : ndarray of shape (n_columns,)
-    task, metric, scaler : str
-        As in the catalogue.
-    n_classes : int
-        0 for regression.
-    is_scaled : bool
-        Whether missing values are filled and columns scaled.
-    """
+    """A data set in three parts."""
 
     train: Part
     validation: Part
     test: Part
     is_original: Marks
+    # As in the catalogue.
     task: Task
     metric: Metric
     scaler: Scaler
-    n_classes: int
-    is_scaled: bool = False
+    n_classes: int  # 0 for regression
+    is_scaled: bool = False  # whether missing values are filled and columns scaled
 
     @property
     def parts(self) -> tuple[Part, Part, Part]:
@@ -64,50 +51,30 @@ class Split:
         return (self.train, self.validation, self.test)
 
     def keep(self, support: Marks) -> "Split":
-        """Return the split with the marked columns only.
-
-        Parameters
-        ----------
-        support : ndarray of shape (n_columns,)
-
-        Returns
-        -------
-        Split
-        """
-        train, validation, test = (
-            Part(np.ascontiguousarray(part.X[:, support]), part.y)
-            for part in self.parts
-        )
-        return replace(
-            self,
-            train=train,
-            validation=validation,
-            test=test,
-            is_original=self.is_original[support],
-        )
+        """Return the split with the marked columns only."""
+        kept = [np.ascontiguousarray(part.X[:, support]) for part in self.parts]
+        return self._with(kept, is_original=self.is_original[support])
 
     def scaled(self) -> "Split":
         """Return the split, imputed and scaled by what the train part shows.
 
         Missing values become the column's mean, then the scaler of the data set is
         applied. All of it is learnt from the train part.
-
-        Returns
-        -------
-        Split
         """
         if self.is_scaled:
             raise ValueError("the split is scaled already.")
-        means = column_means(self.train.X)
+        means = _column_means(self.train.X)
         filled = [np.where(np.isnan(part.X), means, part.X) for part in self.parts]
         scaler = fit_scaler(self.scaler, filled[0])
+        scaled = [np.asarray(scaler.transform(X)) for X in filled]
+        return self._with(scaled, is_scaled=True)
+
+    def _with(self, features: Iterable[Matrix], **changes: Any) -> "Split":
+        """Return the split with other features in its parts, and other changes."""
         train, validation, test = (
-            Part(np.asarray(scaler.transform(X)), part.y)
-            for X, part in zip(filled, self.parts, strict=True)
+            Part(X, part.y) for X, part in zip(features, self.parts, strict=True)
         )
-        return replace(
-            self, train=train, validation=validation, test=test, is_scaled=True
-        )
+        return replace(self, train=train, validation=validation, test=test, **changes)
 
 
 def split(dataset: Dataset, seed: int = 0) -> Split:
@@ -141,11 +108,10 @@ def split(dataset: Dataset, seed: int = 0) -> Split:
         ) from error
     if not is_classification:
         y = _standardised(y, train)
-    parts = [Part(dataset.X[rows], y[rows]) for rows in (train, validation, test)]
     return Split(
-        train=parts[0],
-        validation=parts[1],
-        test=parts[2],
+        train=Part(dataset.X[train], y[train]),
+        validation=Part(dataset.X[validation], y[validation]),
+        test=Part(dataset.X[test], y[test]),
         is_original=dataset.is_original,
         task=dataset.task,
         metric=dataset.metric,
@@ -179,3 +145,33 @@ def _standardised(
     """Return (y - mean) / std with the statistics of the train rows."""
     spread = y[train].std()
     return np.asarray((y - y[train].mean()) / (spread if spread > 0 else 1.0))
+
+
+def _column_means(X: Matrix) -> npt.NDArray[np.float64]:
+    """Return the mean of what is there in each column; 0 if nothing is."""
+    is_there = ~np.isnan(X)
+    n_there = is_there.sum(axis=0)
+    totals = np.where(is_there, X, 0.0).sum(axis=0)
+    return np.asarray(totals / np.maximum(n_there, 1))
+
+
+def fit_scaler(kind: Scaler, X: Matrix) -> Any:
+    """Return a fitted scikit-learn scaler.
+
+    "standard" is the z-score. "quantile" maps each column to a normal distribution,
+    fitted on ``X + e`` with ``e ~ N(0, (1e-3 / max(std, 1e-3))²)`` for each column, as
+    in the benchmark; it is then applied to rows without jitter.
+    """
+    if kind == "standard":
+        return StandardScaler().fit(X)
+    generator = np.random.RandomState(_JITTER_SEED)
+    spread = _JITTER / np.maximum(X.std(axis=0), _JITTER)
+    jittered = X + spread * generator.standard_normal(X.shape)
+    n_quantiles = min(len(X) // _ROWS_PER_QUANTILE, _MOST_QUANTILES)
+    return QuantileTransformer(
+        output_distribution="normal",
+        # Never more than rows: scikit-learn would warn and take that many.
+        n_quantiles=min(max(n_quantiles, _FEWEST_QUANTILES), len(X)),
+        subsample=None,
+        random_state=0,
+    ).fit(jittered)

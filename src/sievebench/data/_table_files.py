@@ -32,22 +32,7 @@ class RawTable(NamedTuple):
 
 
 def read_table(path: Path) -> RawTable:
-    """Read a data file.
-
-    Parameters
-    ----------
-    path : Path
-        ``.parquet`` with a column "target", or ``.npz`` with arrays X and target.
-
-    Returns
-    -------
-    RawTable
-
-    Raises
-    ------
-    CorruptDataError
-        If the file is damaged, or is no such table.
-    """
+    """Read ``.npz`` with arrays X and target, or ``.parquet`` with a column target."""
     try:
         return _read_arrays(path) if path.suffix == ".npz" else _read_parquet(path)
     except _DAMAGED as error:
@@ -66,7 +51,7 @@ def _read_arrays(path: Path) -> RawTable:
             "X must be a matrix of numbers, and target one value a row, got "
             f"{X.dtype} {X.shape} and {y.shape}."
         )
-    return RawTable(X, y, _numbered(X.shape[1]))
+    return RawTable(X, y, numbered_names(X.shape[1]))
 
 
 def _read_parquet(path: Path) -> RawTable:
@@ -84,14 +69,7 @@ def _read_parquet(path: Path) -> RawTable:
 
 
 def write_table(table: RawTable, path: Path) -> None:
-    """Write a data file, whole or not at all.
-
-    Parameters
-    ----------
-    table : RawTable
-    path : Path
-        Its suffix decides the format; its folder is made.
-    """
+    """Write a data file, whole or not at all; its suffix decides the format."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with AtomicFiles() as files:
         draft = files.path(str(path))
@@ -109,6 +87,6 @@ def file_md5(path: Path) -> str:
         return hashlib.file_digest(stream, "md5").hexdigest()
 
 
-def _numbered(n_columns: int) -> tuple[str, ...]:
+def numbered_names(n_columns: int) -> tuple[str, ...]:
     """Return names for columns that have none."""
     return tuple(f"x{number}" for number in range(n_columns))

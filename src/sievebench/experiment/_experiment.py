@@ -19,23 +19,12 @@ class ExperimentError(ValueError):
 
 @dataclass(frozen=True)
 class Profile:
-    """How much work a cell is worth.
+    """How much work a cell is worth."""
 
-    Attributes
-    ----------
-    n_trials : int
-        Of tuning.
-    n_seeds : int
-        Runs with the best settings.
-    time_limit_seconds : float
-        Of a cell.
-    trials_at_once, tuning_seconds : number
-        As in `RunSpec`.
-    """
-
-    n_trials: int
-    n_seeds: int
-    time_limit_seconds: float
+    n_trials: int  # of tuning
+    n_seeds: int  # runs with the best settings
+    time_limit_seconds: float  # of a cell
+    # As in `RunSpec`.
     trials_at_once: int = 1
     tuning_seconds: float | None = None
 
@@ -52,37 +41,19 @@ PROFILES = {
 
 @dataclass(frozen=True)
 class SelectorRow:
-    """One row of the experiment's tables.
+    """One row of the experiment's tables."""
 
-    Attributes
-    ----------
-    name : str
-        Short name, a variant after a colon.
-    settings : mapping
-        Of the selector; what is given here is not tuned.
-    is_tuned : bool
-        Whether the selector is tuned together with the predictor.
-    keep : str or int
-        As in `RunSpec`.
-    vary : mapping of setting to list
-        One cell for each combination of these values, beside `settings`; it is a
-        variant of its own, except in the balance experiment.
-    """
-
-    name: str
+    name: str  # short name, a variant after a colon
+    # Of the selector; what is given here is not tuned.
     settings: Mapping[str, Any] = field(default_factory=dict)
-    is_tuned: bool = True
-    keep: Any = "default"
+    is_tuned: bool = True  # whether the selector is tuned together with the predictor
+    keep: Any = "default"  # as in `RunSpec`
+    # One cell for each combination of these values, beside `settings`; it is a variant
+    # of its own, except in the balance experiment.
     vary: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def variants(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return a name and the settings of each cell.
-
-        Returns
-        -------
-        list of (str, dict)
-            What `vary` changes is in the name, after the colon.
-        """
+        """Return a name and the settings of each cell."""
         found = []
         for values in product(*self.vary.values()):
             varied = dict(zip(self.vary, values, strict=True))
@@ -96,58 +67,34 @@ class SelectorRow:
 
 @dataclass(frozen=True)
 class Experiment:
-    """The contents of an experiment file.
+    """The contents of an experiment file."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file, and of the folder of its records.
-    profile : {"smoke", "quick", "paper"}
-    datasets, scenarios, downstream : tuple of str
-    selectors : tuple of SelectorRow
-    about : str
-        What it is for, one sentence.
-    purpose : str
-        The `experiment` of its runs.
-    noise_fraction : float
-    stream : {"legacy", "own"}
-    downstream_settings : mapping
-    n_trials, n_seeds, time_limit_seconds, trials_at_once, tuning_seconds
-        What differs from the profile.
-    splits_anew : bool
-        As in `RunSpec`.
-    n_removed : int or None
-        As in `RunSpec`.
-    match : mapping
-        `experiment` and `selector`: keep as many columns as that selector kept there,
-        on the average of its seeds. Cells it has no record for are left out.
-    reuse : mapping
-        `experiment`, `what` and `n_predictors`: take over the columns that each
-        selector kept there, or its tuned settings, and predict with the settings of
-        the `n_predictors` best searches of the same table, but for those of the
-        selectors that `not_from` names. Cells without a finished record there are left
-        out.
-    """
-
-    name: str
+    name: str  # of the file, and of the folder of its records
     profile: str
     datasets: tuple[str, ...]
     scenarios: tuple[str, ...]
     selectors: tuple[SelectorRow, ...]
     downstream: tuple[str, ...] = ("mlp",)
-    about: str = ""
-    purpose: str = "benchmark"
+    about: str = ""  # what it is for, one sentence
+    purpose: str = "benchmark"  # the `experiment` of its runs
     noise_fraction: float = 0.5
     stream: Any = "legacy"
     downstream_settings: Mapping[str, Any] = field(default_factory=dict)
+    # What differs from the profile.
     n_trials: int | None = None
     n_seeds: int | None = None
     time_limit_seconds: float | None = None
     trials_at_once: int | None = None
     tuning_seconds: float | None = None
-    splits_anew: bool = False
-    n_removed: int | None = None
+    splits_anew: bool = False  # as in `RunSpec`
+    n_removed: int | None = None  # as in `RunSpec`
+    # `experiment` and `selector`: keep as many columns as that selector kept there, on
+    # the average of its seeds. Cells it has no record for are left out.
     match: Mapping[str, str] = field(default_factory=dict)
+    # `experiment`, `what` and `n_predictors`: take over the columns that each selector
+    # kept there, or its tuned settings, and predict with the settings of the
+    # `n_predictors` best searches of the same table, but for those of the selectors
+    # that `not_from` names. Cells without a finished record there are left out.
     reuse: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -164,25 +111,7 @@ class Experiment:
         counts: Mapping[Place, int] | None = None,
         former: EarlierResults | None = None,
     ) -> list[RunSpec]:
-        """Return every cell, those of one table together.
-
-        Parameters
-        ----------
-        device : str, default="auto"
-        counts : mapping or None, default=None
-            With `match`: (dataset, scenario, downstream) → columns to keep.
-        former : EarlierResults or None, default=None
-            With `reuse`: what the other experiment found.
-
-        Returns
-        -------
-        list of RunSpec
-
-        Raises
-        ------
-        ExperimentError
-            If a cell contradicts itself, or is there twice.
-        """
+        """Return every cell, those of one table together."""
         try:
             cells = self._all_cells(device)
             if self.reuse:

@@ -1,42 +1,139 @@
 """Read an experiment file, and say in one line what is wrong with it."""
 
-import textwrap
+import math
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
 
-from featuresieve.errors import did_you_mean
+from featuresieve.errors import LARGEST_INTEGER
 from sievebench.experiment._experiment import (
+    PROFILES,
+    REUSED,
     Experiment,
     ExperimentError,
     SelectorRow,
 )
-from sievebench.experiment._kinds import EXPERIMENT_KINDS, SELECTOR_KINDS, Kind
+from sievebench.run_spec import COUNTS_BY_NAME, PURPOSES, STREAMS
+from sievebench.toml_keys import Key, check_keys, is_int, is_list_of, is_text, one_of
 
-_LONGEST_VALUE = 80
 # These purposes make nothing of themselves, only of what another experiment found.
 _SOURCES = {"matched": "match", "shared": "reuse"}
 
 
+def _whole(least: int) -> Key:
+    """Return the key of a whole number."""
+    return Key(
+        f"an int >= {least} and <= {LARGEST_INTEGER}",
+        lambda value: is_int(value, least, LARGEST_INTEGER),
+    )
+
+
+def _is_number(value: Any) -> bool:
+    """Tell whether a value is a finite number."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return is_int(value, -LARGEST_INTEGER, LARGEST_INTEGER)
+
+
+def _are_names(value: Any) -> bool:
+    """Tell whether a value is a list of names, none of them twice."""
+    return is_list_of(value, is_text) and 0 < len(value) == len(set(value))
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether a value can be written into a record; dates cannot."""
+    if isinstance(value, dict):
+        return all(map(_is_plain, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_plain, value))
+    return isinstance(value, str | bool) or _is_number(value)
+
+
+def _is_variation(value: Any) -> bool:
+    """Tell whether a value is a table of lists that are not empty."""
+    return isinstance(value, dict) and all(
+        items and is_list_of(items, _is_plain) for items in value.values()
+    )
+
+
+def _is_match(value: Any) -> bool:
+    """Tell whether a value names an experiment and a selector of it."""
+    return (
+        isinstance(value, dict)
+        and set(value) == {"experiment", "selector"}
+        and all(map(is_text, value.values()))
+    )
+
+
+def _is_reuse(value: Any) -> bool:
+    """Tell whether a value says what to take over from which experiment."""
+    return (
+        isinstance(value, dict)
+        and set(value) - {"not_from"} == {"experiment", "what", "n_predictors"}
+        and ("not_from" not in value or _are_names(value["not_from"]))
+        and is_text(value["experiment"])
+        and value["what"] in REUSED
+        and is_int(value["n_predictors"], 1, LARGEST_INTEGER)
+    )
+
+
+def _is_count(value: Any) -> bool:
+    """Tell whether a value says how many columns to keep."""
+    return value in COUNTS_BY_NAME or is_int(value, 1, LARGEST_INTEGER)
+
+
+_NAMES = Key("a list of different names, at least one", _are_names)
+_FLAG = Key("true or false", lambda value: isinstance(value, bool))
+_SECONDS = Key("a number > 0", lambda value: _is_number(value) and value > 0)
+_SETTINGS = Key(
+    "a table of numbers, texts, true, false and lists of them",
+    lambda value: isinstance(value, dict) and _is_plain(value),
+)
+
+EXPERIMENT_KEYS = {
+    "about": Key("a text", lambda value: isinstance(value, str)),
+    "profile": one_of(PROFILES),
+    "purpose": one_of(PURPOSES),
+    "datasets": _NAMES,
+    "scenarios": _NAMES,
+    "downstream": _NAMES,
+    "selectors": Key(
+        "a list of names and tables, at least one",
+        lambda value: isinstance(value, list) and bool(value),
+    ),
+    "noise_fraction": Key(
+        "a number >= 0 and below 1", lambda value: _is_number(value) and 0 <= value < 1
+    ),
+    "stream": one_of(STREAMS),
+    "downstream_settings": _SETTINGS,
+    "n_trials": _whole(0),
+    "n_seeds": _whole(1),
+    "time_limit_seconds": _SECONDS,
+    "trials_at_once": _whole(1),
+    "tuning_seconds": _SECONDS,
+    "splits_anew": _FLAG,
+    "n_removed": _whole(1),
+    "match": Key("a table with the names experiment and selector", _is_match),
+    "reuse": Key(
+        f"a table with experiment (a name), what (one of {', '.join(REUSED)}) and "
+        "n_predictors (an int >= 1), and perhaps not_from (names of selectors)",
+        _is_reuse,
+    ),
+}
+_REQUIRED = ("profile", "datasets", "scenarios", "selectors")
+
+SELECTOR_KEYS = {
+    "name": Key("a name", is_text),
+    "settings": _SETTINGS,
+    "is_tuned": _FLAG,
+    "keep": Key(f"one of {', '.join(COUNTS_BY_NAME)}, or an int >= 1", _is_count),
+    "vary": Key("a table of lists of values, at least one each", _is_variation),
+}
+
+
 def read_experiment(path: Path) -> Experiment:
-    """Read an experiment file.
-
-    Parameters
-    ----------
-    path : Path
-        TOML; its name without the suffix is the experiment's.
-
-    Returns
-    -------
-    Experiment
-
-    Raises
-    ------
-    ExperimentError
-        If a key is unknown or missing, or a value is not allowed.
-    """
+    """Read an experiment file; its name without the suffix is the experiment's."""
     try:
         values = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -45,22 +142,22 @@ def read_experiment(path: Path) -> Experiment:
         raise ExperimentError(f"{path} is no TOML: {error}.") from error
     try:
         return _experiment(path.stem, values)
-    except ExperimentError as error:
+    except ValueError as error:
         raise ExperimentError(f"{path}: {error}") from error
 
 
 def _experiment(name: str, values: Mapping[str, Any]) -> Experiment:
     """Return what a file says."""
-    _check(values, EXPERIMENT_KINDS, Experiment)
+    check_keys(values, EXPERIMENT_KEYS, _REQUIRED)
+    for purpose, key in _SOURCES.items():
+        if values.get("purpose") == purpose and not values.get(key):
+            raise ValueError(
+                f"{key} is missing, which purpose = {purpose!r} needs: "
+                f"{EXPERIMENT_KEYS[key].allowed}."
+            )
     lists = {
         key: tuple(value) for key, value in values.items() if isinstance(value, list)
     }
-    for purpose, key in _SOURCES.items():
-        if values.get("purpose") == purpose and not values.get(key):
-            raise ExperimentError(
-                f"{key} is missing, which purpose = {purpose!r} needs: "
-                f"{EXPERIMENT_KINDS[key].allowed}."
-            )
     rows = [_row(number, row) for number, row in enumerate(lists["selectors"], 1)]
     return Experiment(**{**values, **lists, "name": name, "selectors": tuple(rows)})
 
@@ -68,32 +165,8 @@ def _experiment(name: str, values: Mapping[str, Any]) -> Experiment:
 def _row(number: int, row: Any) -> SelectorRow:
     """Return a row given as a name or as a table."""
     values = {"name": row} if isinstance(row, str) else row
-    place = f"selector {number}: "
+    where = f"selector {number}: "
     if not isinstance(values, dict):
-        raise ExperimentError(f"{place}it must be a name or a table, got {row!r}.")
-    _check(values, SELECTOR_KINDS, SelectorRow, place)
+        raise ValueError(f"{where}it must be a name or a table, got {row!r}.")
+    check_keys(values, SELECTOR_KEYS, ("name",), where)
     return SelectorRow(**values)
-
-
-def _check(
-    values: Mapping[str, Any],
-    kinds: Mapping[str, Kind],
-    record: type[Any],
-    place: str = "",
-) -> None:
-    """Refuse keys that mean nothing, values of another kind, and missing keys."""
-    for key, value in values.items():
-        if key not in kinds:
-            hint = did_you_mean(key, kinds)
-            raise ExperimentError(f"{place}unknown key {key!r}{hint}")
-        if not kinds[key].fits(value):
-            got = textwrap.shorten(repr(value), _LONGEST_VALUE, placeholder=" ...")
-            raise ExperimentError(
-                f"{place}{key} must be {kinds[key].allowed}, got {got}."
-            )
-    for item in fields(record):
-        is_needed = item.default is MISSING and item.default_factory is MISSING
-        if is_needed and item.name in kinds and item.name not in values:
-            raise ExperimentError(
-                f"{place}{item.name} is missing: {kinds[item.name].allowed}."
-            )
