@@ -16,14 +16,7 @@ _PACKAGES = (
 
 @cache
 def describe_environment() -> dict[str, Any]:
-    """Return commit, versions and device of this process.
-
-    Returns
-    -------
-    dict
-        `commit` ends in "+changes" if tracked files differ from it, and is empty where
-        there is no repository; `device` is the GPU if torch sees one.
-    """
+    """Return commit, versions and device (the GPU if torch sees one)."""
     import torch  # slow to import, and not needed to read records
 
     has_cuda = torch.cuda.is_available()
@@ -50,7 +43,7 @@ def _versions() -> dict[str, str]:
 
 
 def _commit() -> str:
-    """Return the commit of the code, or nothing.
+    """Return the commit of the code, with "+changes" if tracked files differ.
 
     FEATURESIEVE_COMMIT names it where the code was copied without its history.
     """

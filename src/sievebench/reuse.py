@@ -12,26 +12,17 @@ Cell = tuple[str, str, str, str]
 
 @dataclass(frozen=True)
 class EarlierResults:
-    """What was found in an earlier experiment.
+    """What was found in an earlier experiment."""
 
-    Attributes
-    ----------
-    columns : mapping of Cell to tuple of tuple of int
-        Columns that were kept, by each seed. Only finished cells are here.
-    settings : mapping of Cell to mapping
-        Of the selector, tuned and given.
-    predictors : mapping of Place to tuple of mapping
-        Settings of the predictors that did best on the validation part, best first.
-    sources : mapping of Cell to mapping
-        The `column_source` of the cell that kept the columns.
-    unfit : set of Cell
-        Cells whose table was there, but not for their selector to run on.
-    """
-
+    # Columns that were kept, by each seed. Only finished cells are here.
     columns: Mapping[Cell, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    # Of the selector, tuned and given.
     settings: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
+    # Settings of the predictors that did best on the validation part, best first.
     predictors: Mapping[Place, tuple[Mapping[str, Any], ...]] = field(
         default_factory=dict
     )
+    # The `column_source` of the cell that kept the columns.
     sources: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
+    # Cells whose table was there, but not for their selector to run on.
     unfit: frozenset[Cell] = frozenset()

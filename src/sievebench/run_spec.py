@@ -49,77 +49,49 @@ def is_file_name(name: Any) -> bool:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """One cell: a table, a scenario, a selector and a predictor, for some seeds.
-
-    Attributes
-    ----------
-    dataset, scenario : str
-    downstream : str
-        Who predicts; "none" in the scaling experiment.
-    selector : str
-        Short name, a variant after a colon.
-    seeds : tuple of int
-        One run each, once the settings are tuned.
-    noise_fraction : float
-        Share of added columns among all.
-    stream : {"legacy", "own"}
-        The benchmark's own added columns, or those of a seed derived by name.
-    keep : {"default", "original", "own", "all"} or int
-        Columns to keep: as many as before the scenario, the selector's own choice, all
-        of them, or a count. "default" is "all" for no selection, "own" for AutoNFS and
-        "original" for the others.
-    selector_settings, downstream_settings : mapping
-        What differs from the defaults; what is given here is not tuned.
-    n_trials : int
-        Of tuning; 0 tunes nothing.
-    trials_at_once : int
-        Settings that are drawn, and on a GPU trained, together: the search learns from
-        them once all have a score.
-    tuning_seconds : float or None
-        No new trials after so many seconds, as a slow selector would take days for
-        what a fast one does in seconds. None waits for all.
-    tunes_selector : bool
-        Whether the selector is tuned together with the predictor.
-    splits_anew : bool
-        Whether each seed has a split of its own, for tables so small that one test
-        part says little; nothing can be tuned then. The benchmark has one split.
-    experiment : str
-        What the runs are for: "benchmark", "matched", … In "balance" the setting
-        `balance` of the selector is the λ of its tables; in "scaling" selections are
-        timed, one after the other, and nothing is predicted; in "removal" the
-        predictor also has to do without one column.
-    device : str
-        "auto", "cpu" or "cuda".
-    n_removed : int or None
-        Columns that are left out one at a time in the removal experiment, drawn at
-        random from the kept ones; None is all of them.
-    given : tuple of tuple of int
-        Columns that were kept elsewhere, one set for each seed; nothing is selected
-        then. Empty has the selector decide.
-    predictors : tuple of mapping
-        Settings of several predictors that are all trained, in place of
-        `downstream_settings`; the score of a run is the mean of theirs.
-    """
+    """One cell: a table, a scenario, a selector and a predictor, for some seeds."""
 
     dataset: str
     scenario: str
-    selector: str
-    downstream: str = "mlp"
-    seeds: tuple[int, ...] = (0,)
-    noise_fraction: float = 0.5
+    selector: str  # short name, a variant after a colon
+    downstream: str = "mlp"  # who predicts; "none" in the scaling experiment
+    seeds: tuple[int, ...] = (0,)  # one run each, once the settings are tuned
+    noise_fraction: float = 0.5  # share of added columns among all
+    # The benchmark's own added columns, or those of a seed derived by name.
     stream: Stream = "legacy"
+    # Columns to keep: as many as before the scenario, the selector's own choice, all of
+    # them, or a count. "default" is "all" for no selection, "own" for AutoNFS and
+    # "original" for the others.
     keep: Keep = "default"
+    # What differs from the defaults; what is given here is not tuned.
     selector_settings: Mapping[str, Any] = field(default_factory=dict)
     downstream_settings: Mapping[str, Any] = field(default_factory=dict)
-    n_trials: int = 0
+    n_trials: int = 0  # of tuning; 0 tunes nothing
+    # Settings that are drawn, and on a GPU trained, together: the search learns from
+    # them once all have a score.
     trials_at_once: int = 1
+    # No new trials after so many seconds, as a slow selector would take days for what a
+    # fast one does in seconds. None waits for all.
     tuning_seconds: float | None = None
+    # Whether the selector is tuned together with the predictor.
     tunes_selector: bool = True
+    # Whether each seed has a split of its own, for tables so small that one test part
+    # says little; nothing can be tuned then. The benchmark has one split.
     splits_anew: bool = False
+    # What the runs are for: "benchmark", "matched", … In "balance" the setting
+    # `balance` of the selector is the λ of its tables; in "scaling" selections are
+    # timed, one after the other, and nothing is predicted; in "removal" the predictor
+    # also has to do without one column.
     experiment: str = "benchmark"
-    device: str = "auto"
+    device: str = "auto"  # "auto", "cpu" or "cuda"
+    # Columns that are left out one at a time in the removal experiment, drawn at random
+    # from the kept ones; None is all of them.
     n_removed: int | None = None
+    # Columns that were kept elsewhere, one set for each seed; nothing is selected then.
+    # Empty has the selector decide.
     given: tuple[tuple[int, ...], ...] = ()
+    # Settings of several predictors that are all trained, in place of
+    # `downstream_settings`; the score of a run is the mean of theirs.
     predictors: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
@@ -240,19 +212,7 @@ class RunSpec:
         }
 
     def seed(self, stage: Stage, repetition: int = 0) -> int | None:
-        """Return the seed of a stage.
-
-        Parameters
-        ----------
-        stage : {"corruption", "split", "selector", "downstream", "tuning", "removal"}
-        repetition : int, default=0
-            The seed of the run, where the stage is repeated.
-
-        Returns
-        -------
-        int or None
-            Below 2**31; None for the benchmark's own added columns.
-        """
+        """Return the seed of a stage, below 2**31; None for the benchmark's own."""
         if stage == "corruption" and self.stream == "legacy":
             return None
         if stage == "split":
@@ -286,16 +246,7 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> "RunSpec":
-        """Return the spec that `as_dict` was called on.
-
-        Parameters
-        ----------
-        values : mapping
-
-        Returns
-        -------
-        RunSpec
-        """
+        """Return the spec that `as_dict` was called on."""
         known = {item.name for item in fields(cls)}
         unknown = sorted(set(values) - known)
         if unknown:

@@ -12,20 +12,9 @@ __all__ = ["SCENARIOS", "apply", "n_extra_columns"]
 
 
 def n_extra_columns(n_columns: int, noise_fraction: float) -> int:
-    """Return how many columns make up a fraction of the widened table.
+    """Return how many columns make up a fraction p of a table that had D columns.
 
-    ``int(D / (1 - p) * p)``, in the benchmark's order of operations.
-
-    Parameters
-    ----------
-    n_columns : int
-        D, before columns are added.
-    noise_fraction : float
-        p, from 0 to 0.9.
-
-    Returns
-    -------
-    int
+    ``int(D / (1 - p) * p)``, in the benchmark's order of operations; p is up to 0.9.
     """
     most = DRAWS_PER_COLUMN / (DRAWS_PER_COLUMN + 1)
     if not 0 <= noise_fraction <= most:

@@ -24,16 +24,10 @@ class Stream(Protocol):
 
 
 class LegacyStream:
-    """The benchmark's own numbers: NumPy's RandomState, seed 0.
+    """The benchmark's own numbers: NumPy's RandomState, seed 0."""
 
-    Parameters
-    ----------
-    seed : int, default=0
-        The benchmark's is always 0.
-    """
-
-    def __init__(self, seed: int = 0) -> None:
-        self._source = np.random.RandomState(seed)
+    def __init__(self) -> None:
+        self._source = np.random.RandomState(0)
 
     def indices(self, n_columns: int, n_kept: int) -> Indices:
         """Return columns drawn with replacement, (n_kept,)."""
@@ -46,12 +40,7 @@ class LegacyStream:
 
 
 class OwnStream:
-    """Numbers of a seed of one's own; columns and noise of any share have one prefix.
-
-    Parameters
-    ----------
-    seed : int
-    """
+    """Numbers of a seed of one's own; a larger share begins as a smaller one does."""
 
     def __init__(self, seed: int) -> None:
         self._columns, self._values = np.random.default_rng(seed).spawn(2)

@@ -21,25 +21,15 @@ __all__ = ["PREDICTORS", "Evaluation", "Predictor", "evaluate"]
 
 @dataclass(frozen=True)
 class Predictor:
-    """One way to predict from the kept columns.
+    """One way to predict from the kept columns."""
 
-    Attributes
-    ----------
-    evaluate : callable
-        Split, settings, seeds, device → one `Evaluation` a seed.
-    space : mapping from setting to distribution
-        What a tuner may draw.
-    settings : tuple of str or None, default=None
-        All that `evaluate` takes, so that others are refused before any work; None
-        leaves that to `evaluate`.
-    stacks_columns : bool, default=False
-        Whether `evaluate` takes `is_seen`: the seeds then train together though they
-        do not see the same columns.
-    """
-
-    evaluate: Evaluate
-    space: SearchSpace
+    evaluate: Evaluate  # split, settings, seeds, device → one `Evaluation` a seed
+    space: SearchSpace  # what a tuner may draw
+    # All that `evaluate` takes, so that others are refused before any work; None leaves
+    # that to `evaluate`.
     settings: tuple[str, ...] | None = None
+    # Whether `evaluate` takes `is_seen`: the seeds then train together though they do
+    # not see the same columns.
     stacks_columns: bool = False
 
 

@@ -14,26 +14,13 @@ from sievebench.downstream._metrics import score
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one trained predictor is worth.
-
-    Attributes
-    ----------
-    seed : int
-    score : float
-        On the test part, larger = better.
-    validation_score : float
-        On the validation part, which also decided when to stop.
-    seconds : float
-        Of training; shared equally among the members of a stack.
-    imputed_scores : tuple of float
-        On the test part with one column replaced by its mean, for each column asked
-        for.
-    """
+    """What one trained predictor is worth."""
 
     seed: int
-    score: float
-    validation_score: float
-    seconds: float
+    score: float  # on the test part, larger = better
+    validation_score: float  # on the validation part, which also decided when to stop
+    seconds: float  # of training; shared equally among the members of a stack
+    # On the test part with one column replaced by its mean, for each column asked for.
     imputed_scores: tuple[float, ...] = ()
 
 
@@ -53,18 +40,7 @@ class Evaluate(Protocol):
 
 
 def imputed_parts(split: Split, columns: Sequence[int]) -> Iterator[Part]:
-    """Yield the test part with one column replaced by its mean in the train part.
-
-    Parameters
-    ----------
-    split : Split
-    columns : sequence of int
-
-    Yields
-    ------
-    Part
-        One a column.
-    """
+    """Yield the test part with one column replaced by its mean in the train part."""
     for column in columns:
         X = split.test.X.copy()
         X[:, column] = split.train.X[:, column].mean()
@@ -74,17 +50,7 @@ def imputed_parts(split: Split, columns: Sequence[int]) -> Iterator[Part]:
 def score_part(split: Split, part: Part, predictions: npt.NDArray[Any]) -> float:
     """Return the score of one predictor's outputs by the metric of the data set.
 
-    Parameters
-    ----------
-    split : Split
-    part : Part
-        The rows the outputs belong to.
-    predictions : ndarray of shape (rows,) or (rows, outputs)
-        As in `score`, for one member.
-
-    Returns
-    -------
-    float
+    `predictions` (rows,) or (rows, outputs) are as in `_metrics.score`.
     """
     columns = np.asarray(predictions, dtype=np.float64).reshape(len(part.y), -1)
     outputs = torch.from_numpy(columns).unsqueeze(0)

@@ -10,21 +10,11 @@ from sievebench.stack.task_loss import area_under_roc
 
 
 def score(metric: Metric, outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return one score a member.
+    """Return one score a member, (members,) float64; NaN if an output is none.
 
-    Parameters
-    ----------
-    metric : {"accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"}
-    outputs : Tensor of shape (members, rows, outputs)
-        One value a row for regression; for two classes one number that is positive for
-        the second; else one number a class, the largest of which is the prediction.
-    targets : Tensor of shape (rows,)
-        Class codes, or values.
-
-    Returns
-    -------
-    Tensor of shape (members,)
-        float64; NaN if an output is not a number.
+    `outputs` (members, rows, outputs) has one value a row for regression; for two
+    classes one number that is positive for the second; else one number a class, the
+    largest of which is the prediction. `targets` (rows,) are class codes, or values.
     """
     scores = _METRICS[metric](outputs, targets).double()
     is_finite = outputs.isfinite().flatten(1).all(dim=1)

@@ -9,19 +9,7 @@ from sievebench.downstream._evaluation import Evaluation, score_part
 
 
 def evaluate(split: Split, seeds: Sequence[int]) -> list[Evaluation]:
-    """Answer with the mean of the train part or its most frequent class, and score it.
-
-    Parameters
-    ----------
-    split : Split
-        Its columns are not looked at.
-    seeds : sequence of int
-
-    Returns
-    -------
-    list of Evaluation
-        One a seed, all alike.
-    """
+    """Score the mean of the train part, or its most frequent class, as the answer."""
     y = split.train.y
     if split.task == "regression":
         answer = np.array([y.mean()])

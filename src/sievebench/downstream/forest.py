@@ -29,25 +29,7 @@ def evaluate(
     *,
     imputed: Sequence[int] = (),
 ) -> list[Evaluation]:
-    """Grow one forest a seed, and score it.
-
-    Parameters
-    ----------
-    split : Split
-        Scaled.
-    settings : mapping
-        Arguments of scikit-learn's forests that differ from 200 trees of any depth.
-    seeds : sequence of int
-    device : str
-        Not used: forests grow on the CPU.
-    imputed : sequence of int, default=()
-        Columns to replace by their mean, one at a time.
-
-    Returns
-    -------
-    list of Evaluation
-        One a seed.
-    """
+    """Grow one forest a seed, of 200 trees unless settings differ, and score it."""
     check_settings("forest", settings, SETTINGS)
     return [_evaluate_one(split, settings, seed, imputed) for seed in seeds]
 

@@ -30,21 +30,14 @@ _ORDER_SEED = 0
 
 @dataclass(frozen=True)
 class MLPSettings:
-    """The MLP and its training; the defaults are the benchmark's before tuning.
+    """The MLP and its training; the defaults are the benchmark's before tuning."""
 
-    Attributes
-    ----------
-    hidden_sizes : tuple of int
-        Blocks of Linear, ReLU and dropout; a linear head follows.
-    dropout, learning_rate, weight_decay : float
-    batch_size, max_epochs, patience : int
-        As in `TrainingSettings`; so is the schedule.
-    """
-
+    # Blocks of Linear, ReLU and dropout; a linear head follows.
     hidden_sizes: tuple[int, ...] = (100, 100)
     dropout: float = 0.1
     learning_rate: float = 1e-3
     weight_decay: float = 2e-4
+    # As in `TrainingSettings`; so is the schedule.
     batch_size: int = 512
     max_epochs: int = 200
     patience: int = 20
@@ -98,24 +91,7 @@ def evaluate(
 ) -> list[Evaluation]:
     """Train one MLP a seed, stop each by itself, and score it.
 
-    Parameters
-    ----------
-    split : Split
-        Scaled.
-    settings : mapping
-        Fields of `MLPSettings` that differ from the defaults.
-    seeds : sequence of int
-    device : str
-        "auto", "cpu" or "cuda".
-    imputed : sequence of int, default=()
-        Columns to replace by their mean, one at a time.
-    is_seen : ndarray of shape (seeds, columns) or None, default=None
-        Which columns the MLP of each seed sees, all by default.
-
-    Returns
-    -------
-    list of Evaluation
-        One a seed.
+    `is_seen` (seeds, columns) marks the columns that each MLP sees.
     """
     check_settings("mlp", settings, SETTINGS)
     chosen = MLPSettings(**settings)

@@ -40,22 +40,7 @@ def evaluate(
 ) -> list[Evaluation]:
     """Boost one ensemble a seed, and score its best round.
 
-    Parameters
-    ----------
-    split : Split
-        Scaled.
-    settings : mapping
-        Parameters of XGBoost; `n_rounds` (2000) and `patience` (50).
-    seeds : sequence of int
-    device : str
-        "cuda" boosts there, anything else on the CPU.
-    imputed : sequence of int, default=()
-        Columns to replace by their mean, one at a time.
-
-    Returns
-    -------
-    list of Evaluation
-        One a seed.
+    `settings` are parameters of XGBoost, `n_rounds` (2000) and `patience` (50).
     """
     check_settings("xgboost", settings, SETTINGS)
     return [_evaluate_one(split, settings, seed, device, imputed) for seed in seeds]

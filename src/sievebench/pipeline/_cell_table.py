@@ -11,31 +11,14 @@ from sievebench.store import DatasetFacts
 
 @dataclass(frozen=True)
 class CellTable:
-    """A corrupted table in three scaled parts.
-
-    Attributes
-    ----------
-    facts : DatasetFacts
-    split : Split
-    """
+    """A corrupted table in three scaled parts."""
 
     facts: DatasetFacts
     split: Split
 
 
 def table_of(spec: RunSpec, repetition: int) -> CellTable:
-    """Return the table that a run of the cell sees.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    repetition : int
-        The seed of the run.
-
-    Returns
-    -------
-    CellTable
-    """
+    """Return the table that a run of the cell sees."""
     return cached_table(
         spec.dataset,
         spec.scenario,

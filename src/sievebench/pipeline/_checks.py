@@ -14,18 +14,7 @@ _DECIDED = {"n_features_to_select", "device"}
 
 
 def check_components(spec: RunSpec) -> None:
-    """Refuse names and settings that nobody knows.
-
-    Parameters
-    ----------
-    spec : RunSpec
-
-    Raises
-    ------
-    ValueError
-        If there is no such scenario, selector, predictor or setting, or the share of
-        added columns is too large.
-    """
+    """Refuse names and settings that nobody knows."""
     _check_name("scenario", spec.scenario, SCENARIOS)
     n_extra_columns(1, spec.noise_fraction)
     _check_name("selector", spec.selector_name, SELECTORS)
@@ -43,19 +32,7 @@ def check_components(spec: RunSpec) -> None:
 
 
 def check_table(spec: RunSpec) -> None:
-    """Refuse a data set that nobody knows, and more columns to keep than it has.
-
-    Parameters
-    ----------
-    spec : RunSpec
-
-    Raises
-    ------
-    ValueError
-        If there is no such data set, or it is too narrow.
-    OSError
-        If the data folder is not there.
-    """
+    """Refuse a data set that nobody knows, and more columns to keep than it has."""
     n_columns = find_entry(spec.dataset).n_columns
     if spec.scenario != "none":
         n_columns += n_extra_columns(n_columns, spec.noise_fraction)

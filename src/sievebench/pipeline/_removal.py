@@ -27,19 +27,7 @@ _STACKED, _AT_ONCE = 5, 4
 def remove_columns(
     spec: RunSpec, table: CellTable, settings: Settings
 ) -> tuple[RunResult, ...]:
-    """Select once a seed, then predict from all kept columns and from all but one.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    settings : mapping from part to settings
-
-    Returns
-    -------
-    tuple of RunResult
-        One a seed; its score is that of all kept columns.
-    """
+    """Select once a seed, then predict from all kept columns and from all but one."""
     selections = select_seeds(spec, table, settings)
     (own,) = spec.predictors or (settings["downstream"],)
     runs = {}

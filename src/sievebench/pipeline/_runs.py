@@ -24,17 +24,6 @@ def run_seeds(
     """Select once a seed, then predict: if the predictor can, all seeds as one stack.
 
     With several predictors a run has the mean of their scores.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    settings : mapping from part to settings
-
-    Returns
-    -------
-    tuple of RunResult
-        One a seed.
     """
     selections = select_seeds(spec, table, settings)
     stacks = _stacks(spec, selections)
@@ -99,18 +88,7 @@ def _mean(evaluations: list[Evaluation]) -> Evaluation:
 def select_seeds(
     spec: RunSpec, table: CellTable, settings: Settings
 ) -> dict[int, Selection]:
-    """Select once a seed, on a GPU side by side; or take what was kept elsewhere.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    settings : mapping from part to settings
-
-    Returns
-    -------
-    dict of seed to Selection
-    """
+    """Select once a seed, on a GPU side by side; or take what was kept elsewhere."""
     if spec.given:
         n_columns = table.facts.n_features
         return {
@@ -139,16 +117,7 @@ def _given(columns: tuple[int, ...], n_columns: int) -> Selection:
 
 
 def seeds_alike(selections: Mapping[int, Selection]) -> list[list[int]]:
-    """Return the seeds, those with the same columns together.
-
-    Parameters
-    ----------
-    selections : mapping from seed to Selection
-
-    Returns
-    -------
-    list of list of int
-    """
+    """Return the seeds, those with the same columns together."""
     seeds_of: dict[bytes, list[int]] = {}
     for seed, selection in selections.items():
         seeds_of.setdefault(selection.support.tobytes(), []).append(seed)
@@ -161,21 +130,7 @@ def result_of(
     selection: Selection,
     evaluation: Evaluation | None = None,
 ) -> RunResult:
-    """Return what a run says.
-
-    Parameters
-    ----------
-    table : CellTable
-    seed : int
-        Of the run.
-    selection : Selection
-    evaluation : Evaluation or None, default=None
-        None where nothing is predicted.
-
-    Returns
-    -------
-    RunResult
-    """
+    """Return what a run says."""
     kept = selection.support.nonzero()[0]
     return RunResult(
         seed=seed,

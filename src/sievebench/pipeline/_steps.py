@@ -17,16 +17,7 @@ SPARE_REPETITION = -1
 
 
 def own_settings(spec: RunSpec) -> Settings:
-    """Return the settings before tuning.
-
-    Parameters
-    ----------
-    spec : RunSpec
-
-    Returns
-    -------
-    mapping from part to settings
-    """
+    """Return the settings before tuning."""
     return {
         "selector": spec.selector_settings,
         "downstream": spec.downstream_settings,
@@ -34,37 +25,14 @@ def own_settings(spec: RunSpec) -> Settings:
 
 
 def merged(settings: Settings, tuned: Settings) -> Settings:
-    """Return tuned settings, and on top of them those that were given.
-
-    Parameters
-    ----------
-    settings, tuned : mapping from part to settings
-
-    Returns
-    -------
-    mapping from part to settings
-    """
+    """Return tuned settings, and on top of them those that were given."""
     return {part: {**tuned.get(part, {}), **settings[part]} for part in settings}
 
 
 def select(
     spec: RunSpec, table: CellTable, settings: Mapping[str, Any], repetition: int
 ) -> Selection:
-    """Fit the selector on the train part.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    settings : mapping
-        Of the selector.
-    repetition : int
-        The seed of the run.
-
-    Returns
-    -------
-    Selection
-    """
+    """Fit the selector on the train part."""
     return selectors.select(
         spec.selector_name,
         table.split,
@@ -89,24 +57,6 @@ def evaluate(
     The benchmark scales them anew. A column's scale depends on no other column, but for
     the numbers that its jitter of 1e-3 takes from a common stream: so this is the same
     up to that, and saves seconds a trial.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    support : ndarray of shape (n_columns,)
-        Which columns are kept.
-    settings : mapping
-        Of the predictor.
-    repetitions : sequence of int
-        The seeds of the runs.
-    imputed : sequence of int, default=()
-        As in `downstream.evaluate`.
-
-    Returns
-    -------
-    list of Evaluation
-        One a run.
     """
     supports = [support] * len(repetitions)
     return evaluate_together(
@@ -127,25 +77,6 @@ def evaluate_together(
 
     Each is trained as by `evaluate`, but for rounding, which a long training amplifies
     as it does any other change of the last digit.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    supports : sequence of ndarray of shape (n_columns,)
-        Which columns are kept, by each run. They may only differ where the predictor
-        stacks columns, and then none is empty.
-    settings : mapping
-        Of the predictor.
-    repetitions : sequence of int
-        The seeds of the runs.
-    imputed : sequence of int, default=()
-        As in `downstream.evaluate`, among the columns that any run keeps.
-
-    Returns
-    -------
-    list of Evaluation
-        One a run.
     """
     every = np.stack(supports)
     some = np.asarray(every.any(axis=0))

@@ -19,18 +19,7 @@ STUDIES: dict[str, Study] = {"removal": remove_columns, "scaling": time_seeds}
 
 
 def run_splits(spec: RunSpec, settings: Settings) -> tuple[RunResult, ...]:
-    """Run all seeds on one split, or each on its own.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    settings : mapping from part to settings
-
-    Returns
-    -------
-    tuple of RunResult
-        One a seed.
-    """
+    """Run all seeds on one split, or each on its own."""
     run = STUDIES.get(spec.experiment, run_seeds)
     if not spec.splits_anew:
         return run(spec, table_of(spec, spec.seeds[0]), settings)

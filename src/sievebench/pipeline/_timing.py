@@ -15,17 +15,6 @@ def time_seeds(
 
     A selection before them is not counted: the first one of a process also loads
     libraries and, on a GPU, kernels.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    settings : mapping from part to settings
-
-    Returns
-    -------
-    tuple of RunResult
-        One a seed, without scores.
     """
     select(spec, table, settings["selector"], SPARE_REPETITION)
     return tuple(

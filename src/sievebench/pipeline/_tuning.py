@@ -36,24 +36,7 @@ T = TypeVar("T")
 def tune_cell(
     spec: RunSpec, table: CellTable, journal: Path | SharedStudy | None
 ) -> TuningResult:
-    """Search the settings of selector and predictor together, but for those given.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    table : CellTable
-    journal : Path, SharedStudy or None
-        Where the trials are remembered.
-
-    Returns
-    -------
-    TuningResult
-
-    Raises
-    ------
-    ValueError
-        If no settings worked, or the journal is damaged.
-    """
+    """Search the settings of selector and predictor together, but for those given."""
     spaces = {
         "downstream": _without(
             PREDICTORS[spec.downstream].space, spec.downstream_settings
@@ -84,13 +67,7 @@ def _without(space: SearchSpace, given: Mapping[str, Any]) -> SearchSpace:
 
 
 class _Judge:
-    """Say what settings are worth on the validation part, those of a batch together.
-
-    Attributes
-    ----------
-    problems : list of str
-        Why settings did not work.
-    """
+    """Say what settings are worth on the validation part, those of a batch together."""
 
     def __init__(self, spec: RunSpec, table: CellTable) -> None:
         self._spec, self._table = spec, table

@@ -6,22 +6,7 @@ from sievebench.run_spec import RunSpec
 
 
 def check_cells(specs: Iterable[RunSpec], *, is_elsewhere: bool = False) -> None:
-    """Raise an error if a cell names what does not exist, or cannot be run here.
-
-    Parameters
-    ----------
-    specs : iterable of RunSpec
-    is_elsewhere : bool, default=False
-        Whether other machines run the cells: what is looked for where a cell runs, its
-        table and its device, is then left to them.
-
-    Raises
-    ------
-    ValueError
-        If a name, a setting, a value or the device is not allowed.
-    OSError
-        If the data folder is not there.
-    """
+    """Raise an error if a cell names what does not exist, or cannot be run here."""
     # Here, as both import torch: a process that only reads records need not wait.
     from featuresieve.engine import resolve_device
     from sievebench.pipeline import check_components, check_table

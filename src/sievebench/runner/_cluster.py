@@ -17,23 +17,7 @@ class ClusterError(Exception):
 
 
 class Cluster:
-    """A connection to a Dask scheduler.
-
-    Parameters
-    ----------
-    address : str
-        Of the scheduler, such as ``tcp://host:8786``.
-
-    Attributes
-    ----------
-    n_workers : int
-        Cells that run at the same time.
-
-    Raises
-    ------
-    ClusterError
-        If Dask is not installed, nobody answers, or there are no workers.
-    """
+    """A connection to a Dask scheduler, such as that of ``tcp://host:8786``."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -60,16 +44,7 @@ class Cluster:
         self._client.close()
 
     def carry_out(self, orders: Sequence[Order]) -> Iterator[tuple[str, float]]:
-        """Yield what `carry_out` returns for each cell, as they end.
-
-        Parameters
-        ----------
-        orders : sequence of Order
-
-        Yields
-        ------
-        str, float
-        """
+        """Yield what `carry_out` returns for each cell, as they end."""
         with joblib.parallel_config("dask", client=self._client):
             try:
                 yield from carry_out_with_joblib(orders)
@@ -82,16 +57,7 @@ class Cluster:
 
 
 def carry_out_with_joblib(orders: Sequence[Order]) -> Iterator[tuple[str, float]]:
-    """Yield what `carry_out` returns for each cell, with joblib's backend in force.
-
-    Parameters
-    ----------
-    orders : sequence of Order
-
-    Yields
-    ------
-    str, float
-    """
+    """Yield what `carry_out` returns for each cell, with joblib's backend in force."""
     parallel = joblib.Parallel(
         return_as="generator_unordered", batch_size=1, pre_dispatch="all"
     )

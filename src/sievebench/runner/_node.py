@@ -22,39 +22,16 @@ from sievebench.store import STATUSES, RunRecord, Store
 
 @dataclass(frozen=True)
 class Order:
-    """What a machine must know to run a cell; plain values, to be sent anywhere.
+    """What a machine must know to run a cell; plain values, to be sent anywhere."""
 
-    Attributes
-    ----------
-    spec : dict
-        As `RunSpec.as_dict` returns it.
-    folder : str
-        Of the store.
-    time_limit_seconds : float or None
-    storage : str or None
-        Address of a database for trials.
-    """
-
-    spec: dict[str, Any]
-    folder: str
+    spec: dict[str, Any]  # as `RunSpec.as_dict` returns it
+    folder: str  # of the store
     time_limit_seconds: float | None
-    storage: str | None
+    storage: str | None  # address of a database for trials
 
 
 def carry_out(order: Order) -> tuple[str, float]:
-    """Run a cell in a process of its own.
-
-    Parameters
-    ----------
-    order : Order
-
-    Returns
-    -------
-    str
-        The record, also written into the folder.
-    float
-        Seconds, with those of starting the process.
-    """
+    """Run a cell in a process of its own."""
     started = time.monotonic()
     store, spec = Store(Path(order.folder)), RunSpec.from_dict(order.spec)
     with subprocess.Popen(

@@ -36,21 +36,7 @@ class _Worker:
 
 
 class ProcessRunner:
-    """The parent's loop.
-
-    Parameters
-    ----------
-    store : Store
-        Where records are written.
-    storage : str or None
-        Address of a database for trials.
-    limit : float or None
-        Seconds that a cell may take.
-    tell : callable
-        Told how it goes.
-    endings : Counter
-        How cells ended; added to.
-    """
+    """The parent's loop."""
 
     def __init__(
         self,

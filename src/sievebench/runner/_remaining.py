@@ -13,17 +13,6 @@ def remaining_seconds(
 
     A cell is expected to take as long as the finished ones of its selector on the same
     table, else of its selector, else of all.
-
-    Parameters
-    ----------
-    finished : iterable of (RunSpec, seconds)
-    left : sequence of RunSpec
-    n_workers : int
-
-    Returns
-    -------
-    float or None
-        None as long as nothing is finished.
     """
     seconds: dict[tuple[str, ...], list[float]] = {}
     for spec, spent in finished:

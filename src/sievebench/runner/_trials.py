@@ -10,34 +10,14 @@ from sievebench.tuning import SharedStudy, forget_study
 def trials_of(
     spec: RunSpec, store: Store, storage: str | None = None
 ) -> Path | SharedStudy:
-    """Return where the tuning of a cell remembers its trials.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    store : Store
-    storage : str or None, default=None
-        Address of a database; None takes a file of the store.
-
-    Returns
-    -------
-    Path or SharedStudy
-    """
+    """Return where the tuning of a cell remembers its trials."""
     if storage is None:
         return store.journal_of(spec)
     return SharedStudy(storage, f"{store.folder.name}/{spec.key}")
 
 
 def forget_trials(spec: RunSpec, store: Store, storage: str | None = None) -> None:
-    """Remove the trials of a cell.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    store : Store
-    storage : str or None, default=None
-        As in `trials_of`.
-    """
+    """Remove the trials of a cell."""
     trials = trials_of(spec, store, storage)
     if isinstance(trials, SharedStudy):
         forget_study(trials)

@@ -22,17 +22,7 @@ from sievebench.store import Store
 
 
 def work(pipe: Connection, folder: Path, storage: str | None = None) -> None:
-    """Take specs from the pipe, write their records, and say how each ended.
-
-    Parameters
-    ----------
-    pipe : Connection
-        To the parent: it sends specs, and None when there is nothing left.
-    folder : Path
-        Of the store.
-    storage : str or None, default=None
-        Address of a database for trials.
-    """
+    """Take specs from the pipe, write their records, and say how each ended."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides, on Windows too
     _end_with_parent()
     warnings.simplefilter("ignore")

@@ -16,13 +16,7 @@ _OLD_SECONDS = 3600.0
 
 
 class Store:
-    """Records of one experiment, one file a cell.
-
-    Parameters
-    ----------
-    folder : Path
-        Made when the first record is written.
-    """
+    """Records of one experiment, one file a cell."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -88,20 +82,7 @@ class Store:
 def find_stores(folder: Path) -> list[Store]:
     """Return the records of an experiment, or of all experiments below a folder.
 
-    Parameters
-    ----------
-    folder : Path
-        ``OUT/NAME`` or ``OUT`` of ``sievebench run``.
-
-    Returns
-    -------
-    list of Store
-        By name.
-
-    Raises
-    ------
-    ValueError
-        If there are none.
+    That is ``OUT/NAME`` or ``OUT`` of ``sievebench run``.
     """
     folders = [folder, *sorted(folder.iterdir())] if folder.is_dir() else []
     stores = [store for path in folders if (store := Store(path)).has_records()]

@@ -11,23 +11,7 @@ from sievebench.store._record import RunRecord
 
 
 def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]:
-    """Return how many columns a selector kept, on the average of its seeds.
-
-    Parameters
-    ----------
-    records : iterable of RunRecord
-    selector : str
-
-    Returns
-    -------
-    dict of (dataset, scenario, downstream) to int
-        At least 1.
-
-    Raises
-    ------
-    ValueError
-        If there are records, but none of the selector, or two versions of a cell.
-    """
+    """Return how many columns a selector kept, on the average of its seeds."""
     records = list(records)
     known = dict.fromkeys(record.spec.selector for record in records)
     if known and selector not in known:
@@ -43,29 +27,7 @@ def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]
 def former_results(
     records: Iterable[RunRecord], n_predictors: int, not_from: Collection[str] = ()
 ) -> EarlierResults:
-    """Return what an experiment found.
-
-    Parameters
-    ----------
-    records : iterable of RunRecord
-        Those that are not done are left out, but for selectors that do not do a table.
-    n_predictors : int
-        Different settings of predictors that are taken from the cells of one place:
-        those with the best scores of their searches, on validation rows.
-    not_from : collection of str, default=()
-        Selectors whose searches give no predictor: one variant, or by the name before
-        the colon all of them.
-
-    Returns
-    -------
-    EarlierResults
-
-    Raises
-    ------
-    ValueError
-        If `not_from` names a selector that has no record, or leaves none, or there are
-        two versions of a cell.
-    """
+    """Return what an experiment found."""
     records = list(records)
     done = _done(records)
     left_out = _named(records, not_from)

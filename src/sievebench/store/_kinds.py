@@ -7,13 +7,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 
 def check_kinds(record: Any) -> None:
-    """Raise TypeError if a field of a dataclass is not what its annotation says.
-
-    Parameters
-    ----------
-    record : dataclass
-        Dataclasses among its fields are checked too.
-    """
+    """Raise TypeError if a field of a dataclass is not what its annotation says."""
     hints = get_type_hints(type(record))
     for item in fields(record):
         value = getattr(record, item.name)

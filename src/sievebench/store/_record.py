@@ -22,53 +22,30 @@ _NUMBERS = re.compile(r"\[\n\s*(-?\d+(?:,\n\s*-?\d+)*)\n\s*\]")
 
 @dataclass(frozen=True)
 class Removal:
-    """What a run scores without one of its columns.
+    """What a run scores without one of its columns."""
 
-    Attributes
-    ----------
-    column : int
-        Of those the selector saw.
-    retrained : float
-        Score of a predictor trained without it.
-    imputed : float
-        Score of the predictor of the run, with the column replaced by its mean.
-    """
-
-    column: int
-    retrained: float
+    column: int  # of those the selector saw
+    retrained: float  # score of a predictor trained without it
+    # Score of the predictor of the run, with the column replaced by its mean.
     imputed: float
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """One run of a cell.
-
-    Attributes
-    ----------
-    seed : int
-    score : float or None
-        On the test part, larger = better; None where nothing is predicted.
-    validation_score : float or None
-    kept : tuple of int
-        The columns the selector kept.
-    n_added_kept : int
-        How many of them the scenario had added.
-    selector_seconds, downstream_seconds : float
-    removals : tuple of Removal
-        In the removal experiment; left out of the JSON where there are none.
-    predictor_scores : tuple of float
-        Where there are several predictors, whose mean the score is, that of each; left
-        out of the JSON where there is one.
-    """
+    """One run of a cell."""
 
     seed: int
+    # On the test part, larger = better; None where nothing is predicted.
     score: float | None
     validation_score: float | None
-    kept: tuple[int, ...]
-    n_added_kept: int
+    kept: tuple[int, ...]  # the columns the selector kept
+    n_added_kept: int  # how many of them the scenario had added
     selector_seconds: float
     downstream_seconds: float
+    # In the removal experiment; left out of the JSON where there are none.
     removals: tuple[Removal, ...] = ()
+    # Where there are several predictors, whose mean the score is, that of each; left
+    # out of the JSON where there is one.
     predictor_scores: tuple[float, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
@@ -91,17 +68,9 @@ class RunResult:
 
 @dataclass(frozen=True)
 class DatasetFacts:
-    """What a record says of its table.
+    """What a record says of its table."""
 
-    Attributes
-    ----------
-    n_rows, n_original, n_features : int
-        Rows at hand; columns before the scenario and after it.
-    metric : str
-    is_sample : bool
-    checksum : str
-    """
-
+    # Rows at hand; columns before the scenario and after it.
     n_rows: int
     n_original: int
     n_features: int
@@ -112,37 +81,18 @@ class DatasetFacts:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """How a cell ended.
-
-    Attributes
-    ----------
-    spec : RunSpec
-    status : {"done", "failed", "timeout", "skipped"}
-    reason : str
-        Why it is not done.
-    details : str
-        The traceback of a failure.
-    facts : DatasetFacts or None
-        None if the table could not be loaded.
-    runs : tuple of RunResult
-        One a seed, if it is done.
-    tuning : mapping
-        Best settings, their validation score, seconds; empty if nothing was tuned.
-    seconds : float
-        Of the whole cell.
-    finished : str
-        When, in UTC.
-    environment : mapping
-    """
+    """How a cell ended."""
 
     spec: RunSpec
     status: Status
-    reason: str = ""
-    details: str = ""
-    facts: DatasetFacts | None = None
-    runs: tuple[RunResult, ...] = ()
+    reason: str = ""  # why it is not done
+    details: str = ""  # the traceback of a failure
+    facts: DatasetFacts | None = None  # None if the table could not be loaded
+    runs: tuple[RunResult, ...] = ()  # one a seed, if it is done
+    # Best settings, their validation score, seconds; empty if nothing was tuned.
     tuning: Mapping[str, Any] = field(default_factory=dict)
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the whole cell
+    # When, in UTC.
     finished: str = field(
         default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds")
     )
@@ -172,21 +122,7 @@ class RunRecord:
 
     @classmethod
     def from_json(cls, text: str) -> "RunRecord":
-        """Return the record that `to_json` wrote.
-
-        Parameters
-        ----------
-        text : str
-
-        Returns
-        -------
-        RunRecord
-
-        Raises
-        ------
-        ValueError
-            If the text is not a record of this version.
-        """
+        """Return the record that `to_json` wrote."""
         try:
             values = json.loads(text)
         except RecursionError as error:

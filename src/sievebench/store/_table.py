@@ -17,14 +17,6 @@ def collect(records: Iterable[RunRecord]) -> "pd.DataFrame":
     """Return one row a run; a cell that is not done has one for each seed all the same.
 
     A column that was left out makes two more rows, retrained and imputed.
-
-    Parameters
-    ----------
-    records : iterable of RunRecord
-
-    Returns
-    -------
-    DataFrame
     """
     import pandas as pd
 

@@ -51,24 +51,14 @@ class NothingWorkedError(ValueError):
 
 @dataclass(frozen=True)
 class TuningResult:
-    """The best settings found.
-
-    Attributes
-    ----------
-    settings : mapping from part to settings
-    score : float
-        On the validation part.
-    n_trials, n_failed : int
-        Trials in all, and those whose settings did not work.
-    seconds : float
-        Spent here; earlier or other processes' trials are not counted.
-    """
+    """The best settings found."""
 
     settings: Settings
-    score: float
+    score: float  # on the validation part
+    # Trials in all, and those whose settings did not work.
     n_trials: int
     n_failed: int
-    seconds: float
+    seconds: float  # spent here; earlier or other processes' trials are not counted
 
 
 def tune(

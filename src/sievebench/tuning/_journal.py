@@ -20,19 +20,7 @@ class JournalError(ValueError):
 
 
 class TrialJournal:
-    """The trials of earlier processes, and those of this one.
-
-    Parameters
-    ----------
-    path : Path or None
-        None remembers nothing.
-
-    Raises
-    ------
-    JournalError
-        If the file holds anything else. The last line may be broken off: its process
-        was killed.
-    """
+    """The trials of earlier processes, and those of this one."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -53,44 +41,15 @@ class TrialJournal:
         return _key_of(settings) in self._scores
 
     def score_of(self, settings: Settings) -> float | None:
-        """Return what settings that were tried are worth.
-
-        Parameters
-        ----------
-        settings : mapping from part to settings
-
-        Returns
-        -------
-        float or None
-            None if they do not work.
-        """
+        """Return what settings that were tried are worth."""
         return self._scores[_key_of(settings)]
 
     def seconds_of(self, settings: Settings) -> float:
-        """Return how long the search had gone on when that was known.
-
-        Parameters
-        ----------
-        settings : mapping from part to settings
-
-        Returns
-        -------
-        float
-            0 if the journal does not say.
-        """
+        """Return how long the search had gone on when that was known."""
         return self._seconds[_key_of(settings)]
 
     def add(self, settings: Settings, score: float | None, seconds: float) -> None:
-        """Write a trial down.
-
-        Parameters
-        ----------
-        settings : mapping from part to settings
-        score : float or None
-            None if they do not work.
-        seconds : float
-            Since the search began, in all processes.
-        """
+        """Write a trial down."""
         score = None if score is None else float(score)  # not one of numpy's
         self._scores[_key_of(settings)] = score
         self._seconds[_key_of(settings)] = seconds

@@ -9,12 +9,6 @@ class SharedSampler(optuna.samplers.TPESampler):
     Processes that begin a study together have the same seed, and would draw the same
     settings. A trial's number tells: one that does not follow the last was another
     process's in between.
-
-    Parameters
-    ----------
-    seed : int or None
-    next_number : int
-        Of the first trial, if nobody else works on the study.
     """
 
     def __init__(self, seed: int | None, next_number: int) -> None:
@@ -24,13 +18,7 @@ class SharedSampler(optuna.samplers.TPESampler):
     def before_trial(
         self, study: optuna.Study, trial: optuna.trial.FrozenTrial
     ) -> None:
-        """Draw a new seed if another process began a trial meanwhile.
-
-        Parameters
-        ----------
-        study : Study
-        trial : FrozenTrial
-        """
+        """Draw a new seed if another process began a trial meanwhile."""
         if trial.number != self._next_number:
             self.reseed_rng()
         self._next_number = trial.number + 1

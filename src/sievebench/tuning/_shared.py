@@ -21,38 +21,17 @@ class StorageError(Exception):
 
 @dataclass(frozen=True)
 class SharedStudy:
-    """Where the trials of one cell are remembered.
+    """Where the trials of one cell are remembered."""
 
-    Attributes
-    ----------
-    address : str
-        Of the database, as SQLAlchemy and Optuna write it, for instance
-        ``postgresql+psycopg://user@host/name`` or ``sqlite:///trials.db``.
-    name : str
-        Of the study in it.
-    """
-
+    # Of the database, as SQLAlchemy and Optuna write it, for instance
+    # ``postgresql+psycopg://user@host/name`` or ``sqlite:///trials.db``.
     address: str
-    name: str
+    name: str  # of the study in it
 
 
 @cache
 def open_storage(address: str) -> "optuna.storages.RDBStorage":
-    """Return the database of an address, with Optuna's tables in it.
-
-    Parameters
-    ----------
-    address : str
-
-    Returns
-    -------
-    RDBStorage
-
-    Raises
-    ------
-    StorageError
-        If it is no address, a driver is missing, or the database does not answer.
-    """
+    """Return the database of an address, with Optuna's tables in it."""
     import sqlalchemy.exc
     from optuna.storages import RDBStorage
 
@@ -79,12 +58,7 @@ def open_storage(address: str) -> "optuna.storages.RDBStorage":
 
 
 def forget_study(study: SharedStudy) -> None:
-    """Remove the trials of a cell, if there are any.
-
-    Parameters
-    ----------
-    study : SharedStudy
-    """
+    """Remove the trials of a cell, if there are any."""
     import optuna
 
     storage = open_storage(study.address)

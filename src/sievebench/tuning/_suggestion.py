@@ -35,18 +35,7 @@ class Trial(Protocol):
 def suggest_settings(
     trial: Trial, spaces: Mapping[str, SearchSpace]
 ) -> dict[str, dict[str, Any]]:
-    """Draw all settings of a trial.
-
-    Parameters
-    ----------
-    trial : optuna.Trial
-    spaces : mapping from part to search space
-        For instance of the selector and of the predictor.
-
-    Returns
-    -------
-    dict from part to settings
-    """
+    """Draw all settings of a trial."""
     return {
         part: {
             name: _suggest(trial, f"{part}.{name}", distribution)
