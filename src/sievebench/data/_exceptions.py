@@ -1,15 +1,4 @@
-"""Errors of the data stage.
-
-::
-
-    DataError
-      CatalogError           a catalogue that does not say what it should
-      UnknownDatasetError    no such row in the catalogue
-      MissingDataError       not in the data folder, and not to be downloaded
-        OfflineError         the source cannot be reached
-      CorruptDataError       a file that is not what the catalogue or its source says
-      SmallDataError         too few rows, in all or of a class, to be split
-"""
+"""Errors of the data stage."""
 
 
 class DataError(Exception):
@@ -33,8 +22,8 @@ class OfflineError(MissingDataError):
 
 
 class CorruptDataError(DataError):
-    """A file differs from what it should be."""
+    """A file differs from what the catalogue or its source says."""
 
 
 class SmallDataError(DataError, ValueError):
-    """The rows are too few for three parts."""
+    """The rows are too few, in all or of a class, for three parts."""

@@ -81,22 +81,8 @@ def split(dataset: Dataset, seed: int = 0) -> Split:
     """Cut a data set into train, validation and test, 65 / 15 / 20 %.
 
     Classes are kept in proportion. A regression target is standardised by mean and
-    standard deviation of the train part.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    seed : int, default=0
-        The benchmark's is always 0.
-
-    Returns
-    -------
-    Split
-
-    Raises
-    ------
-    SmallDataError
-        If there are too few rows, in all or of a class.
+    standard deviation of the train part. The benchmark's seed is always 0. Raises
+    SmallDataError if there are too few rows, in all or of a class.
     """
     y = dataset.y
     is_classification = dataset.task == "classification"

@@ -52,32 +52,11 @@ def evaluate(
 ) -> list[Evaluation]:
     """Train a predictor on the train part, once a seed, and score it on the test part.
 
-    Parameters
-    ----------
-    name : {"mlp", "forest", "xgboost"}
-    split : Split
-        Scaled, the kept columns only. Where none is kept, the score is that of the
-        best constant answer.
-    seeds : sequence of int
-    settings : mapping or None, default=None
-        What differs from the predictor's defaults.
-    device : str, default="auto"
-    imputed : sequence of int, default=()
-        Columns to replace by their mean in the test part, one at a time, for further
-        scores of the same predictor.
-    is_seen : ndarray of shape (seeds, columns) or None, default=None
-        Which columns the predictor of each seed sees, at least one; all by default. For
-        predictors with `stacks_columns`.
-
-    Returns
-    -------
-    list of Evaluation
-        One a seed, in their order.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not allowed.
+    The split is scaled and has the kept columns only; where none is kept, the score is
+    that of the best constant answer. Columns of `imputed` are replaced by their mean in
+    the test part, one at a time, for further scores of the same predictor. `is_seen`
+    (seeds, columns) marks what the predictor of each seed sees, at least one column;
+    it is for predictors with `stacks_columns`.
     """
     if name not in PREDICTORS:
         allowed = ", ".join(PREDICTORS)

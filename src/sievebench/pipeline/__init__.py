@@ -2,22 +2,31 @@
 
 import time
 import traceback
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from featuresieve.errors import one_line
 from sievebench.data import MissingDataError, Split
-from sievebench.pipeline._cell_table import table_of
+from sievebench.pipeline._cell_table import CellTable, table_of
 from sievebench.pipeline._checks import check_components, check_table
+from sievebench.pipeline._removal import remove_columns
+from sievebench.pipeline._runs import run_seeds, time_seeds
 from sievebench.pipeline._steps import merged, own_settings
-from sievebench.pipeline._studies import run_splits
 from sievebench.pipeline._tuning import tune_cell
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS
-from sievebench.store import RunRecord
-from sievebench.tuning import SharedStudy
+from sievebench.store import RunRecord, RunResult
+from sievebench.tuning import Settings, SharedStudy
 
 __all__ = ["check_components", "check_table", "run_one"]
+
+# Experiments whose runs are not just selected and predicted.
+_STUDIES: dict[str, Callable[[RunSpec, CellTable, Settings], tuple[RunResult, ...]]] = {
+    "removal": remove_columns,
+    "scaling": time_seeds,
+}
 
 
 def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunRecord:
@@ -47,7 +56,7 @@ def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunR
             tuned = tune_cell(spec, table, journal)
             known["tuning"] = vars(tuned)
             settings = merged(settings, tuned.settings)
-        runs = run_splits(spec, settings)
+        runs = _run_splits(spec, settings)
         seconds = time.perf_counter() - started
         return RunRecord(spec, "done", runs=runs, seconds=seconds, **known)
     except MissingDataError as error:
@@ -63,6 +72,18 @@ def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunR
             seconds=seconds,
             **known,
         )
+
+
+def _run_splits(spec: RunSpec, settings: Settings) -> tuple[RunResult, ...]:
+    """Run all seeds on one split, or each on its own."""
+    run = _STUDIES.get(spec.experiment, run_seeds)
+    if not spec.splits_anew:
+        return run(spec, table_of(spec, spec.seeds[0]), settings)
+    return tuple(
+        result
+        for seed in spec.seeds
+        for result in run(replace(spec, seeds=(seed,)), table_of(spec, seed), settings)
+    )
 
 
 def _reason_to_skip(spec: RunSpec, split: Split) -> str:

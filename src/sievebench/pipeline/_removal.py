@@ -12,7 +12,7 @@ from featuresieve.engine import resolve_device
 from sievebench.downstream import PREDICTORS, Evaluation
 from sievebench.pipeline._cell_table import CellTable
 from sievebench.pipeline._runs import result_of, seeds_alike, select_seeds
-from sievebench.pipeline._steps import evaluate, evaluate_together
+from sievebench.pipeline._steps import evaluate
 from sievebench.run_spec import RunSpec
 from sievebench.stack.side_by_side import side_by_side
 from sievebench.store import Removal, RunResult
@@ -34,15 +34,16 @@ def remove_columns(
     for seeds in seeds_alike(selections):
         support = selections[seeds[0]].support
         columns = _columns_to_remove(spec, support)
-        places = np.searchsorted(np.flatnonzero(support), columns).tolist()
-        whole = evaluate(spec, table, support, own, seeds, imputed=places)
+        indices = np.searchsorted(np.flatnonzero(support), columns).tolist()
+        supports = [support] * len(seeds)
+        whole = evaluate(spec, table, supports, own, seeds, imputed=indices)
         without = _retrained(spec, table, support, columns, own, seeds)
         for i, seed in enumerate(seeds):
             removals = tuple(
                 Removal(column, without[k][i].score, whole[i].imputed_scores[k])
                 for k, column in enumerate(columns)
             )
-            run = result_of(table, seed, selections[seed], whole[i])
+            run = result_of(table, seed, selections[seed], whole[i : i + 1])
             runs[seed] = replace(run, removals=removals)
     return tuple(runs[seed] for seed in spec.seeds)
 
@@ -82,13 +83,8 @@ def _retrained(
     def without(some: Sequence[int]) -> list[list[Evaluation]]:
         rests = np.tile(support, (len(some), 1))
         rests[np.arange(len(some)), some] = False
-        found = evaluate_together(
-            spec,
-            table,
-            [rest for rest in rests for _ in seeds],
-            settings,
-            [*seeds] * len(some),
-        )
+        supports = [rest for rest in rests for _ in seeds]
+        found = evaluate(spec, table, supports, settings, [*seeds] * len(some))
         return [found[i : i + len(seeds)] for i in range(0, len(found), len(seeds))]
 
     work = [

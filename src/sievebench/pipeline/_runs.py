@@ -1,16 +1,16 @@
-"""The runs of most experiments: select and predict, once a seed."""
+"""The runs of most experiments: select and predict, once a seed, or only select."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import product
 from statistics import fmean
+from typing import Any
 
 import numpy as np
 
 from sievebench.downstream import PREDICTORS, Evaluation
 from sievebench.pipeline._cell_table import CellTable
-from sievebench.pipeline._steps import evaluate_together, select
+from sievebench.pipeline._steps import SPARE_REPETITION, evaluate, select
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import Selection
 from sievebench.stack.side_by_side import side_by_side
@@ -29,29 +29,33 @@ def run_seeds(
     stacks = _stacks(spec, selections)
     predictors = spec.predictors or (settings["downstream"],)
     trainings = list(product(stacks, predictors))
-    found = side_by_side(
-        [
-            partial(
-                evaluate_together,
-                spec,
-                table,
-                [selections[seed].support for seed in seeds],
-                predictor,
-                seeds,
-            )
-            for seeds, predictor in trainings
-        ],
-        spec.device,
-    )
+
+    def train(seeds: list[int], predictor: Mapping[str, Any]) -> list[Evaluation]:
+        supports = [selections[seed].support for seed in seeds]
+        return evaluate(spec, table, supports, predictor, seeds)
+
+    work = [partial(train, *training) for training in trainings]
+    found = side_by_side(work, spec.device)
     by_seed: dict[int, list[Evaluation]] = {seed: [] for seed in spec.seeds}
     for (seeds, _), evaluations in zip(trainings, found, strict=True):
         for seed, evaluation in zip(seeds, evaluations, strict=True):
             by_seed[seed].append(evaluation)
     return tuple(
-        replace(
-            result_of(table, seed, selections[seed], _mean(by_seed[seed])),
-            predictor_scores=_scores(by_seed[seed]),
-        )
+        result_of(table, seed, selections[seed], by_seed[seed]) for seed in spec.seeds
+    )
+
+
+def time_seeds(
+    spec: RunSpec, table: CellTable, settings: Settings
+) -> tuple[RunResult, ...]:
+    """Select once a seed, one after the other, and predict nothing.
+
+    A selection before them is not counted: the first one of a process also loads
+    libraries and, on a GPU, kernels.
+    """
+    select(spec, table, settings["selector"], SPARE_REPETITION)
+    return tuple(
+        result_of(table, seed, select(spec, table, settings["selector"], seed))
         for seed in spec.seeds
     )
 
@@ -66,25 +70,6 @@ def _stacks(spec: RunSpec, selections: Mapping[int, Selection]) -> list[list[int
     return [seeds for seeds in (kept, empty) if seeds]
 
 
-def _scores(evaluations: list[Evaluation]) -> tuple[float, ...]:
-    """Return the scores that a mean is made of; nothing of a single one."""
-    if len(evaluations) == 1:
-        return ()
-    return tuple(found.score for found in evaluations)
-
-
-def _mean(evaluations: list[Evaluation]) -> Evaluation:
-    """Return the mean scores of several predictors, and their seconds in all."""
-    if len(evaluations) == 1:
-        return evaluations[0]
-    return replace(
-        evaluations[0],
-        score=fmean(found.score for found in evaluations),
-        validation_score=fmean(found.validation_score for found in evaluations),
-        seconds=sum(found.seconds for found in evaluations),
-    )
-
-
 def select_seeds(
     spec: RunSpec, table: CellTable, settings: Settings
 ) -> dict[int, Selection]:
@@ -95,14 +80,10 @@ def select_seeds(
             seed: _given(columns, n_columns)
             for seed, columns in zip(spec.seeds, spec.given, strict=True)
         }
-    found = side_by_side(
-        [
-            partial(select, spec, table, settings["selector"], seed)
-            for seed in spec.seeds
-        ],
-        spec.device,
-    )
-    return dict(zip(spec.seeds, found, strict=True))
+    work = [
+        partial(select, spec, table, settings["selector"], seed) for seed in spec.seeds
+    ]
+    return dict(zip(spec.seeds, side_by_side(work, spec.device), strict=True))
 
 
 def _given(columns: tuple[int, ...], n_columns: int) -> Selection:
@@ -128,16 +109,19 @@ def result_of(
     table: CellTable,
     seed: int,
     selection: Selection,
-    evaluation: Evaluation | None = None,
+    evaluations: Sequence[Evaluation] = (),
 ) -> RunResult:
-    """Return what a run says."""
+    """Return what a run says: the mean scores of its predictors, if it has any."""
     kept = selection.support.nonzero()[0]
+    scores = [found.score for found in evaluations]
+    validation_scores = [found.validation_score for found in evaluations]
     return RunResult(
         seed=seed,
-        score=evaluation.score if evaluation else None,
-        validation_score=evaluation.validation_score if evaluation else None,
+        score=fmean(scores) if scores else None,
+        validation_score=fmean(validation_scores) if scores else None,
         kept=tuple(kept.tolist()),
         n_added_kept=int((~table.split.is_original[kept]).sum()),
         selector_seconds=selection.seconds,
-        downstream_seconds=evaluation.seconds if evaluation else 0.0,
+        downstream_seconds=sum((found.seconds for found in evaluations), 0.0),
+        predictor_scores=tuple(scores) if len(scores) > 1 else (),
     )

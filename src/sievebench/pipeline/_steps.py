@@ -12,16 +12,15 @@ from sievebench.run_spec import RunSpec
 from sievebench.selectors import Selection
 from sievebench.tuning import Settings
 
+# What has settings.
+PARTS = ("selector", "downstream")
 # As in the benchmark, settings are judged by one seed that is none of the runs'.
 SPARE_REPETITION = -1
 
 
 def own_settings(spec: RunSpec) -> Settings:
     """Return the settings before tuning."""
-    return {
-        "selector": spec.selector_settings,
-        "downstream": spec.downstream_settings,
-    }
+    return {part: getattr(spec, f"{part}_settings") for part in PARTS}
 
 
 def merged(settings: Settings, tuned: Settings) -> Settings:
@@ -46,37 +45,21 @@ def select(
 def evaluate(
     spec: RunSpec,
     table: CellTable,
-    support: npt.NDArray[np.bool_],
-    settings: Mapping[str, Any],
-    repetitions: Sequence[int],
-    *,
-    imputed: Sequence[int] = (),
-) -> list[downstream.Evaluation]:
-    """Train the predictor on the kept columns.
-
-    The benchmark scales them anew. A column's scale depends on no other column, but for
-    the numbers that its jitter of 1e-3 takes from a common stream: so this is the same
-    up to that, and saves seconds a trial.
-    """
-    supports = [support] * len(repetitions)
-    return evaluate_together(
-        spec, table, supports, settings, repetitions, imputed=imputed
-    )
-
-
-def evaluate_together(
-    spec: RunSpec,
-    table: CellTable,
     supports: Sequence[npt.NDArray[np.bool_]],
     settings: Mapping[str, Any],
     repetitions: Sequence[int],
     *,
     imputed: Sequence[int] = (),
 ) -> list[downstream.Evaluation]:
-    """Train the predictors of several selections as one stack.
+    """Train the predictor on the columns that each run keeps, as one stack if it can.
 
-    Each is trained as by `evaluate`, but for rounding, which a long training amplifies
-    as it does any other change of the last digit.
+    Supports may only differ where the predictor stacks columns, and then none is empty.
+    A run is the same in any stack but for rounding, which a long training amplifies as
+    it does any other change of the last digit.
+
+    The benchmark scales the kept columns anew. A column's scale depends on no other
+    column, but for the numbers that its jitter of 1e-3 takes from a common stream: so
+    this is the same up to that, and saves seconds a trial.
     """
     every = np.stack(supports)
     some = np.asarray(every.any(axis=0))
@@ -92,16 +75,12 @@ def evaluate_together(
     )
 
 
-def _n_to_keep(spec: RunSpec, n_original: int) -> int | float | str:
+def _n_to_keep(spec: RunSpec, n_original: int) -> float | str:
     """Return the selector's `n_features_to_select`."""
     if isinstance(spec.keep, int):
         return spec.keep
     keep: str = spec.keep
     if keep == "default":
         keep = {"none": "all", "autonfs": "own"}.get(spec.selector_name, "original")
-    counts: dict[str, int | float | str] = {
-        "original": n_original,
-        "own": "auto",
-        "all": 1.0,
-    }
+    counts: dict[str, float | str] = {"original": n_original, "own": "auto", "all": 1.0}
     return counts[keep]

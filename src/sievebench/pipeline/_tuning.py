@@ -73,7 +73,7 @@ class _Judge:
         self._spec, self._table = spec, table
         # Many trials differ in the predictor's settings only.
         self._selections: dict[str, Selection | None] = {}
-        self.problems: list[str] = []
+        self.problems: list[str] = []  # why settings did not work
 
     def __call__(self, batch: Sequence[Settings]) -> list[float | None]:
         """Return one score for each settings, None where they do not work."""
@@ -116,7 +116,7 @@ class _Judge:
         (found,) = evaluate(
             self._spec,
             self._table,
-            selection.support,
+            [selection.support],
             settings["downstream"],
             [SPARE_REPETITION],
         )

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sievebench.run_spec import RunSpec
-from sievebench.runner._checks import check_cells
 from sievebench.runner._cluster import Cluster, ClusterError
 from sievebench.runner._node import Order
 from sievebench.runner._processes import ProcessRunner, Progress
@@ -35,39 +34,11 @@ def run_cells(
     cluster: Cluster | None = None,
     progress: Progress | None = None,
 ) -> Counter[str]:
-    """Run every cell that has no record yet.
+    """Run every cell that has no record yet; return how all cells ended.
 
-    Parameters
-    ----------
-    specs : sequence of RunSpec
-    store : Store
-        Where records are written; those that are there are not made again.
-    n_workers : int, default=1
-        Processes.
-    time_limit_seconds : float or None, default=None
-        Of one cell; its process is killed after that.
-    retry : iterable of {"failed", "timeout", "skipped"}, default=()
-        Records with which ending to make again.
-    storage : str or None, default=None
-        Address of a database where the trials of tuning are remembered; None takes a
-        file for each cell in the store.
-    cluster : Cluster or None, default=None
-        Whose machines run the cells; None starts processes here.
-    progress : callable or None, default=None
-
-    Returns
-    -------
-    Counter of status
-        How the cells ended, earlier ones included.
-
-    Raises
-    ------
-    StorageError
-        If the database cannot be used.
-    ClusterError
-        If the machines of the cluster are lost.
-    OSError
-        If no record can be written.
+    Cells run in `n_workers` processes, or on the machines of `cluster`; one is killed
+    after its time limit. Records with an ending of `retry` are made again. The trials
+    of tuning are remembered in the database at `storage`, or in files of the store.
     """
     if n_workers < 1:
         raise ValueError(f"n_workers must be an int >= 1, got {n_workers!r}.")
@@ -97,6 +68,23 @@ def run_cells(
     runner = ProcessRunner(store, storage, time_limit_seconds, tell, endings)
     runner.run(waiting, n_workers)
     return endings
+
+
+def check_cells(specs: Iterable[RunSpec], *, is_elsewhere: bool = False) -> None:
+    """Raise an error if a cell names what does not exist, or cannot be run here.
+
+    What is looked for where a cell runs, its table and its device, is left to other
+    machines if they run the cells.
+    """
+    # Here, as both import torch: a process that only reads records need not wait.
+    from featuresieve.engine import resolve_device
+    from sievebench.pipeline import check_components, check_table
+
+    for spec in specs:
+        check_components(spec)
+        if not is_elsewhere:
+            check_table(spec)
+            resolve_device(spec.device, needs_float64=True)
 
 
 def _run_on(

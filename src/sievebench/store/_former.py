@@ -27,7 +27,12 @@ def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]
 def former_results(
     records: Iterable[RunRecord], n_predictors: int, not_from: Collection[str] = ()
 ) -> EarlierResults:
-    """Return what an experiment found."""
+    """Return what an experiment found: in finished cells, and which cannot be run.
+
+    Predictors are the different settings of a place whose searches had the best scores
+    on validation rows. Searches of the selectors in `not_from` give none: one variant,
+    or by the name before the colon all of them.
+    """
     records = list(records)
     done = _done(records)
     left_out = _named(records, not_from)

@@ -3,16 +3,16 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from sievebench.environment import describe_environment
 from sievebench.run_spec import RunSpec
-from sievebench.store._kinds import check_kinds
 
 Status = Literal["done", "failed", "timeout", "skipped"]
-STATUSES: tuple[Status, ...] = ("done", "failed", "timeout", "skipped")
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 VERSION = 1
 
@@ -92,8 +92,7 @@ class RunRecord:
     # Best settings, their validation score, seconds; empty if nothing was tuned.
     tuning: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0  # of the whole cell
-    # When, in UTC.
-    finished: str = field(
+    finished: str = field(  # in UTC
         default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds")
     )
     environment: Mapping[str, Any] = field(default_factory=describe_environment)
@@ -101,9 +100,8 @@ class RunRecord:
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
             raise ValueError(f"status must be one of {STATUSES}, got {self.status!r}.")
-        if self.status == "done" and {run.seed for run in self.runs} != {
-            *self.spec.seeds
-        }:
+        seeds = {run.seed for run in self.runs}
+        if self.status == "done" and seeds != set(self.spec.seeds):
             raise ValueError("a record that is done needs one run for each seed.")
         if self.status != "done" and not self.reason:
             raise ValueError(f"a record that is {self.status} needs a reason.")
@@ -134,10 +132,38 @@ class RunRecord:
         values["facts"] = values["facts"] and DatasetFacts(**values["facts"])
         values["runs"] = tuple(RunResult.from_dict(run) for run in values["runs"])
         record = cls(**values)
-        check_kinds(record)
+        _check_types(record)
         return record
 
 
 def _on_one_line(found: re.Match[str]) -> str:
     """Return a list that was written one number a line, as hundreds of columns are."""
     return f"[{', '.join(found[1].replace(',', ' ').split())}]"
+
+
+def _check_types(record: Any) -> None:
+    """Raise TypeError if a field of a dataclass is not what its annotation says."""
+    hints = get_type_hints(type(record))
+    for item in fields(record):
+        value = getattr(record, item.name)
+        if not _is_type(value, hints[item.name]):
+            raise TypeError(f"{item.name} cannot be {value!r:.80}.")
+
+
+def _is_type(value: Any, hint: Any) -> bool:
+    """Tell whether a value is what an annotation says."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return value in inner
+    if origin in (Union, UnionType):
+        return any(_is_type(value, each) for each in inner)
+    if origin is tuple:  # of any length, of one kind
+        is_tuple = isinstance(value, tuple)
+        return is_tuple and all(_is_type(each, inner[0]) for each in value)
+    if origin is Mapping:
+        return isinstance(value, Mapping)
+    if is_dataclass(hint) and isinstance(value, hint):  # type: ignore[arg-type]
+        _check_types(value)
+    if hint in (int, float) and isinstance(value, bool):
+        return False
+    return isinstance(value, int | float if hint is float else hint)

@@ -73,40 +73,19 @@ def tune(
 ) -> TuningResult:
     """Find the settings with the largest score, by TPE as in the benchmark.
 
-    Parameters
-    ----------
-    spaces : mapping from part to search space
-        All parts are searched together.
-    judge : callable
-        Returns the validation score of each settings of a batch.
-    n_trials : int
-        In all; those in the journal count.
-    seed : int or None
-        None draws other settings each time, so that a file is of no use.
-    journal : Path, SharedStudy or None, default=None
-        The file or database where trials are remembered; None forgets them.
-    batch_size : int, default=1
-        How many settings are asked for at once.
-    max_seconds : float or None, default=None
-        Ask for no more settings after so many seconds, once one has a score; those of
-        earlier processes count, as far as the file says.
-
-    Returns
-    -------
-    TuningResult
-
-    Raises
-    ------
-    NothingWorkedError
-        If no settings worked.
-    JournalError
-        If the file holds anything else.
+    All parts of `spaces` are searched together, `batch_size` settings at a time, for
+    which `judge` returns validation scores. `n_trials` count those in the journal. No
+    more settings are asked for after `max_seconds`, once one has a score; those of
+    earlier processes count, as far as the file says. A seed of None draws other
+    settings each time, so that a file is of no use.
     """
+    from optuna.trial import TrialState
+
     started = began = time.perf_counter()
     if isinstance(journal, SharedStudy):
-        study, known = _shared_study(seed, journal), TrialJournal(None)
+        study, known = _study(seed, journal), TrialJournal(None)
     else:
-        study, known = _own_study(seed), TrialJournal(journal)
+        study, known = _study(seed), TrialJournal(journal)
     while (n_left := n_trials - len(finished := _finished(study))) > 0:
         is_late = max_seconds and time.perf_counter() - began > max_seconds
         if is_late and _scored(finished):
@@ -115,9 +94,9 @@ def tune(
         batch = [suggest_settings(trial, spaces) for trial in trials]
         for trial, settings in zip(trials, batch, strict=True):
             trial.set_user_attr(_SETTINGS, settings)
-        fresh = [settings for settings in batch if settings not in known]
+        fresh = [settings for settings in batch if known.get(settings) is None]
         # The seconds of an earlier process count: the search began so much earlier.
-        before = [known.seconds_of(s) for s in batch if s in known]
+        before = [tried.seconds for s in batch if (tried := known.get(s))]
         began = min(began, time.perf_counter() - max(before, default=0.0))
         for settings, score in zip(fresh, judge(fresh) if fresh else (), strict=True):
             # Not-a-number counts as settings that do not work.
@@ -125,7 +104,11 @@ def tune(
             seconds = time.perf_counter() - began
             known.add(settings, score if is_score else None, seconds)
         for trial, settings in zip(trials, batch, strict=True):
-            _tell(study, trial, known.score_of(settings))
+            tried = known.get(settings)
+            if tried is None or tried.score is None:
+                study.tell(trial, state=TrialState.FAIL)
+            else:
+                study.tell(trial, tried.score)
     finished = _finished(study)
     scored = _scored(finished)
     if not scored:
@@ -140,25 +123,16 @@ def tune(
     )
 
 
-def _own_study(seed: int | None) -> "optuna.Study":
-    """Return a study that nobody else works on, and that is forgotten."""
-    import optuna
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    sampler = optuna.samplers.TPESampler(seed=seed, constant_liar=True)
-    return optuna.create_study(sampler=sampler, direction="maximize")
-
-
-def _shared_study(seed: int | None, place: SharedStudy) -> "optuna.Study":
-    """Return the study of a database, begun or gone on with."""
+def _study(seed: int | None, shared: SharedStudy | None = None) -> "optuna.Study":
+    """Return a new study, or that of a database, begun or gone on with."""
     import optuna
 
     from sievebench.tuning._sampler import SharedSampler
 
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.create_study(
-        storage=open_storage(place.address),
-        study_name=place.name,
+        storage=open_storage(shared.address) if shared else None,
+        study_name=shared.name if shared else None,
         direction="maximize",
         load_if_exists=True,
     )
@@ -179,16 +153,6 @@ def _scored(
 ) -> list["optuna.trial.FrozenTrial"]:
     """Return the trials whose settings worked."""
     return [trial for trial in trials if trial.value is not None]
-
-
-def _tell(study: "optuna.Study", trial: "optuna.Trial", score: float | None) -> None:
-    """Tell a score, or that the settings do not work."""
-    from optuna.trial import TrialState
-
-    if score is None:
-        study.tell(trial, state=TrialState.FAIL)
-    else:
-        study.tell(trial, score)
 
 
 def _restored(settings: Settings) -> Settings:

@@ -9,10 +9,17 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 # Part ("selector", "downstream") → its settings.
 Settings = Mapping[str, Mapping[str, Any]]
+
+
+class Trial(NamedTuple):
+    """What settings are worth, and how long the search had gone on by then."""
+
+    score: float | None  # None if they do not work
+    seconds: float
 
 
 class JournalError(ValueError):
@@ -20,39 +27,29 @@ class JournalError(ValueError):
 
 
 class TrialJournal:
-    """The trials of earlier processes, and those of this one."""
+    """The trials of earlier processes, and those of this one; no path forgets them."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._scores: dict[str, float | None] = {}
-        self._seconds: dict[str, float] = {}
+        self._trials: dict[str, Trial] = {}
         if path is not None and path.exists():
             text = path.read_bytes()
+            # The last line is broken off if its process was killed.
             whole = text[: text.rfind(b"\n") + 1]
             for number, line in enumerate(whole.splitlines(), start=1):
-                settings, score, seconds = _parsed(line, path, number)
-                self._scores[_key_of(settings)] = score
-                self._seconds[_key_of(settings)] = seconds
+                key, trial = _parsed(line, path, number)
+                self._trials[key] = trial
             if len(whole) < len(text):
                 os.truncate(path, len(whole))
 
-    def __contains__(self, settings: Settings) -> bool:
-        """Return whether these settings were tried."""
-        return _key_of(settings) in self._scores
-
-    def score_of(self, settings: Settings) -> float | None:
-        """Return what settings that were tried are worth."""
-        return self._scores[_key_of(settings)]
-
-    def seconds_of(self, settings: Settings) -> float:
-        """Return how long the search had gone on when that was known."""
-        return self._seconds[_key_of(settings)]
+    def get(self, settings: Settings) -> Trial | None:
+        """Return the trial of these settings, None if they were not tried."""
+        return self._trials.get(_key_of(settings))
 
     def add(self, settings: Settings, score: float | None, seconds: float) -> None:
         """Write a trial down."""
         score = None if score is None else float(score)  # not one of numpy's
-        self._scores[_key_of(settings)] = score
-        self._seconds[_key_of(settings)] = seconds
+        self._trials[_key_of(settings)] = Trial(score, seconds)
         if self._path is None:
             return
         self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -66,15 +63,13 @@ def _key_of(settings: Settings) -> str:
     return json.dumps(settings, sort_keys=True)
 
 
-def _parsed(
-    line: bytes, path: Path, number: int
-) -> tuple[Settings, float | None, float]:
+def _parsed(line: bytes, path: Path, number: int) -> tuple[str, Trial]:
     """Return the trial of a line; those of older journals have no seconds."""
     try:
-        trial = json.loads(line)
-        settings, score = trial["settings"], trial["score"]
-        seconds = float(trial.get("seconds", 0.0))
-        return settings, None if score is None else float(score), seconds
+        values = json.loads(line)
+        key, score = _key_of(values["settings"]), values["score"]
+        seconds = float(values.get("seconds", 0.0))
+        return key, Trial(None if score is None else float(score), seconds)
     except (ValueError, KeyError, TypeError) as error:
         raise JournalError(
             f"{path}, line {number}, is no trial; remove the file to search again."

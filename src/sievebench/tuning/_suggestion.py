@@ -1,7 +1,7 @@
 """Draw settings from search spaces, with Optuna's trials as the source."""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from sievebench.search_space import (
     Choice,
@@ -14,26 +14,14 @@ from sievebench.search_space import (
     ZeroOr,
 )
 
+if TYPE_CHECKING:  # an extra, and slow to import
+    from optuna import Trial
+
 _PLAIN = (str, int, float, bool, type(None))
 
 
-class Trial(Protocol):
-    """What is used of an Optuna trial."""
-
-    def suggest_float(
-        self, name: str, low: float, high: float, *, log: bool = False
-    ) -> float:
-        """Return a real number."""
-
-    def suggest_int(self, name: str, low: int, high: int, *, step: int = 1) -> int:
-        """Return an integer."""
-
-    def suggest_categorical(self, name: str, choices: Any) -> Any:
-        """Return one of the choices."""
-
-
 def suggest_settings(
-    trial: Trial, spaces: Mapping[str, SearchSpace]
+    trial: "Trial", spaces: Mapping[str, SearchSpace]
 ) -> dict[str, dict[str, Any]]:
     """Draw all settings of a trial."""
     return {
@@ -45,7 +33,7 @@ def suggest_settings(
     }
 
 
-def _suggest(trial: Trial, name: str, distribution: Distribution) -> Any:
+def _suggest(trial: "Trial", name: str, distribution: Distribution) -> Any:
     """Draw one setting."""
     match distribution:
         case Uniform(low, high):
@@ -63,16 +51,15 @@ def _suggest(trial: Trial, name: str, distribution: Distribution) -> Any:
             return _hidden_sizes(trial, name, n_layers, size)
 
 
-def _choose(trial: Trial, name: str, values: tuple[Any, ...]) -> Any:
-    """Draw a value; what Optuna cannot store is drawn by its place."""
+def _choose(trial: "Trial", name: str, values: tuple[Any, ...]) -> Any:
+    """Draw a value; what Optuna cannot store is drawn by its index."""
     if all(isinstance(value, _PLAIN) for value in values):
         return trial.suggest_categorical(name, values)
-    places = tuple(range(len(values)))
-    return values[trial.suggest_categorical(name, places)]
+    return values[trial.suggest_categorical(name, tuple(range(len(values))))]
 
 
 def _hidden_sizes(
-    trial: Trial, name: str, n_layers: Integer, size: Integer
+    trial: "Trial", name: str, n_layers: Integer, size: Integer
 ) -> tuple[int, ...]:
     """Draw sizes of hidden layers: first, middle (all the same) and last."""
     count = trial.suggest_int(f"{name}.n_layers", n_layers.low, n_layers.high)
