@@ -14,12 +14,7 @@ from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
 from sievebench.data._exceptions import CorruptDataError, OfflineError
 from sievebench.data._folders import cache_folder, data_folder
-from sievebench.data._sources import (
-    SOURCES,
-    bundled_table,
-    made_table,
-    where_to_put,
-)
+from sievebench.data._sources import SOURCES, bundled_table, made_table, where_to_put
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 
 # The benchmark draws its rows without a seed; here one seed is fixed for good.

@@ -95,16 +95,16 @@ def evaluate(
     """
     check_settings("mlp", settings, SETTINGS)
     chosen = MLPSettings(**settings)
-    place = resolve_device(device, needs_float64=True)
+    torch_device = resolve_device(device, needs_float64=True)
     started = time.perf_counter()
     with torch_defaults(is_exact=False):
-        rows, test = _rows(split, place)
+        rows, test = _rows(split, torch_device)
         loss = _task_loss(split)
         network = StackedMLP(
             int(rows.features.shape[1]),
             loss.n_outputs,
             hidden_sizes=tuple(chosen.hidden_sizes),
-            noise=MemberNoise(seeds, place),
+            noise=MemberNoise(seeds, torch_device),
             dropout=chosen.dropout,
             is_seen=None if is_seen is None else torch.from_numpy(is_seen),
         )
@@ -156,11 +156,11 @@ def _rows(split: Split, device: torch.device) -> tuple[StackRows, Tensor]:
     features = np.concatenate([part.X for part in split.parts]).astype(np.float32)
     targets = np.concatenate([part.y for part in split.parts]).astype(kind)
     ends = np.cumsum([len(part.y) for part in split.parts])
-    places = torch.arange(int(ends[2]), device=device)
+    indices = torch.arange(int(ends[2]), device=device)
     rows = StackRows(
         features=torch.from_numpy(features).to(device),
         targets=torch.from_numpy(targets).to(device),
-        training=places[: ends[0]],
-        validation=places[ends[0] : ends[1]],
+        training=indices[: ends[0]],
+        validation=indices[ends[0] : ends[1]],
     )
-    return rows, places[ends[1] :]
+    return rows, indices[ends[1] :]

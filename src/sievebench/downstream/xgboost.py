@@ -67,10 +67,8 @@ def _evaluate_one(
         "eval_metric": metric,
         **settings,
     }
-    n_rounds, patience = (
-        parameters.pop("n_rounds", 2000),
-        parameters.pop("patience", 50),
-    )
+    n_rounds = parameters.pop("n_rounds", 2000)
+    patience = parameters.pop("patience", 50)
     if _kind(split) == "multiclass":
         parameters["num_class"] = split.n_classes
     train, validation = (

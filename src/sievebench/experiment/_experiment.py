@@ -156,20 +156,18 @@ class Experiment:
             cell = (*place, spec.selector)
             if place not in former.predictors:
                 continue
-            predictors = former.predictors[place]
+            taken: dict[str, Any] = {"predictors": former.predictors[place]}
             if cell in former.unfit:  # will be skipped again, and say why
-                found.append(replace(spec, predictors=predictors))
+                pass
             elif cell not in former.columns:
                 continue
             elif self.reuse["what"] == "columns":
                 self._check_source(spec, former.sources[cell])
-                given = former.columns[cell]
-                found.append(replace(spec, given=given, predictors=predictors))
+                taken["given"] = former.columns[cell]
             else:
-                settings = {**former.settings[cell], **spec.selector_settings}
-                found.append(
-                    replace(spec, selector_settings=settings, predictors=predictors)
-                )
+                own = spec.selector_settings
+                taken["selector_settings"] = {**former.settings[cell], **own}
+            found.append(replace(spec, **taken))
         return found
 
     def _check_source(self, spec: RunSpec, former: Mapping[str, Any]) -> None:
