@@ -114,7 +114,7 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
     check_checkpoint(params["checkpoint"])
     return Settings(
         checked_training(params["training"]),
-        n_members=int(params["n_members"]),
+        n_members=None if params["n_members"] is None else int(params["n_members"]),
         n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
     )
@@ -189,10 +189,11 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
         check_real(name, balance, least=0.0, most=LARGEST_BALANCE)
     else:
         check_choice("balance, if not a number,", balance, BALANCES)
-    for name in ("n_members", "min_features_to_select", "max_categories"):
+    for name in ("min_features_to_select", "max_categories"):
         check_integer(name, params[name], least=1)
-    if params["n_epochs"] is not None:
-        check_integer("n_epochs", params["n_epochs"], least=1)
+    for name in ("n_members", "n_epochs"):
+        if params[name] is not None:
+            check_integer(name, params[name], least=1)
     for name in ("n_features_to_select", "max_features"):
         if params[name] is not None:
             check_count_or_share(name, params[name])

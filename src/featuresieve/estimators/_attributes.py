@@ -1,7 +1,6 @@
 """What a search found, as the learned attributes of an estimator and as a table."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,8 @@ from featuresieve.storage import PATH_FIELDS, kept_attributes
 
 def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
     """Return the learned attributes by name; arrays are by feature."""
-    at_balance, votes = result.balance_index, result.votes
-    logits = votes.logits[at_balance].mean(axis=0, dtype=np.float64)
-    frequency = votes.frequency()[at_balance]
+    votes = result.votes
+    logits = votes.logits.mean(axis=0, dtype=np.float64)
     support = prepared.by_feature(result.support, False)
     rows = [
         (r.balance, r.n_kept, r.loss, r.loss_error, r.is_chosen) for r in result.path
@@ -24,33 +22,29 @@ def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, An
     importances = prepared.by_feature(votes.importances(), 0.0)
     judgement = result.judgement
     if judgement is not None:
-        by_feature = prepared.by_feature(judgement.sets, False)
-        judgement = replace(judgement, sets=by_feature)
+        judgement = judgement.with_sets(prepared.by_feature(judgement.sets, False))
     return {
         "logits_": prepared.by_feature(logits, -np.inf),
-        "selection_frequency_": prepared.by_feature(frequency, 0.0),
+        "selection_frequency_": prepared.by_feature(votes.frequency(), 0.0),
         "feature_importances_": importances / importances.sum(),
-        "balance_": float(result.balances[at_balance]),
+        "balance_": result.balance,
         "path_": np.array(rows, dtype=PATH_FIELDS),
         "history_": _history(result, prepared),
         "_judgement": judgement,
-    } | kept_attributes(support, prepared.order(votes.ranked()))
+    } | kept_attributes(support, prepared.order(votes.ranked))
 
 
 def _history(result: SearchResult, prepared: Prepared) -> dict[str, npt.NDArray[Any]]:
     """Return what training recorded, by name."""
-    history, n_balances = result.history, len(result.balances)
-    n_members = len(history.task_loss[0]) // n_balances
-    first = result.balance_index * n_members
-    own = slice(first, first + n_members)
+    history = result.history
     openings = np.array(
-        [(1.0 / (1.0 + np.exp(-w[own]))).mean(axis=0) for w in history.logits]
+        [(1.0 / (1.0 + np.exp(-w))).mean(axis=0) for w in history.logits]
     )
     openings[:, prepared.problem.gates.is_forced] = 1.0
     return {
         "step": np.array(history.step),
         "temperature": np.array(history.temperature),
-        "balance": np.repeat(result.balances, n_members),
+        "balance": np.full(len(history.task_loss[0]), result.balance),
         "task_loss": np.array(history.task_loss),
         "penalty": np.array(history.penalty),
         "n_kept": np.array([(logits > 0).sum(axis=1) for logits in history.logits]),

@@ -96,6 +96,23 @@ class Problem:
         weights = self.row_weights[rows]
         return np.asarray(weights / weights.mean())
 
+    def with_balanced_classes(self) -> "Problem":
+        """Return the same problem with weights that give every class the same sum.
+
+        A rare class then counts as much as a common one: where it is worth a few
+        hundredths of the loss, its columns would not be worth their price.
+        """
+        if self.task != "classes":
+            return self
+        weights = self.weights_of(np.arange(self.n_rows))
+        sums = np.bincount(self.targets, weights, minlength=self.n_outputs)
+        n_classes = np.count_nonzero(sums)
+        factors = self.n_rows / (n_classes * np.maximum(sums, 1e-12))
+        if np.allclose(factors, 1.0):
+            return self
+        balanced = np.asarray(weights * factors[self.targets])
+        return replace(self, row_weights=balanced)
+
     def constant_losses(
         self, fit_rows: IndexArray, test_rows: IndexArray
     ) -> FloatArray:

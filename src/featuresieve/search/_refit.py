@@ -24,8 +24,6 @@ from featuresieve.search._stacks import FixedMaskRun, tensors_of, train_fixed_ma
 
 FloatArray = npt.NDArray[np.float64]
 _RECORDS = tuple(np.arange(1, 11) / 10)
-# A refit needs fewer steps than the search for gates.
-REFIT_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ def refit_candidates(
         split.fit_rows for split in splits for _ in range(n_candidates * n_repeats)
     ]
     schedule = settings.schedule(
-        len(splits[0].fit_rows), narrow.n_columns, len(members), REFIT_SHARE
+        len(splits[0].fit_rows), narrow.n_columns, len(members)
     )
     run = train_fixed_mask(
         narrow,

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from featuresieve.engine import History
-from featuresieve.problem import BoolArray, FloatArray
-from featuresieve.search._candidates import Votes
+from featuresieve.problem import BoolArray
 from featuresieve.search._choice import Judgement
+from featuresieve.search._votes import Votes
 
 # Confidence with which the best candidate must beat a constant for the answer not to be
 # doubtful.
@@ -25,44 +25,20 @@ class Candidate:
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found.
+    """What a search found."""
 
-    Attributes
-    ----------
-    support : array of shape (gates,)
-    votes : Votes
-        What every member kept at every balance.
-    balance_index : int
-        Which balance was chosen.
-    balances : array of shape (balances,)
-    path : list of Candidate
-    history : History
-        Of the gated stack.
-    judgement : Judgement or None
-        Of the candidates in the order of the path, if they were refitted.
-    is_collapsed : bool
-        No member kept anything, or at a single balance fewer than half of them.
-    is_uninformative : bool
-        No candidate was shown to beat a constant on held-out rows.
-    is_cut_short : bool
-        The time limit shortened the search.
-    n_uncommon : int or None
-        Held-out rows without the most common target; None if no set was refitted.
-    predictor_share : float
-        Part of the usual refit after which the chosen set was at its best.
-    """
-
-    support: BoolArray
+    support: BoolArray  # by gate
     votes: Votes
-    balance_index: int
-    balances: FloatArray
+    balance: float
     path: list[Candidate]
-    history: History
-    judgement: Judgement | None = None
-    is_collapsed: bool = False
-    is_uninformative: bool = False
-    is_cut_short: bool = False
+    history: History  # of the gated stack
+    judgement: Judgement | None = None  # if candidates were refitted, as in `path`
+    is_collapsed: bool = False  # nothing got the votes, at a given balance half of them
+    is_uninformative: bool = False  # not shown to beat a constant on held-out rows
+    is_cut_short: bool = False  # by the time limit
+    # Held-out rows without the most common target; None if no set was refitted.
     n_uncommon: int | None = None
+    # Part of the usual refit after which the chosen set was at its best.
     predictor_share: float = 1.0
 
     @property

@@ -5,14 +5,15 @@ from dataclasses import replace
 import numpy as np
 
 from featuresieve.problem import CountLimits, IndexArray, Problem
-from featuresieve.search._balance_path import BalanceSearch, fit_at_balance
-from featuresieve.search._penalty_path import balance_at_price
-from featuresieve.search._refit import REFIT_SHARE
+from featuresieve.search._price import balance_at_price
 from featuresieve.search._result import SearchResult
 from featuresieve.search._run import SearchRun, Stages
 from featuresieve.search._settings import Settings
 from featuresieve.search._stacks import FixedMaskRun, train_fixed_mask
+from featuresieve.search._vote_search import VoteSearch, fit_at_balance, n_voters
 
+# Members at a balance that the user gives, and the share of them that keep a feature.
+_N_MEMBERS, _MAJORITY = 4, 0.5
 # Networks whose predictions are averaged.
 _N_PREDICTORS = 2
 # Their learning rate where `task_learning_rate` was set for a search of the user's own.
@@ -22,7 +23,7 @@ _PREDICTOR_RATE = 2e-3
 def find_support(
     problem: Problem,
     settings: Settings,
-    bounds: CountLimits,
+    limits: CountLimits,
     work: SearchRun,
     *,
     balance: float | str,
@@ -30,11 +31,13 @@ def find_support(
     max_time: float | None,
 ) -> SearchResult:
     """Run the search that `balance` asks for."""
+    if isinstance(balance, str):
+        problem = problem.with_balanced_classes()
     if isinstance(balance, str) and balance == "auto":
-        return BalanceSearch(
+        return VoteSearch(
             problem,
             settings,
-            bounds,
+            limits,
             tolerance=tolerance,
             seed=work.seed,
             started=work.started,
@@ -42,12 +45,18 @@ def find_support(
             monitor=work.monitor,
         ).run()
     if isinstance(balance, str):
-        balance = balance_at_price(problem, settings)
+        share, price = None, balance_at_price(problem, settings)
+        n_members = n_voters(problem, settings)
+    else:
+        share, price = _MAJORITY, float(balance)
+        n_members = settings.n_members or _N_MEMBERS
     return fit_at_balance(
         problem,
         settings,
-        float(balance),
-        bounds,
+        price,
+        limits,
+        n_members=n_members,
+        vote_share=share,
         seed=work.seed,
         deadline=work.deadline(0.8),
         monitor=work.monitor,
@@ -67,14 +76,13 @@ def train_predictor(
 ) -> FixedMaskRun:
     """Refit the networks on the kept columns and all rows.
 
-    As long as was best for the chosen candidate; without candidates, half as long as an
+    As long as was best for the chosen candidate; without candidates, as long as an
     automatic search, whatever `n_epochs` says of the gates.
     """
     if not is_auto:
         training = replace(settings.training, task_learning_rate=_PREDICTOR_RATE)
         settings = replace(settings, n_epochs=None, training=training)
     narrow = problem.take(gates)
-    share = REFIT_SHARE * share
     return train_fixed_mask(
         narrow,
         settings,

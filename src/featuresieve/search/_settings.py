@@ -11,7 +11,7 @@ _LAST_TEMPERATURE = 0.85
 # Multiply-adds a run on the CPU may spend before its steps are cut, about a minute.
 _CPU_WORK = 3e12
 # Steps of an automatic run: this many times the root of the number of rows.
-_STEPS_PER_ROOT_ROW = 15
+_STEPS_PER_ROOT_ROW = 7.5
 _LEAST_STEPS = 200
 _MOST_STEPS = 1500
 
@@ -24,15 +24,15 @@ class Settings:
     ----------
     training : Training
         Checked.
-    n_members : int
-        Networks per balance.
+    n_members : int or None
+        Networks that vote; None means "choose from the data".
     n_epochs : int or None
         None means "choose from the data".
     device : torch.device
     """
 
     training: Training = field(default_factory=Training)
-    n_members: int = 4
+    n_members: int | None = None
     n_epochs: int | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
 

@@ -1,0 +1,282 @@
+"""The automatic search: members vote at a high price, held-out rows check the answer.
+
+Two stacks: gated members, which judge their columns on rows of their own, and plain
+refits of nested sets on rows that the members who elected them never saw.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+from scipy.stats import t as t_distribution
+
+from featuresieve.problem import (
+    BoolArray,
+    CountLimits,
+    FloatArray,
+    IndexArray,
+    Problem,
+)
+from featuresieve.search._choice import Judgement
+from featuresieve.search._price import balance_at_price
+from featuresieve.search._refit import HeldOutLosses, refit_candidates
+from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
+from featuresieve.search._run import Stages, Unwatched
+from featuresieve.search._settings import Settings
+from featuresieve.search._splits import RowArray, gate_halves, held_out_splits
+from featuresieve.search._stacks import GateRun, train_gates
+from featuresieve.search._votes import (
+    Votes,
+    decide,
+    elected,
+    nested_sizes,
+    small_enough,
+)
+
+# Parts of the rows that are held out in turn, each with members of its own.
+_N_PARTS = 5
+# Members; members times columns that are affordable; and the fewest members then.
+_N_MEMBERS, _MEMBER_COLUMNS, _FEWEST_MEMBERS = 100, 160_000, 20
+# Shares of max_time after which the gates, and the refits, must be done.
+_GATE_SHARE, _REFIT_SHARE = 0.6, 0.85
+# Columns whose networks take seconds to set up.
+_WIDE = 4096
+# Standard errors of its gain below which there is no point in giving a candidate.
+_HOPE = 1.0
+
+
+def n_voters(problem: Problem, settings: Settings) -> int:
+    """Return how many members vote."""
+    if settings.n_members is not None:
+        return settings.n_members
+    affordable = _MEMBER_COLUMNS // problem.n_columns
+    return min(_N_MEMBERS, max(_FEWEST_MEMBERS, affordable))
+
+
+def fit_at_balance(
+    problem: Problem,
+    settings: Settings,
+    balance: float,
+    limits: CountLimits,
+    *,
+    n_members: int,
+    vote_share: float | None,
+    seed: int,
+    deadline: float | None = None,
+    monitor: Stages | None = None,
+) -> SearchResult:
+    """Train members at one balance on all rows and let them vote."""
+    rows = np.arange(problem.n_rows)
+    run = train_gates(
+        problem,
+        settings,
+        np.full(n_members, balance),
+        _member_roles(problem, settings, rows, n_members, seed),
+        seed=seed,
+        deadline=deadline,
+        monitor=(monitor or Unwatched()).stage("gates"),
+    )
+    votes = decide(run, settings, seed, problem.gates, limits)
+    kept = elected(votes, problem.gates, limits, vote_share)
+    n_elected = votes.n_elected(vote_share)
+    return _plain_result(problem, kept, votes, balance, run, n_elected)
+
+
+def _plain_result(
+    problem: Problem,
+    kept: IndexArray,
+    votes: Votes,
+    balance: float,
+    run: GateRun,
+    n_elected: int,
+) -> SearchResult:
+    """Return a result without refits."""
+    row = Candidate(balance, problem.gates.count(kept), np.nan, np.nan, True)
+    return SearchResult(
+        support=_as_mask(kept, len(problem.gates)),
+        votes=votes,
+        balance=balance,
+        path=[row],
+        history=run.history,
+        is_collapsed=n_elected <= problem.gates.is_forced.sum(),
+        is_cut_short=run.is_cut_short,
+    )
+
+
+class VoteSearch:
+    """The automatic search."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        settings: Settings,
+        limits: CountLimits,
+        *,
+        tolerance: float,
+        seed: int,
+        started: float | None = None,
+        max_time: float | None = None,
+        monitor: Stages | None = None,
+    ) -> None:
+        self.problem, self.settings, self.limits = problem, settings, limits
+        self._monitor = monitor or Unwatched()
+        self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
+        self._started = time.monotonic() if started is None else started
+        self.balance = balance_at_price(problem, settings)
+        n_parts, n_members = _N_PARTS, n_voters(problem, settings)
+        if self._must_be_small():
+            n_parts, n_members = 1, 2
+        self.splits = held_out_splits(problem, n_parts, 1 / _N_PARTS, seed)
+        # Each halving of the rows is used both ways round.
+        self.members_per_split = 2 * max(1, round(n_members / len(self.splits) / 2))
+
+    def run(self) -> SearchResult:
+        """Train the members, refit nested sets and choose."""
+        run = self._train_gates()
+        gates, limits = self.problem.gates, self.limits
+        votes = decide(run, self.settings, self.seed, gates, limits)
+        sizes = nested_sizes(votes, gates, limits)
+        if limits.exactly is not None or not sizes:
+            kept = elected(votes, gates, limits)
+            return _plain_result(
+                self.problem, kept, votes, self.balance, run, votes.n_elected()
+            )
+        if run.is_cut_short:
+            sizes = small_enough(sizes, len(self.splits))
+        return self._result(run, votes, sizes, self._refit(votes, sizes))
+
+    def _deadline(self, share: float) -> float | None:
+        """Return the moment at which a share of the time is spent."""
+        return None if self.max_time is None else self._started + share * self.max_time
+
+    def _must_be_small(self) -> bool:
+        """Tell whether there is no time even to set up the networks of a wide table.
+
+        Not where a later fit may resume this one: it must find the same networks.
+        """
+        deadline = self._deadline(_GATE_SHARE)
+        if deadline is None or self._monitor.is_resumable:
+            return False
+        return time.monotonic() >= deadline and self.problem.n_columns > _WIDE
+
+    def _train_gates(self) -> GateRun:
+        """Train the members of all splits as one stack."""
+        roles = [
+            pair
+            for number, split in enumerate(self.splits)
+            for pair in _member_roles(
+                self.problem,
+                self.settings,
+                split.fit_rows,
+                self.members_per_split,
+                self.seed + number,
+            )
+        ]
+        return train_gates(
+            self.problem,
+            self.settings,
+            np.full(len(roles), self.balance),
+            roles,
+            seed=self.seed,
+            deadline=self._deadline(_GATE_SHARE),
+            monitor=self._monitor.stage("gates"),
+        )
+
+    def _refit(self, votes: Votes, sizes: list[int]) -> HeldOutLosses:
+        """Refit, for each split, the sets that its own members rank first."""
+        each = self.members_per_split
+        ranked = [
+            votes.of(slice(k * each, (k + 1) * each)).ranked
+            for k in range(len(self.splits))
+        ]
+        return refit_candidates(
+            self.problem,
+            self.settings,
+            [[np.sort(own[:size]) for size in sizes] for own in ranked],
+            self.splits,
+            n_repeats=1,
+            seed=self.seed + 1,
+            deadline=self._deadline(_REFIT_SHARE),
+            monitor=self._monitor.stage("refit"),
+        )
+
+    def _null_losses(self) -> FloatArray:
+        """Return the loss of a constant on every held-out row."""
+        return np.concatenate(
+            [self.problem.constant_losses(s.fit_rows, s.test_rows) for s in self.splits]
+        )
+
+    def _judge(
+        self, votes: Votes, sizes: list[int], losses: HeldOutLosses
+    ) -> tuple[Judgement, bool]:
+        """Judge the candidates, and tell if the elected one may be no better than none.
+
+        If it does not even seem to be better than a constant, the answer is the
+        smallest.
+        """
+        gates = self.problem.gates
+        sets = np.array([_as_mask(votes.ranked[:size], len(gates)) for size in sizes])
+        n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
+        null = self._null_losses()
+        judgement = Judgement(
+            sets=sets,
+            sizes=sets @ gates.n_features,
+            means=losses.means,
+            best_share=losses.best_share,
+            null_loss=float((null * losses.weights).mean()),
+            elected=int(np.searchsorted(sizes, n_elected)),
+        )
+        gain, error = losses.gain_over(null, judgement.elected)
+        if gain <= _HOPE * error:
+            judgement = replace(judgement, fewest=0)
+        # The error is that of the uncommon rows, where nearly all of the gain is made.
+        freedom = max(min(losses.n_groups, self._n_uncommon()) - 1, 1)
+        bound = error * t_distribution.ppf(CONFIDENCE, freedom)
+        return judgement, bool(gain <= bound)
+
+    def _n_uncommon(self) -> int:
+        """Return how many held-out rows have another target than the most common."""
+        held_out = np.concatenate([split.test_rows for split in self.splits])
+        return self.problem.n_uncommon(held_out)
+
+    def _result(
+        self, run: GateRun, votes: Votes, sizes: list[int], losses: HeldOutLosses
+    ) -> SearchResult:
+        """Put the answer together."""
+        judgement, is_uninformative = self._judge(votes, sizes, losses)
+        chosen = judgement.choose(self.tolerance)
+        path = [
+            Candidate(self.balance, int(size), float(loss), float(error), i == chosen)
+            for i, (size, loss, error) in enumerate(
+                zip(judgement.sizes, losses.means, losses.errors, strict=True)
+            )
+        ]
+        return SearchResult(
+            support=judgement.sets[chosen],
+            votes=votes,
+            balance=self.balance,
+            path=path,
+            history=run.history,
+            judgement=judgement,
+            is_collapsed=not votes.kept[:, ~self.problem.gates.is_forced].any(),
+            is_uninformative=is_uninformative,
+            is_cut_short=run.is_cut_short or losses.is_cut_short,
+            n_uncommon=self._n_uncommon(),
+            predictor_share=float(judgement.best_share[chosen]),
+        )
+
+
+def _member_roles(
+    problem: Problem, settings: Settings, rows: RowArray, n_members: int, seed: int
+) -> list[tuple[RowArray, RowArray]]:
+    """Return the task rows and the gate rows of each member."""
+    if settings.training.gate_rows == "shared":
+        return [(rows, rows)] * n_members
+    return gate_halves(problem, rows, -(-n_members // 2), seed)[:n_members]
+
+
+def _as_mask(gates: IndexArray, n_gates: int) -> BoolArray:
+    """Return a boolean mask of some gates."""
+    mask = np.zeros(n_gates, dtype=bool)
+    mask[gates] = True
+    return mask
