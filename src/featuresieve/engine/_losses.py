@@ -105,9 +105,9 @@ class SquaredErrorLoss:
 
 # The loss of each kind of task.
 LOSSES: dict[str, TaskLoss] = {
-    "classes": CrossEntropyLoss(),
-    "labels": MultilabelLoss(),
-    "values": SquaredErrorLoss(),
+    "classification": CrossEntropyLoss(),
+    "multilabel": MultilabelLoss(),
+    "regression": SquaredErrorLoss(),
 }
 
 

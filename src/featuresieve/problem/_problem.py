@@ -9,7 +9,7 @@ import numpy.typing as npt
 from featuresieve.problem._gates import FloatArray, Gates, IndexArray
 from featuresieve.tables import Float32Array
 
-Task = Literal["classes", "labels", "values"]
+Task = Literal["classification", "multilabel", "regression"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Problem:
     features : float32 array or scipy CSR array of shape (rows, columns)
     targets : array of class codes (rows,), or of labels or values (rows, outputs)
     n_outputs : int
-    task : {"classes", "labels", "values"}
+    task : {"classification", "multilabel", "regression"}
         One class a row, several zero-one labels a row, or real values.
     gates : Gates
         One plain gate for each column unless given.
@@ -106,12 +106,12 @@ class Problem:
         """
         weights = self.weights_of(fit_rows)
         seen, asked = self.targets[fit_rows], self.targets[test_rows]
-        if self.task == "classes":
+        if self.task == "classification":
             counts = np.bincount(seen, weights, minlength=self.n_outputs) + 1.0
             losses = -np.log(counts / counts.sum())
             return np.asarray(losses[asked])
         sums = weights @ seen.astype(np.float64)
-        if self.task == "values":
+        if self.task == "regression":
             mean = sums / weights.sum()
             return np.asarray(((asked - mean) ** 2).mean(axis=1))
         rates = (sums + 1) / (weights.sum() + 2)

@@ -34,7 +34,7 @@ class Target:
     ----------
     values : array of class codes (rows,), or of labels or values (rows, outputs)
     n_outputs : int
-    task : {"classes", "labels", "values"}
+    task : {"classification", "multilabel", "regression"}
     code : ClassEncoder or ValueScaler
         How to get back.
     """
@@ -157,7 +157,7 @@ def class_target(y: Any, n_rows: int) -> Target:
     if kind == "multilabel-indicator":
         labels = y.astype(np.float32)
         code = ClassEncoder(np.arange(y.shape[1]), True)
-        return Target(labels, y.shape[1], "labels", code)
+        return Target(labels, y.shape[1], "multilabel", code)
     y = column_or_1d(y, warn=True)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -165,7 +165,7 @@ def class_target(y: Any, n_rows: int) -> Target:
             f"y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}."
         )
     codes = codes.reshape(-1).astype(np.int64)
-    return Target(codes, len(classes), "classes", ClassEncoder(classes, False))
+    return Target(codes, len(classes), "classification", ClassEncoder(classes, False))
 
 
 def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
@@ -180,7 +180,7 @@ def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
             f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
         )
     code = _value_code(values.reshape(len(values), -1), values.ndim == 1, weights)
-    return Target(code.encode(values), len(code.means), "values", code)
+    return Target(code.encode(values), len(code.means), "regression", code)
 
 
 def _value_code(
