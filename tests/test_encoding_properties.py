@@ -82,7 +82,7 @@ def test_encoding_while_learning_is_encoding_afterwards(X, scaling, seed, kind):
     rng = np.random.default_rng(seed)
     weights = {
         "whole": rng.integers(1, 4, size=X.height).astype(float),
-        "zeros": np.maximum(rng.integers(3, size=X.height), np.arange(X.height) < 1),
+        "zeros": np.maximum(rng.integers(3, size=X.height), np.arange(X.height) < 1.0),
         "any": np.exp(5 * rng.standard_normal(X.height)),
     }.get(kind)
     table, options = read_table(X), {"scaling": scaling, "weights": weights}

@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from featuresieve.errors import as_float
 from featuresieve.problem._problem import Task
-from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, mean_and_std
+from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, means_and_stds
 
 # A target whose largest hundredth holds more than this share of its variance is
 # compressed, so that a handful of rows does not decide which columns are kept.
@@ -199,7 +199,8 @@ def _value_code(
             distances = np.abs(column - centres[k])
             widths[k] = (high - low) or np.median(distances[distances > 0])
             column = np.arcsinh(column / widths[k] - centres[k] / widths[k])
-        means[k], spreads[k] = mean_and_std(column, used[used > 0])
+        own = means_and_stds(column[None], used[used > 0])
+        means[k : k + 1], spreads[k : k + 1] = own
     return ValueScaler(means, spreads, centres, widths, is_flat)
 
 

@@ -22,7 +22,7 @@ from featuresieve.tables._scaling import (
     FloatArray,
     IndexArray,
     Scaling,
-    mean_and_std,
+    means_and_stds,
     scaled_indicator,
 )
 from featuresieve.tables._table import Table, read_table
@@ -51,7 +51,7 @@ __all__ = [
     "TableEncoder",
     "are_same_labels",
     "as_library",
-    "mean_and_std",
+    "means_and_stds",
     "plain_array",
     "put_columns",
     "read_table",

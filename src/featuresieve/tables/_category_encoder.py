@@ -24,21 +24,12 @@ class CategoryEncoder:
     states the second has one indicator column, of more every state has one; the column
     of a single state is zero. A row in a state that was not seen is zero throughout,
     which is what an average row is.
-
-    Attributes
-    ----------
-    levels : tuple of str, bool, int or float
-        Most frequent first.
-    has_other, has_missing : bool
-        Whether those states were seen.
-    shares : array of shape (states,)
-        Share of the rows in each state: the levels, other, missing.
     """
 
-    levels: tuple[Level, ...]
-    has_other: bool
+    levels: tuple[Level, ...]  # most frequent first
+    has_other: bool  # whether that state was seen
     has_missing: bool
-    shares: FloatArray
+    shares: FloatArray  # of the rows in each state: the levels, other, missing
 
     @classmethod
     def fit(
@@ -63,12 +54,9 @@ class CategoryEncoder:
         kept = _most_frequent(column, counts / total, seen)[:max_categories]
         shares = counts[kept] / total
         other = 1.0 - shares.sum() - n_missing / total
-        states = [
-            *shares,
-            *([max(other, 0.0)] if has_other else []),
-            *([n_missing / total] if n_missing > 0 else []),
-        ]
-        levels = tuple(column.levels[place] for place in kept)
+        others = np.array([max(other, 0.0), n_missing / total])
+        states = [*shares, *others[[has_other, n_missing > 0]]]
+        levels = tuple(column.levels[index] for index in kept)
         return cls(levels, has_other, bool(n_missing > 0), np.array(states))
 
     @property
@@ -79,12 +67,12 @@ class CategoryEncoder:
 
     def transform_into_(self, out: Float32Array, column: Column) -> None:
         """Write the indicators into `out`, (rows, n_columns)."""
-        places = {level: place for place, level in enumerate(self.levels)}
-        states = [places.get(level, self.other_state) for level in column.levels]
+        state_of = {level: state for state, level in enumerate(self.levels)}
+        states = [state_of.get(level, self.other_state) for level in column.levels]
         # The last is that of code -1, a missing value.
         of_row = np.array([*states, self.missing_state])[column.values]
-        for place, indicator in enumerate(self.indicators().T):
-            out[:, place] = indicator[of_row]
+        for index, indicator in enumerate(self.indicators().T):
+            out[:, index] = indicator[of_row]
 
     @property
     def other_state(self) -> int:
@@ -110,12 +98,12 @@ class CategoryEncoder:
         return table
 
 
-def _most_frequent(column: Column, shares: FloatArray, places: IndexArray) -> list[int]:
-    """Return the places of levels, most frequent first, equals by their values."""
+def _most_frequent(column: Column, shares: FloatArray, levels: IndexArray) -> list[int]:
+    """Return positions of levels, most frequent first, equals by their values."""
 
-    def key(place: int) -> tuple[float, bool, Level]:
-        level = column.levels[place]
+    def key(position: int) -> tuple[float, bool, Level]:
+        level = column.levels[position]
         # Equal sums of weights may differ in their last digits.
-        return -round(float(shares[place]), 12), isinstance(level, str), level
+        return -round(float(shares[position]), 12), isinstance(level, str), level
 
-    return sorted((int(place) for place in places), key=key)
+    return sorted(levels.tolist(), key=key)

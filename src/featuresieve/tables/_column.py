@@ -9,6 +9,7 @@ import decimal
 import fractions
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ import numpy.typing as npt
 BoolArray = npt.NDArray[np.bool_]
 Kind = Literal["number", "boolean", "date", "category"]
 Level = str | bool | int | float
+Convert = Callable[[Any], Any]
 
 # Cells looked at in one go for infinite and missing values.
 _BLOCK_CELLS = 1 << 20
@@ -45,24 +47,15 @@ MISSING_NAMES = ("NAType", "NaTType")
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The values of one column.
-
-    Attributes
-    ----------
-    kind : "number", "boolean", "date" or "category"
-    values : array of shape (rows,)
-        Numbers: any integer or float dtype, NaN where missing. Booleans: bool, False
-        where missing. Dates: datetime64[us] in the clock time of their zone, NaT where
-        missing. Categories: positions in `levels`, -1 where missing.
-    is_missing : boolean array of shape (rows,), or None
-        None where no value is missing.
-    levels : sequence of str, bool, int or float
-        Of a category column; in no particular order, some perhaps without rows.
-    """
+    """The values of one column."""
 
     kind: Kind
+    # Numbers: any integer or float dtype, NaN where missing. Booleans: bool, False
+    # where missing. Dates: datetime64[us] in the clock time of their zone, NaT where
+    # missing. Categories: positions in `levels`, -1 where missing.
     values: npt.NDArray[Any]
-    is_missing: BoolArray | None = None
+    is_missing: BoolArray | None = None  # None where no value is missing
+    # Of a category column; in no particular order, some perhaps without rows.
     levels: Sequence[Level] = ()
 
     @property
@@ -157,30 +150,37 @@ def _types_by_group(values: list[Any]) -> dict[str, set[type]]:
     return found
 
 
-def _read_numbers(values: list[Any], is_missing: BoolArray, label: str) -> Column:
-    """Read numbers of any Python type."""
+def _read_floats(
+    values: list[Any], is_missing: BoolArray, label: str, *, as_number: Convert
+) -> Column:
+    """Read what stands for numbers."""
+    present = np.flatnonzero(~is_missing)
+    numbers = np.full(len(values), np.nan)
     try:
-        numbers = np.array(
-            [
-                np.nan if hole else float(value)
-                for value, hole in zip(values, is_missing, strict=True)
-            ]
-        )
+        numbers[present] = [as_number(values[row]) for row in present]
     except OverflowError:
-        sizes = [0 if hole else abs(v) for v, hole in zip(values, is_missing)]  # noqa: B905
-        row = max(range(len(values)), key=sizes.__getitem__)
+        row = max(present.tolist(), key=lambda row: abs(values[row]))
         raise infinity_error(label, row, "an integer beyond 1.8e308") from None
     return column_of_floats(numbers, label)
 
 
+def _duration_seconds(value: Any) -> Any:
+    """Return a duration in seconds."""
+    if isinstance(value, np.timedelta64):
+        return value / np.timedelta64(1, "s")
+    return value.total_seconds()
+
+
+def _seconds_of_day(time: Any) -> Any:
+    """Return a time of day as seconds since midnight."""
+    seconds = time.hour * 3600 + time.minute * 60 + time.second
+    return seconds + time.microsecond / 1e6
+
+
 def _read_booleans(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     """Read booleans and missing values."""
-    truths = np.array(
-        [
-            not hole and bool(value)
-            for value, hole in zip(values, is_missing, strict=True)
-        ]
-    )
+    cells = zip(values, is_missing, strict=True)
+    truths = np.array([not hole and bool(value) for value, hole in cells])
     return Column("boolean", truths, is_missing if is_missing.any() else None)
 
 
@@ -196,53 +196,21 @@ def _read_dates(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     return column_of_dates(dates)
 
 
-def _read_durations(values: list[Any], is_missing: BoolArray, label: str) -> Column:
-    """Read durations as seconds."""
-    seconds = np.full(len(values), np.nan)
-    for row in np.flatnonzero(~is_missing):
-        value = values[row]
-        if isinstance(value, np.timedelta64):
-            seconds[row] = value / np.timedelta64(1, "s")
-        else:
-            seconds[row] = value.total_seconds()
-    return column_of_floats(seconds, label)
-
-
-def _read_times(values: list[Any], is_missing: BoolArray, label: str) -> Column:
-    """Read times of day as seconds since midnight."""
-    seconds = np.full(len(values), np.nan)
-    for row in np.flatnonzero(~is_missing):
-        time = values[row]
-        seconds[row] = time.hour * 3600 + time.minute * 60 + time.second
-        seconds[row] += time.microsecond / 1e6
-    return column_of_floats(seconds, label)
-
-
 def _read_texts(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     """Read text as categories."""
-    has_missing = bool(is_missing.any())
-    levels = set(values)
-    if has_missing:
-        levels = {level for level in levels if isinstance(level, str)}
-    positions = {level: position for position, level in enumerate(levels)}
-    if has_missing:
-        codes = [positions.get(value, -1) for value in values]
-    else:
-        codes = list(map(positions.__getitem__, values))
-    return Column(
-        "category",
-        np.array(codes, dtype=np.int64),
-        is_missing if has_missing else None,
-        [str(level) for level in positions],
-    )
+    levels = {level for level in set(values) if isinstance(level, str)}
+    code_of = {level: code for code, level in enumerate(levels)}
+    codes = np.array([code_of.get(value, -1) for value in values], dtype=np.int64)
+    missing = is_missing if is_missing.any() else None
+    return Column("category", codes, missing, list(map(str, code_of)))
 
 
 _READERS: dict[str, Callable[[list[Any], BoolArray, str], Column]] = {
-    "number": _read_numbers,
+    "number": partial(_read_floats, as_number=float),
     "boolean": _read_booleans,
     "date": _read_dates,
-    "duration": _read_durations,
-    "time": _read_times,
+    "duration": partial(_read_floats, as_number=_duration_seconds),
+    "time": partial(_read_floats, as_number=_seconds_of_day),
     "text": _read_texts,
 }
 

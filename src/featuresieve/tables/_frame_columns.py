@@ -12,7 +12,6 @@ from featuresieve.tables._column import (
     cell_error,
     column_of_array,
     column_of_dates,
-    column_of_floats,
     column_of_objects,
 )
 
@@ -25,15 +24,14 @@ def column_of_series(series: nw.Series[Any], label: str) -> Column:
     # narwhals judges pandas' object columns by their first hundred values.
     if str(getattr(series.to_native(), "dtype", "")) == "object":
         return column_of_objects(series.to_list(), label)
-    if dtype.is_numeric():
-        return _numbers(series, label)
+    if dtype.is_numeric() or dtype == nw.Duration:
+        if dtype in (nw.Decimal, nw.Int128, nw.UInt128):
+            series = series.cast(nw.Float64)
+        return column_of_array(series.to_numpy(), label)
     if dtype == nw.Boolean:
         return _booleans(series)
     if dtype in (nw.Datetime, nw.Date):
         return _dates(series)
-    if dtype == nw.Duration:
-        seconds = series.to_numpy() / np.timedelta64(1, "s")
-        return column_of_floats(seconds, label)
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return _categories(series)
     if isinstance(dtype, _NESTED):
@@ -42,24 +40,19 @@ def column_of_series(series: nw.Series[Any], label: str) -> Column:
         raise cell_error(label, row, series.to_list()[row])
     if series.null_count() == len(series):
         return column_of_objects([None] * len(series), label)
-    return _other_values(series, label)
-
-
-def _numbers(series: nw.Series[Any], label: str) -> Column:
-    """Read integers, floats and decimals."""
-    dtype = series.dtype
-    if dtype in (nw.Decimal, nw.Int128, nw.UInt128):
-        series = series.cast(nw.Float64)
-    return column_of_array(series.to_numpy(), label)
+    values = series.to_numpy()  # narwhals has no name for it, or numpy knows better
+    if values.dtype == object:
+        return column_of_objects(series.to_list(), label)
+    return column_of_array(values, label)
 
 
 def _booleans(series: nw.Series[Any]) -> Column:
     """Read booleans, some perhaps missing."""
-    if series.null_count() == 0:
-        return Column("boolean", series.to_numpy().astype(np.bool_))
-    is_missing = series.is_null().to_numpy().astype(np.bool_)
-    truths = series.fill_null(False).to_numpy().astype(np.bool_)
-    return Column("boolean", truths, is_missing)
+    is_missing = None
+    if series.null_count() > 0:
+        is_missing = series.is_null().to_numpy().astype(np.bool_)
+        series = series.fill_null(False)
+    return Column("boolean", series.to_numpy().astype(np.bool_), is_missing)
 
 
 def _dates(series: nw.Series[Any]) -> Column:
@@ -83,13 +76,8 @@ def _categories(series: nw.Series[Any]) -> Column:
         levels = uniques.tolist()
     else:
         codes, levels = _factorized(series.cast(nw.String))
-    is_missing = codes < 0
-    return Column(
-        "category",
-        codes,
-        is_missing if is_missing.any() else None,
-        [as_level(level) for level in levels],
-    )
+    is_missing = codes < 0 if (codes < 0).any() else None
+    return Column("category", codes, is_missing, list(map(as_level, levels)))
 
 
 def _factorized(series: nw.Series[Any]) -> tuple[npt.NDArray[np.int64], list[str]]:
@@ -97,15 +85,6 @@ def _factorized(series: nw.Series[Any]) -> tuple[npt.NDArray[np.int64], list[str
     levels = [level for level in series.unique().to_list() if level is not None]
     if not levels:
         return np.full(len(series), -1), levels
-    old = [*levels, None]
     new = [*range(len(levels)), -1]
-    codes = series.replace_strict(old, new, return_dtype=nw.Int64)
+    codes = series.replace_strict([*levels, None], new, return_dtype=nw.Int64)
     return codes.to_numpy(), levels
-
-
-def _other_values(series: nw.Series[Any], label: str) -> Column:
-    """Read what narwhals has no name for, or numpy knows better."""
-    values = series.to_numpy()
-    if values.dtype == object:
-        return column_of_objects(series.to_list(), label)
-    return column_of_array(values, label)

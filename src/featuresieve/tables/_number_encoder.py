@@ -21,24 +21,14 @@ NUMBER_PARTS = ("value",)
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder:
-    """Scaled parts of one column, and whether it is missing.
+    """Scaled parts of one column, and whether it is missing."""
 
-    Attributes
-    ----------
-    parts : tuple of str
-        "value" of a number or boolean; of a date, those of "timestamp" (seconds since
-        1970), "month", "weekday" and "hour" that varied. None if all was missing: the
-        feature is then one column of zeros.
-    scaler : ColumnScaler
-        With one column for each part.
-    missing_share : float or None
-        Share of the rows in which the value was missing; None if there were none, and
-        then there is no indicator.
-    """
-
+    # "value" of a number or boolean; of a date, those of "timestamp" (seconds since
+    # 1970), "month", "weekday" and "hour" that varied. None if all was missing: the
+    # feature is then one column of zeros.
     parts: tuple[str, ...]
-    scaler: ColumnScaler
-    missing_share: float | None
+    scaler: ColumnScaler  # with one column for each part
+    missing_share: float | None  # None, and no indicator, if no value was missing
 
     @classmethod
     def fit(
@@ -58,27 +48,19 @@ class NumberEncoder:
         """Learn the scaling, and write the encoded columns too: scaled once only."""
         encoder, parts = cls._fit(column, weights, scaling)
         if column.is_missing is not None:
-            present = ~column.is_missing
-            for place, known in enumerate(parts):
-                parts[place] = np.zeros(len(present))
-                parts[place][present] = known
+            known, parts = parts, np.zeros((len(parts), len(out)))
+            parts[:, ~column.is_missing] = known
         encoder._write_(out, parts, column.is_missing)
         return encoder
-
-    @staticmethod
-    def width(column: Column) -> int | None:
-        """Return how many columns there will be, None if that must be learnt."""
-        if column.is_empty:
-            return 1
-        return None if column.kind == "date" else 1 + (column.is_missing is not None)
 
     @classmethod
     def _fit(
         cls, column: Column, weights: FloatArray | None, scaling: Scaling
-    ) -> tuple["NumberEncoder", list[FloatArray]]:
+    ) -> tuple["NumberEncoder", FloatArray]:
         """Return an encoder, and the scaled parts of what is not missing."""
         if column.is_empty:
-            return cls((), ColumnScaler.fit(np.empty((0, 0)), "none"), None), []
+            scaler, scaled = ColumnScaler.fit_transform(np.empty((0, 0)), "none")
+            return cls((), scaler, None), scaled
         share = None
         values = column.values
         if column.is_missing is not None:
@@ -87,15 +69,15 @@ class NumberEncoder:
             weights = None if weights is None else weights[~column.is_missing]
         names: tuple[str, ...] = NUMBER_PARTS
         if column.kind != "date":
-            matrix = values[:, None]
+            block = values[None].astype(np.float64)
         else:
             # Seconds since 1970 are nobody's scale.
             scaling = "standard" if scaling == "none" else scaling
             parts = {name: date_part(values, name) for name in DATE_PARTS}
             varying = [name for name in DATE_PARTS[1:] if np.ptp(parts[name]) > 0]
             names = ("timestamp", *varying)
-            matrix = np.column_stack([parts[name] for name in names])
-        scaler, scaled = ColumnScaler.fit_transform(matrix, scaling, weights)
+            block = np.stack([parts[name] for name in names])
+        scaler, scaled = ColumnScaler.fit_transform(block, scaling, weights)
         return cls(names, scaler, share), scaled
 
     @property
@@ -106,11 +88,11 @@ class NumberEncoder:
     def transform_into_(self, out: Float32Array, column: Column) -> None:
         """Write the encoded columns into `out`, (rows, n_columns)."""
         parts = []
-        for place, part in enumerate(() if column.is_empty else self.parts):
+        for index, part in enumerate(() if column.is_empty else self.parts):
             values = column.values
             if column.kind == "date":
                 values = date_part(values, part)
-            scaled = self.scaler.scaled_column(place, values)
+            scaled = self.scaler.scaled_column(index, values)
             if column.is_missing is not None:
                 scaled[column.is_missing] = 0.0
             parts.append(scaled)
@@ -119,14 +101,14 @@ class NumberEncoder:
     def _write_(
         self,
         out: Float32Array,
-        parts: list[FloatArray],
+        parts: FloatArray | list[FloatArray],
         is_missing: npt.NDArray[np.bool_] | None,
     ) -> None:
         """Write scaled parts, or zeros for none, and the indicator of the missing."""
-        if not parts:
+        if not len(parts):
             out[:] = 0.0
-        for place, scaled in enumerate(parts):
-            out[:, place] = scaled
+        for index, scaled in enumerate(parts):
+            out[:, index] = scaled
         if self.missing_share is not None:
             no, yes = scaled_indicator(self.missing_share)
             out[:, -1] = no

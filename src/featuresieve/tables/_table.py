@@ -35,30 +35,18 @@ from featuresieve.tables._scaling import FloatArray
 
 
 class Table(ABC):
-    """A view of the user's table, which it neither changes nor copies.
+    """A view of the user's table, which it neither changes nor copies."""
 
-    Attributes
-    ----------
-    n_rows, n_features : int
-    names : list of str, or None
-        None unless every column has a name that is a string.
-    labels : list, or None
-        Names of columns that are not all strings: numbers, tuples, dates.
-    is_numeric_matrix : bool
-        Whether the table is one numeric array of numpy, torch or nested lists.
-    is_sparse : bool
-    """
-
-    is_numeric_matrix = False
+    is_numeric_matrix = False  # one numeric array of numpy, torch or nested lists
     is_sparse = False
 
     def __init__(
         self, n_rows: int, n_features: int, names: Sequence[Any] | None
     ) -> None:
-        self.n_rows = n_rows
-        self.n_features = n_features
-        is_named = names is not None and all(isinstance(name, str) for name in names)
+        self.n_rows, self.n_features = n_rows, n_features
+        is_named = all(isinstance(name, str) for name in names or ())
         self.names: list[str] | None = list(names) if names and is_named else None
+        # Names that are not all strings: numbers, tuples, dates.
         self.labels: list[Any] | None = list(names) if names and not is_named else None
         # Codes of categories cost more to find than to keep.
         self._categories: dict[int, Column] = {}
@@ -66,9 +54,8 @@ class Table(ABC):
 
     def label(self, j: int) -> str:
         """Return how errors name column j."""
-        if self.labels is not None:
-            return f"column {self.labels[j]!r}"
-        return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
+        names = self.names or self.labels
+        return f"column {j}" if names is None else f"column {names[j]!r}"
 
     def column(self, j: int) -> Column:
         """Return column j; infinite values and cells of no known kind are errors."""
@@ -116,7 +103,6 @@ class _ArrayTable(Table):
         self._has_missing = missing_columns(values)
 
     def _read_column(self, j: int) -> Column:
-        """Read column j, without looking again for what is not there."""
         values = self._values[:, j]
         if values.dtype.kind == "f":
             is_missing = np.isnan(values) if self._has_missing[j] else None
@@ -124,17 +110,12 @@ class _ArrayTable(Table):
         return column_of_array(values, self.label(j))
 
     def is_plain(self) -> BoolArray:
-        """Tell which columns are numbers, none missing."""
-        is_number = self._values.dtype.kind in "iuf"
-        return ~self._has_missing & is_number
+        return ~self._has_missing & (self._values.dtype.kind in "iuf")
 
     def numbers(self, start: int, stop: int) -> FloatArray:
-        """Return a copy of some plain columns, (columns, rows)."""
-        part = self._values[:, start:stop].T
-        return np.array(part, dtype=np.float64, order="C")
+        return np.array(self._values[:, start:stop].T, dtype=np.float64, order="C")
 
     def matrix(self) -> npt.NDArray[Any]:
-        """Return the array, as float32 where that holds every value exactly."""
         if not self.is_numeric_matrix:
             return np.asarray(super().matrix())
         return self._values.astype(_float_of(self._values.dtype), copy=False)
@@ -148,9 +129,7 @@ class _FrameTable(Table):
         self._frame = frame
 
     def _read_column(self, j: int) -> Column:
-        """Read column j."""
-        series = self._frame[:, j]
-        return column_of_series(series, self.label(j))
+        return column_of_series(self._frame[:, j], self.label(j))
 
 
 class _SparseTable(Table):
@@ -164,35 +143,20 @@ class _SparseTable(Table):
         self._by_columns: Any = None
 
     def _read_column(self, j: int) -> Column:
-        """Return column j with its zeros."""
         if self._by_columns is None:
             self._by_columns = self._values.tocsc()
         return Column("number", self._by_columns[:, [j]].toarray()[:, 0])
 
     def matrix(self) -> Any:
-        """Return a CSR array of float32 or float64."""
         return self._values
 
 
 def read_table(X: Any) -> Table:
     """Return a view of X, or say why it cannot be read.
 
-    Parameters
-    ----------
-    X : array-like, data frame, sparse matrix or tensor of shape (rows, features)
-        Whatever numpy or narwhals read, and matrices of scipy and torch.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-        If X is not two-dimensional, has no rows or columns, repeats a column name, or
-        holds complex or (in an array) infinite numbers.
-    TypeError
-        If X is lazy, can be read only once, or is of a type that holds no table.
+    A ValueError if X is not two-dimensional, has no rows or columns, repeats a column
+    name, or holds complex or (in an array) infinite numbers; a TypeError if it is lazy,
+    can be read only once, or is of a type that holds no table.
     """
     refuse_other_forms(X)
     frame = as_frame(X)
@@ -211,11 +175,8 @@ def as_frame(X: Any) -> nw.DataFrame[Any] | None:
         return frame
     if isinstance(frame, nw.LazyFrame):
         raise form_error(X, "the data frame that it stands for")
-    if is_labelled_array(X):
-        return None
-    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
-        return _through_arrow(X)
-    return None
+    is_foreign = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")
+    return _through_arrow(X) if is_foreign and not is_labelled_array(X) else None
 
 
 def _from_native(X: Any) -> Any:
@@ -343,9 +304,9 @@ def _as_csr(X: Any) -> Any:
         values = values.copy()
         values.sum_duplicates()
     if not np.isfinite(values.data).all():
-        place = int((~np.isfinite(values.data)).argmax())
-        row = int(np.searchsorted(values.indptr, place, side="right")) - 1
-        value, label = values.data[place], f"column {values.indices[place]}"
+        cell = int((~np.isfinite(values.data)).argmax())
+        row = int(np.searchsorted(values.indptr, cell, side="right")) - 1
+        value, label = values.data[cell], f"column {values.indices[cell]}"
         if np.isinf(value):
             raise infinity_error(label, row, value)
         raise ValueError(
