@@ -28,21 +28,13 @@ _SPANS = (datetime.timedelta, np.timedelta64)
 
 @dataclass(frozen=True)
 class Target:
-    """An encoded target.
+    """An encoded target."""
 
-    Attributes
-    ----------
-    values : array of class codes (rows,), or of labels or values (rows, outputs)
-    n_outputs : int
-    task : {"classification", "multilabel", "regression"}
-    code : ClassEncoder or ValueScaler
-        How to get back.
-    """
-
+    # Class codes, (rows,), or labels or values, (rows, outputs).
     values: npt.NDArray[np.int64] | Float32Array
     n_outputs: int
     task: Task
-    code: "ClassEncoder | ValueScaler"
+    code: "ClassEncoder | ValueScaler"  # how to get back
 
 
 @dataclass(frozen=True)
@@ -74,29 +66,19 @@ class ValueScaler:
 
     A value y is learnt as ``(t(y) - mean) / spread``, where t is the identity, or for
     a heavy-tailed target ``arsinh((y - centre) / width)``.
-
-    Attributes
-    ----------
-    means, spreads : arrays of shape (outputs,)
-    centres, widths : arrays of shape (outputs,)
-        A width of zero means that t is the identity.
-    is_flat : bool
-        y had one dimension, and so have predictions.
     """
 
     means: FloatArray
     spreads: FloatArray
     centres: FloatArray
-    widths: FloatArray
-    is_flat: bool
+    widths: FloatArray  # 0 where t is the identity
+    is_flat: bool  # y had one dimension, and so have predictions
 
     def encode(self, y: FloatArray) -> Float32Array:
         """Return what the networks learn, (rows, outputs)."""
         values = y.reshape(len(y), -1).astype(np.float64)
         for k in np.flatnonzero(self.widths):
-            values[:, k] = np.arcsinh(
-                values[:, k] / self.widths[k] - self.centres[k] / self.widths[k]
-            )
+            values[:, k] = _compressed(values[:, k], self.centres[k], self.widths[k])
         with np.errstate(over="ignore"):  # rows that do not count may be far out
             scaled = values / self.spreads - self.means / self.spreads
         return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32))
@@ -155,9 +137,8 @@ def class_target(y: Any, n_rows: int) -> Target:
             f"column a label, got several classes a row (shape {y.shape})."
         )
     if kind == "multilabel-indicator":
-        labels = y.astype(np.float32)
         code = ClassEncoder(np.arange(y.shape[1]), True)
-        return Target(labels, y.shape[1], "multilabel", code)
+        return Target(y.astype(np.float32), y.shape[1], "multilabel", code)
     y = column_or_1d(y, warn=True)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -198,19 +179,22 @@ def _value_code(
             low, high = np.quantile(column, [0.25, 0.75])
             distances = np.abs(column - centres[k])
             widths[k] = (high - low) or np.median(distances[distances > 0])
-            column = np.arcsinh(column / widths[k] - centres[k] / widths[k])
+            column = _compressed(column, centres[k], widths[k])
         own = means_and_stds(column[None], used[used > 0])
         means[k : k + 1], spreads[k : k + 1] = own
     return ValueScaler(means, spreads, centres, widths, is_flat)
 
 
+def _compressed(values: FloatArray, centre: float, width: float) -> FloatArray:
+    """Return the arsinh of values in units of their width."""
+    return np.asarray(np.arcsinh(values / width - centre / width))
+
+
 def _is_heavy_tailed(values: FloatArray) -> bool:
     """Tell whether a hundredth of the rows holds most of the variance."""
     n_top = len(values) // 100
-    if n_top == 0:
-        return False
     largest = float(np.abs(values).max())
-    if largest == 0.0:
+    if n_top == 0 or largest == 0.0:
         return False
     scaled = values / largest
     squares = np.sort((scaled - scaled.mean()) ** 2)
@@ -243,17 +227,12 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
         )
     other = _first(labels, lambda label: not isinstance(label, (str, bytes, *_NUMBERS)))
     if other is not None:
-        raise _label_error(other)
+        raise ValueError(
+            "the labels in y must be text, numbers or truth values, got the "
+            f"{type(other).__name__} {other}: if each stands for a class, make them "
+            "text, such as [str(label) for label in y]."
+        )
     return y if firsts[1] is None else np.array(labels).reshape(y.shape)
-
-
-def _label_error(label: Any) -> ValueError:
-    """Build the error for a label of a kind that no class may have."""
-    return ValueError(
-        "the labels in y must be text, numbers or truth values, got the "
-        f"{type(label).__name__} {label}: if each stands for a class, make them text, "
-        "such as [str(label) for label in y]."
-    )
 
 
 def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
