@@ -88,11 +88,7 @@ _lock = threading.Lock()
 
 
 class _ProcessSetting:
-    """A setting of the whole process.
-
-    The first thread that trains takes it, and the last one that is done puts back what
-    was there.
-    """
+    """A setting of the process that the first thread takes and the last puts back."""
 
     def __init__(
         self, read: Callable[[], Any], write: Callable[[Any], None], wanted: Any
@@ -118,18 +114,17 @@ class _ProcessSetting:
                     self._write(self._before)
 
 
-def _rounding(products: Any) -> _ProcessSetting:
-    """Return how a backend rounds the factors of products."""
-    name = "fp32_precision"
-    read, write = partial(getattr, products, name), partial(setattr, products, name)
-    return _ProcessSetting(read, write, "ieee")
-
-
 _DTYPE = _ProcessSetting(
     torch.get_default_dtype, torch.set_default_dtype, torch.float32
 )
+# How the backends round the factors of products.
 _ROUNDINGS = [
-    _rounding(products) for products in (_backends.cuda.matmul, _backends.mkldnn.matmul)
+    _ProcessSetting(
+        partial(getattr, products, "fp32_precision"),
+        partial(setattr, products, "fp32_precision"),
+        "ieee",
+    )
+    for products in (_backends.cuda.matmul, _backends.mkldnn.matmul)
 ]
 
 

@@ -10,26 +10,14 @@ from featuresieve.engine._state import State, array_of
 
 @dataclass
 class History:
-    """One entry per record, usually per epoch.
+    """One entry per record, usually per epoch."""
 
-    Attributes
-    ----------
-    step : list of int
-        Steps finished when the record was taken.
-    temperature : list of float
-        Temperature of the last of those steps.
-    task_loss : list of arrays of shape (members,)
-        Mean task loss since the record before.
-    penalty : list of arrays of shape (members,)
-        Selection penalty of the mask without noise, not multiplied by the balance.
-        Empty for a stack without a masking network.
-    logits : list of arrays of shape (members, gates)
-        Empty for a stack without a masking network.
-    """
-
-    step: list[int] = field(default_factory=list)
-    temperature: list[float] = field(default_factory=list)
+    step: list[int] = field(default_factory=list)  # steps finished by then
+    temperature: list[float] = field(default_factory=list)  # of the last of these
+    # Mean since the record before, (members,).
     task_loss: list[npt.NDArray[np.float64]] = field(default_factory=list)
+    # Of the mask without noise, not multiplied by the balance, (members,), and its
+    # logits, (members, gates); both empty without a masking network.
     penalty: list[npt.NDArray[np.float64]] = field(default_factory=list)
     logits: list[npt.NDArray[np.float32]] = field(default_factory=list)
 
@@ -39,11 +27,10 @@ class History:
             "step": np.array(self.step, dtype=np.int64),
             "temperature": np.array(self.temperature, dtype=np.float64),
         }
-        n_records = len(self.step)
         for name in ("task_loss", "penalty", "logits"):
             rows = getattr(self, name)
             if rows:
-                state[name] = np.stack(rows).reshape(n_records, -1)
+                state[name] = np.stack(rows).reshape(len(rows), -1)
         return state
 
     def load_state_dict(self, state: State, n_members: int, is_masked: bool) -> None:

@@ -14,11 +14,6 @@ class SparseRows:
     The products with the weights of the first layer are scipy's, on the CPU. On
     another device a batch is made dense there, so memory holds one batch of it at a
     time, never the whole table.
-
-    Parameters
-    ----------
-    table : scipy.sparse.csr_array of float32, (rows, columns)
-    device : torch.device
     """
 
     def __init__(self, table: Any, device: torch.device) -> None:

@@ -40,37 +40,15 @@ from featuresieve.errors import TrainingDivergedError
 
 TaskStack = StackedMLP | ModuleStack
 NoiseSource = Callable[[], Tensor]
+OnRecord = Callable[["StackTrainer"], None]
 
 
 class StackTrainer:
     """Train all members of a stack on the same mini-batches.
 
-    Parameters
-    ----------
-    data : TrainingData
-    loss : TaskLoss
-    training : Training
-        Its values are trusted.
-    task : StackedMLP or ModuleStack
-    masking : MaskingNetwork or None
-        Without one the mask is `fixed_mask`, or open.
-    balances : Tensor of shape (members,) or None
-        The weight of the penalty, needed with a masking network.
-    fixed_mask : Tensor of shape (columns, members) or None
-    seed : int
-        Decides the order of the rows and the noise.
-    noise_source : callable () -> Tensor of shape (gates, members) or None
-        Replaces the drawn noise, for tests.
-
-    Attributes
-    ----------
-    history : History
-    step : int
-        Steps taken.
-    planned_steps : int
-        Steps of the run, fewer than asked for if a deadline required it.
-    is_stopped : bool
-        Whether the run was asked to stop before.
+    `balances`, (members,), weigh the penalty of a masking network. Without one the mask
+    is `fixed_mask`, (columns, members), or open. `seed` decides the order of the rows
+    and the noise, which tests replace by a source of their own.
     """
 
     def __init__(
@@ -93,26 +71,18 @@ class StackTrainer:
         device = data.features.device
         self._order_generator = torch.Generator().manual_seed(seed)
         self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
-        self._noise = noise_source or self._build_noise()
-        self._optimizer = self._build_optimizer()
+        rates = [(task.trainable, training.task_learning_rate)]
+        self._noise = noise_source
+        if masking is not None:
+            rates.append(([masking.parameters.flat], training.mask_learning_rate))
+            bias = masking.parameters.value["bias"]  # (gates, members)
+            drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
+            self._noise = noise_source or drawn
+        self._optimizer = StackAdam(rates)
         self._loss_sums = data.features.new_zeros(task.n_members)
-        self.step = self.planned_steps = 0
-        self.is_stopped = False
-
-    def _build_noise(self) -> NoiseBuffer | None:
-        """Return the source of noise, if there are gates."""
-        if self.masking is None:
-            return None
-        bias = self.masking.parameters.value["bias"]  # (gates, members)
-        return NoiseBuffer(bias, self.training.noise, self.noise_generator)
-
-    def _build_optimizer(self) -> StackAdam:
-        """Return one Adam with the two learning rates."""
-        groups = [(self.task.trainable, self.training.task_learning_rate)]
-        if self.masking is not None:
-            masks = [self.masking.parameters.flat]
-            groups.append((masks, self.training.mask_learning_rate))
-        return StackAdam(groups)
+        self.step = 0  # steps taken
+        self.planned_steps = 0  # fewer than asked for if a deadline required it
+        self.is_stopped = False  # whether the run was asked to stop before
 
     def next_noise(self) -> Tensor | None:
         """Return the noise of the next step, (gates, members), or None if unmasked."""
@@ -127,13 +97,8 @@ class StackTrainer:
     ) -> None:
         """Do one gradient step on some rows.
 
-        Parameters
-        ----------
-        rows : Tensor of int
-        temperature : float or scalar Tensor
-        scale : float or scalar Tensor
-            Factor on the balance, below one while the penalty is ramped up.
-        noise : Tensor of shape (gates, members), or None without a masking network
+        `scale` is a factor on the balance, below one while the penalty is ramped up,
+        and `noise` is (gates, members), None without a masking network.
         """
         mask = self.fixed_mask
         if self.masking is not None:
@@ -184,29 +149,16 @@ class StackTrainer:
         *,
         record_after: Sequence[float] = (1.0,),
         deadline: float | None = None,
-        on_record: Callable[["StackTrainer"], None] | None = None,
+        on_record: OnRecord | None = None,
         monitor: Monitor | None = None,
     ) -> Schedule:
-        """Train along a schedule.
+        """Train along a schedule; return what was really run.
 
-        Parameters
-        ----------
-        schedule : Schedule
-        record_after : sequence of float in (0, 1]
-            Fractions of the run after which `history` gets an entry.
-        deadline : float or None
-            `time.monotonic` value; a run that would pass it is shortened, as a whole,
-            after its first few steps have shown how fast it is.
-        on_record : callable (trainer) -> None, or None
-            Called after every entry.
-        monitor : Monitor or None
-            Follows the run: resumes it, reports on it, stops it.
-
-        Returns
-        -------
-        Schedule
-            What was really run, shorter than asked for if a deadline required it or
-            the monitor stopped it.
+        `record_after` holds the fractions of the run after which `history` gets an
+        entry and `on_record` is called. A run that would pass the `deadline`, a
+        `time.monotonic` value, is shortened, as a whole, after its first few steps have
+        shown how fast it is. The `monitor` follows the run: resumes it, reports on it,
+        stops it.
         """
         self.planned_steps = schedule.n_steps
         following = nullcontext() if monitor is None else monitor.following(self)
@@ -218,7 +170,7 @@ class StackTrainer:
         schedule: Schedule,
         record_after: Sequence[float],
         deadline: float | None,
-        on_record: Callable[["StackTrainer"], None] | None,
+        on_record: OnRecord | None,
         monitor: Monitor | None,
     ) -> Schedule:
         """Take the steps that are left."""
@@ -246,17 +198,14 @@ class StackTrainer:
     def _step_function(self) -> Callable[[Tensor, float, float], None]:
         """Return the eager step, or on CUDA its captured form."""
         features = self.data.features
-        is_captured = features.device.type == "cuda" and isinstance(
-            self.task, StackedMLP
-        )
+        if isinstance(self.task, ModuleStack):
+            return self.train_step
         # The size of a sparse batch is never the same twice: nothing to capture.
-        if is_captured and isinstance(features, Tensor):
+        if features.device.type == "cuda" and isinstance(features, Tensor):
             return CapturedStep(self.step_with_noise, self.next_noise, features)
-        if isinstance(self.task, StackedMLP):
-            # No tape is needed, and without its bookkeeping a step of a small stack
-            # takes a quarter less time on the CPU.
-            return torch.inference_mode()(self.train_step)
-        return self.train_step
+        # No tape is needed, and without its bookkeeping a step of a small stack takes a
+        # quarter less time on the CPU.
+        return torch.inference_mode()(self.train_step)
 
     def train_step(self, rows: Tensor, temperature: float, scale: float) -> None:
         """Do one gradient step with the next noise."""
@@ -274,9 +223,8 @@ class StackTrainer:
 
     def _on_device(self) -> AbstractContextManager[object]:
         """Make the training device CUDA's current one, where streams and graphs go."""
-        if self.data.features.device.type == "cuda":
-            return torch.cuda.device(self.data.features.device)
-        return nullcontext()
+        device = self.data.features.device
+        return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
     def synchronize(self) -> None:
         """Wait for the device, so that a clock can be read."""
@@ -287,11 +235,7 @@ class StackTrainer:
         elif device.type == "mps":
             torch.mps.synchronize()
 
-    def _record(
-        self,
-        temperature: float,
-        on_record: Callable[["StackTrainer"], None] | None,
-    ) -> None:
+    def _record(self, temperature: float, on_record: OnRecord | None) -> None:
         """Append means since the last record to the history."""
         n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
