@@ -15,7 +15,7 @@ FLOAT32 = {"rtol": 0.0, "atol": 1e-6}
 
 
 def fitted(X, scaling="standard", **options):
-    return TableEncoder.fit(read_table(X), scaling=scaling, **options)
+    return TableEncoder.fit_transform(read_table(X), scaling=scaling, **options)[0]
 
 
 def encoded(X, scaling="standard", **options):

@@ -11,16 +11,15 @@ from featuresieve.engine._device import (
     resolve_device,
     torch_defaults,
 )
-from featuresieve.engine._history import History
 from featuresieve.engine._losses import LOSSES, SelectionPenalty
 from featuresieve.engine._masking import MaskingNetwork, threshold_mask, vote_mask
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._predictor import Predictor
 from featuresieve.engine._schedule import Schedule
-from featuresieve.engine._sparse_rows import SparseRows
 from featuresieve.engine._state import (
     RUNNING,
     FollowedTrainer,
+    History,
     Monitor,
     Resumable,
     State,
@@ -41,7 +40,7 @@ from featuresieve.engine._training import (
     REDUCTIONS,
     Training,
 )
-from featuresieve.engine._training_data import GateTensors, TrainingData
+from featuresieve.engine._training_data import GateTensors, SparseRows, TrainingData
 
 __all__ = [
     "DECISIONS",

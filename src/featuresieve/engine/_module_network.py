@@ -4,14 +4,13 @@ The slow path: members run one after another under autograd, and the mask is mul
 into the batch instead of the weights, because nothing is known about the first layer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from featuresieve.engine._sparse_rows import SparseRows
-
-ModuleFactory = Callable[[int, int], nn.Module]
+from featuresieve.engine._training import ModuleFactory
+from featuresieve.engine._training_data import SparseRows
 
 
 class ModuleStack:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from featuresieve.engine._optimizer import FlatParameters
-from featuresieve.engine._sparse_rows import SparseRows
+from featuresieve.engine._training_data import SparseRows
 
 Batch = Tensor | SparseRows
 # From about so many outputs on the plain product is as fast.

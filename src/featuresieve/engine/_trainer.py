@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from featuresieve.engine._cuda_graph import CapturedStep
-from featuresieve.engine._history import History
 from featuresieve.engine._losses import SelectionPenalty, TaskLoss
 from featuresieve.engine._masking import (
     MaskingNetwork,
@@ -21,9 +20,9 @@ from featuresieve.engine._masking import (
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import StackAdam
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
-from featuresieve.engine._sparse_rows import SparseRows
 from featuresieve.engine._state import (
     RUNNING,
+    History,
     Monitor,
     State,
     load_tensors_,
@@ -35,7 +34,7 @@ from featuresieve.engine._state import (
 )
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._training import Training
-from featuresieve.engine._training_data import TrainingData
+from featuresieve.engine._training_data import SparseRows, TrainingData
 from featuresieve.errors import TrainingDivergedError
 
 TaskStack = StackedMLP | ModuleStack

@@ -1,12 +1,14 @@
 """How the networks are built and trained: what the paper's variants differ in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 from sklearn.base import BaseEstimator
+from torch import nn
 
-from featuresieve.engine._module_network import ModuleFactory
-
+# (n_columns, n_outputs) -> a fresh network, (rows, columns) -> (rows, outputs)
+ModuleFactory = Callable[[int, int], nn.Module]
 PenaltyKind = Literal["fraction", "target"]
 PENALTY_KINDS: tuple[PenaltyKind, ...] = get_args(PenaltyKind)
 NoiseKind = Literal["gumbel", "logistic"]

@@ -74,6 +74,22 @@ class ValueScaler:
     widths: FloatArray  # 0 where t is the identity
     is_flat: bool  # y had one dimension, and so have predictions
 
+    @classmethod
+    def fit(cls, y: FloatArray, weights: FloatArray | None) -> "ValueScaler":
+        """Learn the scale of every output."""
+        used = np.ones(len(y)) if weights is None else weights
+        block = y.reshape(len(y), -1)[used > 0].T.copy()  # (outputs, rows)
+        centres, widths = np.zeros(len(block)), np.zeros(len(block))
+        for k, column in enumerate(block):
+            if _is_heavy_tailed(column):
+                centres[k] = np.median(column)
+                low, high = np.quantile(column, [0.25, 0.75])
+                distances = np.abs(column - centres[k])
+                widths[k] = (high - low) or np.median(distances[distances > 0])
+                block[k] = _compressed(column, centres[k], widths[k])
+        means, spreads = means_and_stds(block, used[used > 0])
+        return cls(means, spreads, centres, widths, y.ndim == 1)
+
     def encode(self, y: FloatArray) -> Float32Array:
         """Return what the networks learn, (rows, outputs)."""
         values = y.reshape(len(y), -1).astype(np.float64)
@@ -96,7 +112,7 @@ class ValueScaler:
         return np.asarray(values[:, 0] if self.is_flat else values)
 
 
-def as_target_array(y: Any) -> npt.NDArray[Any]:
+def _as_array(y: Any) -> npt.NDArray[Any]:
     """Return y as an array, from a list, array, series, frame, tensor or sparse y."""
     if sparse.issparse(y):
         return np.asarray(y.toarray())
@@ -120,10 +136,20 @@ def as_target_array(y: Any) -> npt.NDArray[Any]:
     return values
 
 
+def _target_array(y: Any, n_rows: int) -> npt.NDArray[Any]:
+    """Return y as an array, if it is as long as the table."""
+    values = _as_array(y)
+    if values.ndim == 0 or len(values) != n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{n_rows} rows, y has {len(values) if values.ndim else 'none'}."
+        )
+    return values
+
+
 def class_target(y: Any, n_rows: int) -> Target:
     """Encode class labels, or a zero-one matrix of labels."""
-    y = as_target_array(y)
-    _check_length(y, n_rows)
+    y = _target_array(y, n_rows)
     y = check_array(
         y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite="allow-nan"
     )
@@ -151,38 +177,15 @@ def class_target(y: Any, n_rows: int) -> Target:
 
 def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
     """Encode one or more real values a row."""
-    y = as_target_array(y)
-    _check_length(y, n_rows)
-    values = _plain_values(y)
+    values = _plain_values(_target_array(y, n_rows))
     _refuse_huge(values)
     values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
     if values.ndim > 2 or values.shape[1:] == (0,):
         raise ValueError(
             f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
         )
-    code = _value_code(values.reshape(len(values), -1), values.ndim == 1, weights)
+    code = ValueScaler.fit(values, weights)
     return Target(code.encode(values), len(code.means), "regression", code)
-
-
-def _value_code(
-    values: FloatArray, is_flat: bool, weights: FloatArray | None
-) -> ValueScaler:
-    """Learn the scale of every output."""
-    n_outputs = values.shape[1]
-    used = np.ones(len(values)) if weights is None else weights
-    centres, widths = np.zeros(n_outputs), np.zeros(n_outputs)
-    means, spreads = np.zeros(n_outputs), np.ones(n_outputs)
-    for k in range(n_outputs):
-        column = values[used > 0, k]
-        if _is_heavy_tailed(column):
-            centres[k] = np.median(column)
-            low, high = np.quantile(column, [0.25, 0.75])
-            distances = np.abs(column - centres[k])
-            widths[k] = (high - low) or np.median(distances[distances > 0])
-            column = _compressed(column, centres[k], widths[k])
-        own = means_and_stds(column[None], used[used > 0])
-        means[k : k + 1], spreads[k : k + 1] = own
-    return ValueScaler(means, spreads, centres, widths, is_flat)
 
 
 def _compressed(values: FloatArray, centre: float, width: float) -> FloatArray:
@@ -199,15 +202,6 @@ def _is_heavy_tailed(values: FloatArray) -> bool:
     scaled = values / largest
     squares = np.sort((scaled - scaled.mean()) ** 2)
     return bool(squares[-n_top:].sum() > _HEAVY_SHARE * squares.sum())
-
-
-def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
-    """Refuse a target of another length than the table."""
-    if y.ndim == 0 or len(y) != n_rows:
-        raise ValueError(
-            "Found input variables with inconsistent numbers of samples: X has "
-            f"{n_rows} rows, y has {len(y) if y.ndim else 'none'}."
-        )
 
 
 def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -5,10 +5,10 @@ Here are columns of numpy arrays and of Python objects; those of data frames are
 """
 
 import datetime
-import decimal
-import fractions
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from typing import Any, Literal
 
@@ -33,10 +33,7 @@ _GROUPS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("complex", (complex, np.complexfloating)),
     # Before numbers: numpy counts its durations among the integers.
     ("duration", (datetime.timedelta, np.timedelta64)),
-    (
-        "number",
-        (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction),
-    ),
+    ("number", (int, float, np.integer, np.floating, Decimal, Fraction)),
     ("text", (str,)),
     ("date", (datetime.date, np.datetime64)),
     ("time", (datetime.time,)),
@@ -58,6 +55,10 @@ class Column:
     # Of a category column; in no particular order, some perhaps without rows.
     levels: Sequence[Level] = ()
 
+    def __post_init__(self) -> None:
+        if self.is_missing is not None and not self.is_missing.any():
+            object.__setattr__(self, "is_missing", None)
+
     @property
     def is_empty(self) -> bool:
         """Tell whether every value is missing."""
@@ -66,8 +67,6 @@ class Column:
     def take(self, rows: npt.NDArray[np.intp]) -> "Column":
         """Return some of the rows."""
         missing = None if self.is_missing is None else self.is_missing[rows]
-        if missing is not None and not missing.any():
-            missing = None
         return Column(self.kind, self.values[rows], missing, self.levels)
 
 
@@ -106,8 +105,7 @@ def column_of_floats(values: npt.NDArray[Any], label: str) -> Column:
 def column_of_dates(values: npt.NDArray[Any]) -> Column:
     """Read datetime64 of any unit, NaT where missing."""
     dates = values.astype("datetime64[us]")
-    is_missing = np.isnat(dates)
-    return Column("date", dates, is_missing if is_missing.any() else None)
+    return Column("date", dates, np.isnat(dates))
 
 
 def column_of_objects(values: list[Any], label: str) -> Column:
@@ -122,15 +120,11 @@ def column_of_objects(values: list[Any], label: str) -> Column:
     if "complex" in types:
         raise complex_error(label)
     if not types:
-        return Column(
-            "number", np.full(len(values), np.nan), np.ones(len(values), dtype=np.bool_)
-        )
+        return column_of_floats(np.full(len(values), np.nan), label)
     group = "number" if types.keys() == _NUMERIC else next(iter(types))
     if group not in _READERS or not (len(types) == 1 or types.keys() == _NUMERIC):
         raise _mixture_error(values, types, label)
-    is_missing = np.fromiter(
-        (type(value) in missing for value in values), np.bool_, len(values)
-    )
+    is_missing = np.array([type(value) in missing for value in values], dtype=bool)
     return _READERS[group](values, is_missing, label)
 
 
@@ -181,7 +175,7 @@ def _read_booleans(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     """Read booleans and missing values."""
     cells = zip(values, is_missing, strict=True)
     truths = np.array([not hole and bool(value) for value, hole in cells])
-    return Column("boolean", truths, is_missing if is_missing.any() else None)
+    return Column("boolean", truths, is_missing)
 
 
 def _read_dates(values: list[Any], is_missing: BoolArray, _: str) -> Column:
@@ -201,8 +195,7 @@ def _read_texts(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     levels = {level for level in set(values) if isinstance(level, str)}
     code_of = {level: code for code, level in enumerate(levels)}
     codes = np.array([code_of.get(value, -1) for value in values], dtype=np.int64)
-    missing = is_missing if is_missing.any() else None
-    return Column("category", codes, missing, list(map(str, code_of)))
+    return Column("category", codes, is_missing, list(map(str, code_of)))
 
 
 _READERS: dict[str, Callable[[list[Any], BoolArray, str], Column]] = {
@@ -219,11 +212,8 @@ def as_level(value: Any) -> Level:
     """Return a category level as what JSON can hold; other objects as their text."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float) and np.isfinite(value):
-        return value
-    return str(value)
+    is_finite = isinstance(value, float) and np.isfinite(value)
+    return value if is_finite or isinstance(value, str | bool | int) else str(value)
 
 
 def conversion_advice(was: str, now: str, column: str) -> str:

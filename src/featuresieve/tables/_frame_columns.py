@@ -48,11 +48,9 @@ def column_of_series(series: nw.Series[Any], label: str) -> Column:
 
 def _booleans(series: nw.Series[Any]) -> Column:
     """Read booleans, some perhaps missing."""
-    is_missing = None
-    if series.null_count() > 0:
-        is_missing = series.is_null().to_numpy().astype(np.bool_)
-        series = series.fill_null(False)
-    return Column("boolean", series.to_numpy().astype(np.bool_), is_missing)
+    is_missing = series.is_null().to_numpy().astype(np.bool_)
+    truths = series.fill_null(False) if is_missing.any() else series
+    return Column("boolean", truths.to_numpy().astype(np.bool_), is_missing)
 
 
 def _dates(series: nw.Series[Any]) -> Column:
@@ -76,8 +74,7 @@ def _categories(series: nw.Series[Any]) -> Column:
         levels = uniques.tolist()
     else:
         codes, levels = _factorized(series.cast(nw.String))
-    is_missing = codes < 0 if (codes < 0).any() else None
-    return Column("category", codes, is_missing, list(map(as_level, levels)))
+    return Column("category", codes, codes < 0, list(map(as_level, levels)))
 
 
 def _factorized(series: nw.Series[Any]) -> tuple[npt.NDArray[np.int64], list[str]]:

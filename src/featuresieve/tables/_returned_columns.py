@@ -1,4 +1,4 @@
-"""Some columns of a table as the type that came in, and back to all of them."""
+"""Some columns of a table as the type that came in, back to all of them, and names."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,15 +6,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+import sklearn
 from scipy import sparse
 from sklearn.utils import check_array
 
 from featuresieve.tables._column import BoolArray
-from featuresieve.tables._named_columns import are_same_labels
 from featuresieve.tables._scaling import IndexArray
 from featuresieve.tables._table import as_array, as_frame, is_labelled_array, is_tensor
 
 _PANIC = "PanicException"  # of polars; no Exception
+# From 1.9 on, scikit-learn reads data frames as we do, with narwhals.
+_READS_EVERY_FRAME = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 
 def take_columns(X: Any, features: IndexArray) -> Any:
@@ -229,3 +231,43 @@ def _fill(kind: str) -> nw.Expr:
     if kind == "date":
         return nw.lit(None, dtype=nw.Datetime("us"))
     return nw.lit(0.0)
+
+
+class _Header:
+    """Names of columns, told by the protocol of interchange; there are no values."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self.shape = frame.shape
+        self._names = frame.columns
+
+    def __dataframe__(self) -> "_Header":
+        return self
+
+    def column_names(self) -> list[str]:
+        """Return the names, in the order of the columns."""
+        return self._names
+
+
+def with_known_names(X: Any) -> Any:
+    """Return X, or its header where scikit-learn would not see the names.
+
+    It does not look into frames of narwhals, nor into those of libraries that only
+    speak a protocol. Before 1.9 it asks all but pandas by the protocol of interchange,
+    which polars has given up in version 2.
+    """
+    if isinstance(X, nw.DataFrame) or not nw.dependencies.is_into_dataframe(X):
+        frame = as_frame(X)
+        if frame is None:
+            return X
+        X = frame.to_native()
+    if _READS_EVERY_FRAME or hasattr(X, "__dataframe__"):
+        return X
+    return _Header(nw.from_native(X, eager_only=True))
+
+
+def are_same_labels(first: Sequence[Any] | None, second: Sequence[Any] | None) -> bool:
+    """Tell whether labels are equal, NaN too; those of one table may be unknown."""
+    if first is None or second is None:
+        return True
+    pairs = zip(first, second, strict=True)
+    return all(repr(one) == repr(other) or one == other for one, other in pairs)

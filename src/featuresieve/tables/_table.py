@@ -7,7 +7,7 @@ the form to pass instead.
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import narwhals as nw
@@ -21,17 +21,32 @@ from featuresieve.tables._column import (
     BoolArray,
     Column,
     column_of_array,
+    column_of_floats,
     complex_error,
     infinity_error,
     missing_columns,
 )
 from featuresieve.tables._frame_columns import column_of_series
-from featuresieve.tables._other_forms import (
-    form_error,
-    refuse_containers,
-    refuse_other_forms,
-)
 from featuresieve.tables._scaling import FloatArray
+
+# What to pass instead of what is lazy, or can be read only once, by library and class.
+_INSTEAD = {
+    ("dask", "DataFrame"): "X.compute()",
+    ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
+    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
+    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
+    ("narwhals", "LazyFrame"): "X.collect()",
+    ("polars", "LazyFrame"): "X.collect()",
+    ("pyarrow", "Dataset"): "X.to_table()",
+    ("pyarrow", "RecordBatchReader"): "X.read_all()",
+    ("pyarrow", "Scanner"): "X.to_table()",
+    ("pyspark", "DataFrame"): "X.toPandas()",
+    ("sqlframe", "BaseDataFrame"): "X.toPandas()",
+    ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "TensorDataset"): "the tensor that holds the features, X.tensors[0]",
+    ("xarray", "Dataset"): "X.to_dataframe()",
+}
 
 
 class Table(ABC):
@@ -66,8 +81,7 @@ class Table(ABC):
         except (TypeError, ValueError):
             if j not in self._unused:
                 raise
-            is_missing = np.ones(self.n_rows, dtype=np.bool_)
-            column = Column("number", np.full(self.n_rows, np.nan), is_missing)
+            column = column_of_floats(np.full(self.n_rows, np.nan), self.label(j))
         if column.kind == "category":
             self._categories[j] = column
         return column
@@ -158,7 +172,7 @@ def read_table(X: Any) -> Table:
     name, or holds complex or (in an array) infinite numbers; a TypeError if it is lazy,
     can be read only once, or is of a type that holds no table.
     """
-    refuse_other_forms(X)
+    _refuse_other_forms(X)
     frame = as_frame(X)
     if frame is not None:
         _check_shape(frame.shape)
@@ -168,13 +182,41 @@ def read_table(X: Any) -> Table:
     return _ArrayTable(as_array(X))
 
 
+def _form_error(X: Any, instead: str) -> TypeError:
+    """Build the error for what holds no table."""
+    name = f"{type(X).__module__}.{type(X).__name__}".removeprefix("builtins.")
+    return TypeError(f"X is a {name}, which is not read as a table: pass {instead}.")
+
+
+def _refuse_other_forms(X: Any) -> None:
+    """Say what to pass instead of objects that other libraries make of tables."""
+    for base in type(X).__mro__:
+        library = base.__module__.split(".")[0].removeprefix("_")
+        instead = _INSTEAD.get((library, base.__name__))
+        if instead is not None:
+            raise _form_error(X, instead)
+
+
+def _refuse_containers(X: Any) -> None:
+    """Say what to pass instead of containers of Python that are no list of rows."""
+    if isinstance(X, Iterator):
+        raise _form_error(X, "a list of its rows, such as list(X)")
+    is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
+    if isinstance(X, Mapping) or is_records:
+        raise _form_error(X, "a data frame, such as pandas.DataFrame(X)")
+    if isinstance(X, Set):
+        raise _form_error(X, "a list of rows, which have an order")
+    if isinstance(X, str | bytes):
+        raise _form_error(X, "what the file holds, such as pandas.read_csv(X)")
+
+
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return X as a data frame of narwhals, or None if it is no data frame."""
     frame = _from_native(X)
     if isinstance(frame, nw.DataFrame):
         return frame
     if isinstance(frame, nw.LazyFrame):
-        raise form_error(X, "the data frame that it stands for")
+        raise _form_error(X, "the data frame that it stands for")
     is_foreign = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")
     return _through_arrow(X) if is_foreign and not is_labelled_array(X) else None
 
@@ -200,7 +242,7 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
         import pyarrow as pa
         import pyarrow.interchange as interchange
     except ImportError:
-        raise form_error(X, "a numpy array, or install pyarrow to read it") from None
+        raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
     if isinstance(X, pa.RecordBatch):
         read = pa.Table.from_batches([X])  # a stream ends a name at a NUL
     elif hasattr(X, "__arrow_c_stream__"):
@@ -238,7 +280,7 @@ def _tensor_values(tensor: Any) -> Any:
 
 def as_array(X: Any) -> npt.NDArray[Any]:
     """Return what is no data frame as a two-dimensional array."""
-    refuse_containers(X)
+    _refuse_containers(X)
     values = _tensor_values(X) if is_tensor(X) else X
     if not isinstance(values, np.ndarray):
         values = _list_values(values)
@@ -276,9 +318,9 @@ def _object_values(values: Any) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise form_error(values, "a data frame or an array") from error
+        raise _form_error(values, "a data frame or an array") from error
     if array.ndim == 0 and array.dtype == object:
-        raise form_error(values, "a data frame, an array or a list of rows")
+        raise _form_error(values, "a data frame, an array or a list of rows")
     return array
 
 

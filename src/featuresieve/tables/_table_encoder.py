@@ -1,7 +1,6 @@
 """A table becomes one float32 matrix in which a feature owns one or more columns."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,9 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from featuresieve.tables._category_encoder import CategoryEncoder
-from featuresieve.tables._column import Column, Kind, conversion_advice
-from featuresieve.tables._number_encoder import NUMBER_PARTS, NumberEncoder
+from featuresieve.tables._column import Column
+from featuresieve.tables._feature_encoder import (
+    NUMBER_PARTS,
+    CategoryEncoder,
+    FeatureEncoder,
+    NumberEncoder,
+    kind_of,
+    overflow_named,
+)
 from featuresieve.tables._scaling import (
     ColumnScaler,
     Float32Array,
@@ -26,57 +31,6 @@ from featuresieve.tables._table import Table
 _CELLS_AT_ONCE = 1 << 18
 # Kinds of which a matrix of floats can hold every value.
 NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
-
-
-@dataclass(frozen=True, eq=False)
-class FeatureEncoder:
-    """How one feature is encoded."""
-
-    feature: int  # its position in the table
-    name: str | None
-    kind: Kind | str  # "empty" if all was missing: any kind may follow, and becomes 0
-    encoder: NumberEncoder | CategoryEncoder
-
-    @property
-    def label(self) -> str:
-        """Return how errors name the feature."""
-        return f"column {self.feature if self.name is None else repr(self.name)}"
-
-    def _check_kind(self, column: Column) -> None:
-        """Raise if the column is of another kind than in fit."""
-        numeric = ("number", "boolean")
-        if self.kind == column.kind or "empty" in (self.kind, _kind_of(column)):
-            return
-        if self.kind in numeric and column.kind in numeric:
-            return
-        own = "column" if self.name is None else f"X[{self.name!r}]"
-        raise ValueError(
-            f"{self.label} of X held values of kind {self.kind!r} in fit, and holds "
-            f"values of kind {column.kind!r} now: "
-            f"{conversion_advice(self.kind, column.kind, own)}."
-        )
-
-    def transform_into_(self, out: Float32Array, column: Column) -> None:
-        """Write the encoded columns into `out`, (rows, n_columns)."""
-        self._check_kind(column)
-        if isinstance(self.encoder, CategoryEncoder) and column.is_empty:
-            missing = np.full(len(out), -1)
-            column = Column("category", missing, column.is_missing)
-        with _overflow_named(self.label):
-            self.encoder.transform_into_(out, column)
-
-
-@contextmanager
-def _overflow_named(label: str) -> Iterator[None]:
-    """Raise an error that names the column if a value does not fit into float32."""
-    try:
-        with np.errstate(over="raise"):
-            yield
-    except FloatingPointError:
-        raise ValueError(
-            "Input X contains infinity or a value too large for dtype('float32'): "
-            f"so does {label} after scaling."
-        ) from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,34 +58,6 @@ class TableEncoder:
     kinds: tuple[str, ...] = ()
 
     @classmethod
-    def fit(
-        cls,
-        table: Table,
-        *,
-        scaling: Scaling,
-        weights: FloatArray | None = None,
-        max_categories: int = 32,
-    ) -> "TableEncoder":
-        """Learn the encoding of a table.
-
-        A row of weight k counts as k copies, one of weight 0 is not there. The
-        `max_categories` most frequent levels have a column of their own.
-        """
-        weights, rows = _used_rows(weights)
-        if table.is_sparse:
-            spreads = root_mean_squares(table.matrix(), scaling, weights, rows)
-            every = np.arange(table.n_features, dtype=np.intp)
-            return cls(table.n_features, (), every, spreads)
-        features = []
-        for j in range(table.n_features):
-            column = table.column(j)
-            if rows is not None:
-                column = column.take(rows)
-            encoder = _learnt(column, weights, scaling, max_categories)
-            features.append(_feature(table, j, _kind_of(column), encoder))
-        return cls._of(features)
-
-    @classmethod
     def fit_transform(
         cls,
         table: Table,
@@ -142,48 +68,49 @@ class TableEncoder:
     ) -> tuple["TableEncoder", Any]:
         """Learn the encoding of a table, and return the table encoded too.
 
-        The same as `fit` and then `transform`, which would scale the numbers twice.
+        A row of weight k counts as k copies, one of weight 0 is not there. The
+        `max_categories` most frequent levels have a column of their own.
         """
-        used, rows = _used_rows(weights)
-        if table.is_sparse or rows is not None:
-            encoder = cls.fit(
-                table, scaling=scaling, weights=weights, max_categories=max_categories
-            )
+        rows = None
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            weights = weights[rows]
+        if table.is_sparse:
+            spreads = root_mean_squares(table.matrix(), scaling, weights, rows)
+            every = np.arange(table.n_features, dtype=np.intp)
+            encoder = cls(table.n_features, (), every, spreads)
             return encoder, encoder.transform(table)
         # Numbers are learnt while they are written; how wide the rest is, before.
-        known: dict[int, NumberEncoder | CategoryEncoder] = {}
+        known: dict[int, FeatureEncoder] = {}
         widths = np.ones(table.n_features, dtype=np.intp)
-        is_plain = table.is_plain() & (used is None)
+        is_plain = table.is_plain() & (weights is None)
         for j in np.flatnonzero(~is_plain).tolist():
             column = table.column(j)
-            width = _known_width(column)
+            width = _known_width(column) if rows is None else None
             if width is None:
-                known[j] = _learnt(column, used, scaling, max_categories)
-                width = known[j].n_columns
+                seen = column if rows is None else column.take(rows)
+                learnt = _learnt(seen, weights, scaling, max_categories)
+                known[j] = _feature(table, j, kind_of(seen), learnt)
+                width = learnt.n_columns
             widths[j] = width
         encoded = _empty_matrix(table.n_rows, widths.sum())
         starts = np.cumsum([0, *widths])
         plain = _encode_plain_(encoded, table, is_plain, starts, scaling)
-        features = []
-        for j, start in enumerate(starts[:-1]):
+        for j in range(table.n_features):
             if j in plain:
-                features.append(_feature(table, j, "number", plain[j]))
+                known[j] = _feature(table, j, "number", plain[j])
                 continue
-            column, out = table.column(j), encoded[:, start : start + widths[j]]
-            with _overflow_named(table.label(j)):
-                if j in known:
-                    known[j].transform_into_(out, column)
-                else:
-                    known[j] = NumberEncoder.fit_into_(out, column, used, scaling)
-            features.append(_feature(table, j, _kind_of(column), known[j]))
-        return cls._of(features), encoded
-
-    @classmethod
-    def _of(cls, features: list[FeatureEncoder]) -> "TableEncoder":
-        """Return the encoder of a dense table from that of each feature."""
+            column, out = table.column(j), encoded[:, starts[j] : starts[j + 1]]
+            if j in known:
+                known[j].transform_into_(out, column)
+                continue
+            with overflow_named(table.label(j)):
+                learnt = NumberEncoder.fit(column, weights, scaling, out)
+            known[j] = _feature(table, j, kind_of(column), learnt)
+        features = tuple(known[j] for j in range(table.n_features))
         kinds = tuple(str(feature.kind) for feature in features)
         kinds = () if NUMERIC_KINDS.issuperset(kinds) else kinds
-        return cls(len(features), tuple(features), None, np.ones(0), kinds)
+        return cls(len(features), features, None, np.ones(0), kinds), encoded
 
     @property
     def is_sparse(self) -> bool:
@@ -314,18 +241,3 @@ def _empty_matrix(n_rows: int, n_columns: int) -> Float32Array:
     By columns, as they are written: by rows, wide tables took twice as long.
     """
     return np.empty((n_rows, n_columns), dtype=np.float32, order="F")
-
-
-def _kind_of(column: Column) -> str:
-    """Return the kind of a column, "empty" if every value is missing."""
-    return "empty" if column.is_empty else column.kind
-
-
-def _used_rows(
-    weights: FloatArray | None,
-) -> tuple[FloatArray | None, IndexArray | None]:
-    """Return the positive weights, and their rows unless these are all."""
-    if weights is None or weights.all():
-        return weights, None
-    rows = np.flatnonzero(weights)
-    return weights[rows], rows
