@@ -63,7 +63,8 @@ def explain_out_of_memory(device: torch.device) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if not _is_about_memory(error):
+        is_about_memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
+        if not is_about_memory and not any(sign in str(error) for sign in _SIGNS):
             raise
         # The frames below hold the tensors that fill the device.
         traceback.clear_frames(error.__traceback__)
@@ -74,13 +75,6 @@ def explain_out_of_memory(device: torch.device) -> Iterator[None]:
             "n_members, training.batch_size or training.hidden_sizes"
             f"{elsewhere}. It said: {first}"
         ) from error
-
-
-def _is_about_memory(error: Exception) -> bool:
-    """Tell whether memory was what failed."""
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return any(sign in str(error) for sign in _SIGNS)
 
 
 _backends: Any = torch.backends  # its types do not know all of it

@@ -81,9 +81,11 @@ class StackedMLP:
         weight = value["weight0"]
         if mask is not None:
             weight = torch.mul(weight, mask.unsqueeze(-1), out=self._folded)
-        stacked = _first_product(
-            value["bias0"].view(-1), batch, weight.view(weight.shape[0], -1)
-        )
+        bias, weight = value["bias0"].view(-1), weight.view(weight.shape[0], -1)
+        if isinstance(batch, SparseRows):
+            stacked = batch.product(weight).add_(bias)
+        else:
+            stacked = torch.addmm(bias, batch, weight)
         hidden = stacked.view(batch.shape[0], self.n_members, -1).transpose(0, 1)
         self._batch, self._mask, self._hidden = batch, mask, []
         for layer in range(1, self.n_layers):
@@ -110,7 +112,9 @@ class StackedMLP:
         slope = output_gradient
         for layer in range(self.n_layers - 1, 0, -1):
             hidden = self._hidden[layer - 1]
-            weighted = _weigh(slope, task_weights)
+            weighted = slope
+            if task_weights is not None:
+                weighted = slope * task_weights.unsqueeze(-1)
             weight_product_(hidden, weighted, gradient[f"weight{layer}"])
             torch.sum(weighted, dim=1, keepdim=True, out=gradient[f"bias{layer}"])
             slope = input_product(slope, value[f"weight{layer}"])
@@ -152,18 +156,6 @@ class StackedMLP:
             out.copy_(self._batch.transposed_product(slope))
         else:
             torch.mm(self._batch.T, slope, out=out)
-
-
-def _first_product(bias: Tensor, batch: Batch, weight: Tensor) -> Tensor:
-    """Return batch times weight plus bias, (rows, members * hidden)."""
-    if isinstance(batch, SparseRows):
-        return batch.product(weight).add_(bias)
-    return torch.addmm(bias, batch, weight)
-
-
-def _weigh(slope: Tensor, row_weights: Tensor | None) -> Tensor:
-    """Multiply a (members, rows, width) gradient by row weights, if there are any."""
-    return slope if row_weights is None else slope * row_weights.unsqueeze(-1)
 
 
 # The products of a layer behind the first, for all members of a stack. A CPU's batched

@@ -1,7 +1,7 @@
 """Train a stack: run and train_step."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 
@@ -99,37 +99,28 @@ class StackTrainer:
         `scale` is a factor on the balance, below one while the penalty is ramped up,
         and `noise` is (gates, members), None without a masking network.
         """
-        mask = self.fixed_mask
+        data, gates = self.data, self.data.gates
+        mask = column_mask = self.fixed_mask
         if self.masking is not None:
             assert noise is not None
             mask = relaxed_mask(self.masking.logits(), noise, temperature)
-        outputs = self.task.forward(
-            self.data.features.index_select(0, rows), self._column_mask(mask)
-        )
-        losses, slope = self.loss.losses_and_gradient(
-            outputs, self.data.targets.index_select(0, rows)
-        )
-        task_weights, mask_weights = self.data.weights_of(rows, self.training.reduction)
+            column_mask = mask if gates is None else gates.expand(gates.force_(mask))
+        outputs = self.task.forward(data.features.index_select(0, rows), column_mask)
+        targets = data.targets.index_select(0, rows)
+        losses, slope = self.loss.losses_and_gradient(outputs, targets)
+        task_weights, mask_weights = data.weights_of(rows, self.training.reduction)
         self._loss_sums += self._reduce_(losses, slope, task_weights)
         mask_slope = self.task.backward(slope, task_weights, mask_weights)
         if self.masking is not None:
             assert mask is not None
             assert mask_slope is not None
             assert self.balances is not None
-            if self.data.gates is not None:
-                mask_slope = self.data.gates.gather(mask_slope)
-            by_gate = self.penalty.gradient(mask, self.data.gates)
-            price = self.balances * (by_gate * scale)
+            if gates is not None:
+                mask_slope = gates.gather(mask_slope)
+            price = self.balances * (self.penalty.gradient(mask, gates) * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
         self._optimizer.step()
-
-    def _column_mask(self, mask: Tensor | None) -> Tensor | None:
-        """Return the mask of the columns from that of the gates, forced ones open."""
-        gates = self.data.gates
-        if mask is None or gates is None or self.masking is None:
-            return mask  # a fixed mask is one of columns
-        return gates.expand(gates.force_(mask))
 
     def _reduce_(
         self, losses: Tensor, slope: Tensor, task_weights: Tensor | None
@@ -161,7 +152,10 @@ class StackTrainer:
         """
         self.planned_steps = schedule.n_steps
         following = nullcontext() if monitor is None else monitor.following(self)
-        with self._on_device(), following:
+        device = self.data.features.device
+        # Streams and graphs go to CUDA's current device.
+        current = torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+        with current, following:
             return self._run(schedule, record_after, deadline, on_record, monitor)
 
     def _run(
@@ -219,11 +213,6 @@ class StackTrainer:
         while True:
             order = torch.randperm(n_rows, generator=self._order_generator)[:n_used]
             yield from order.to(device).split(batch_size)
-
-    def _on_device(self) -> AbstractContextManager[object]:
-        """Make the training device CUDA's current one, where streams and graphs go."""
-        device = self.data.features.device
-        return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
     def synchronize(self) -> None:
         """Wait for the device, so that a clock can be read."""

@@ -209,14 +209,12 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if y.dtype.kind != "O":
         return y
     labels = y.reshape(-1).tolist()
-    firsts = [
-        next((label for label in labels if isinstance(label, kind)), None)
-        for kind in (str, _NUMBERS)
-    ]
-    if None not in firsts:
+    text = _first(labels, lambda label: isinstance(label, str))
+    number = _first(labels, lambda label: isinstance(label, _NUMBERS))
+    if text is not None and number is not None:
         raise ValueError(
-            f"the labels in y must be of one kind, got the text {firsts[0]!r} and the "
-            f"number {firsts[1]!r}: make all of them text, such as "
+            f"the labels in y must be of one kind, got the text {text!r} and the "
+            f"number {number!r}: make all of them text, such as "
             "[str(label) for label in y]."
         )
     other = _first(labels, lambda label: not isinstance(label, (str, bytes, *_NUMBERS)))
@@ -226,7 +224,7 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
             f"{type(other).__name__} {other}: if each stands for a class, make them "
             "text, such as [str(label) for label in y]."
         )
-    return y if firsts[1] is None else np.array(labels).reshape(y.shape)
+    return y if number is None else np.array(labels).reshape(y.shape)
 
 
 def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -294,10 +292,8 @@ def _refuse_missing(y: npt.NDArray[Any]) -> None:
     """Refuse missing labels."""
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity.")
-    if y.dtype.kind == "O" and any(_is_missing(v) for v in y.reshape(-1)):
+    if y.dtype.kind == "O" and any(
+        value is None or type(value).__name__ in MISSING_NAMES or value != value
+        for value in y.reshape(-1)
+    ):
         raise ValueError("Input y contains NaN or missing values.")
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell whether a value stands for a missing one."""
-    return value is None or type(value).__name__ in MISSING_NAMES or value != value

@@ -22,11 +22,11 @@ from featuresieve.tables._column import (
     Column,
     column_of_array,
     column_of_floats,
+    column_of_series,
     complex_error,
     infinity_error,
     missing_columns,
 )
-from featuresieve.tables._frame_columns import column_of_series
 from featuresieve.tables._scaling import FloatArray
 
 # What to pass instead of what is lazy, or can be read only once, by library and class.
