@@ -80,8 +80,8 @@ def _rank_(
     """Replace the values of columns by their normal scores; return knots and scores."""
     n_rows = block.shape[1]
     order = np.argsort(block, axis=1)
-    # Sorted values are found among the knots ten times as fast.
-    ordered = np.take_along_axis(block, order, axis=1)
+    cells = (np.arange(len(block))[:, None], order)
+    ordered = block[cells]  # found among the knots ten times as fast
     is_tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
     is_long = n_rows > _MAX_KNOTS or weights is not None
     plain = np.empty(0)
@@ -96,7 +96,7 @@ def _rank_(
         values[:] = np.interp(values, known, score) if is_slow else plain
         knots.append(known)
         scores.append(score)
-    np.put_along_axis(block, order, ordered, axis=1)
+    block[cells] = ordered
     return knots, scores
 
 
