@@ -61,7 +61,8 @@ def encode(X: Any) -> Any:
 
 def scale(X: Any) -> Any:
     """Scale a numeric array without the table layer."""
-    return ColumnScaler.fit(X, "normal_scores").transform(X)
+    block = np.array(X.T, dtype=np.float64, order="C")
+    return ColumnScaler.fit_transform(block, "normal_scores")[1].astype(np.float32)
 
 
 def peak_mebibytes(function: Any) -> float:

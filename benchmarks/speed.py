@@ -144,7 +144,7 @@ def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
         is_regression = name in REGRESSIONS
         targets = y.astype(np.float32)[:, None] if is_regression else y.astype(np.int64)
         n_outputs = 1 if is_regression else int(y.max()) + 1
-        task = "values" if is_regression else "classes"
+        task = "regression" if is_regression else "classification"
         problem = Problem(X.astype(np.float32), targets, n_outputs, task)
         training = Training(batch_size=32, task_learning_rate=3e-4)
         settings = Settings(training, n_epochs=150)
@@ -296,7 +296,7 @@ def _trainer(
     )
     return StackTrainer(
         TrainingData(X, y),
-        LOSSES["classes"],
+        LOSSES["classification"],
         Training(),
         task,
         masking=masking if is_masked else None,

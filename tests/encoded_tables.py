@@ -8,14 +8,14 @@ import polars as pl
 from scipy import sparse
 
 from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
-from featuresieve.tables import TableEncoder, read_table
+from featuresieve.tables import ColumnScaler, TableEncoder, read_table
 
 # The encoded matrix is float32: half a unit in the last place of numbers up to 8.
 FLOAT32 = {"rtol": 0.0, "atol": 1e-6}
 
 
 def fitted(X, scaling="standard", **options):
-    return TableEncoder.fit(read_table(X), scaling=scaling, **options)
+    return TableEncoder.fit_transform(read_table(X), scaling=scaling, **options)[0]
 
 
 def encoded(X, scaling="standard", **options):
@@ -60,3 +60,15 @@ def sparse_table(seed=0):
 def through_json(encoder):
     description, arrays = encoder_state(encoder)
     return encoder_from_state(json.loads(json.dumps(description)), arrays)
+
+
+def scaler_of(X, scaling, weights=None):
+    """Return the scaler of the columns of a matrix."""
+    block = np.array(X.T, dtype=np.float64, order="C")
+    return ColumnScaler.fit_transform(block, scaling, weights)[0]
+
+
+def transformed(scaler, X):
+    """Return the scaled columns of a matrix as float32."""
+    columns = [scaler.scaled_column(j, X[:, j]) for j in range(X.shape[1])]
+    return np.column_stack(columns).astype(np.float32)

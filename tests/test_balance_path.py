@@ -33,10 +33,10 @@ def make_problem(n_rows, n_columns=10, *, is_classification=False):
     signal = features[:, 0] + features[:, 1]
     if is_classification:
         return Problem(
-            features, (signal > np.median(signal)).astype(np.int64), 2, "classes"
+            features, (signal > np.median(signal)).astype(np.int64), 2, "classification"
         )
     scaled = (signal - signal.mean()) / signal.std()
-    return Problem(features, scaled[:, None].astype(np.float32), 1, "values")
+    return Problem(features, scaled[:, None].astype(np.float32), 1, "regression")
 
 
 # Prices.
@@ -76,7 +76,9 @@ def test_path_balances_end_at_a_twelfth_of_the_null_loss_where_rows_are_few():
 
 def test_path_balances_of_a_constant_target_are_positive():
     problem = make_problem(16)
-    constant = Problem(problem.features, np.zeros_like(problem.targets), 1, "values")
+    constant = Problem(
+        problem.features, np.zeros_like(problem.targets), 1, "regression"
+    )
     assert (path_balances(constant, Settings()) > 0).all()
 
 
@@ -295,7 +297,7 @@ def test_search_of_an_exact_size_takes_the_best_ranked_without_refits(search):
 def test_search_says_when_the_target_has_nothing_to_do_with_the_columns():
     problem = make_problem(200, 6)
     noise = np.random.default_rng(1).standard_normal((200, 1)).astype(np.float32)
-    unrelated = Problem(problem.features, noise, 1, "values")
+    unrelated = Problem(problem.features, noise, 1, "regression")
     result = BalanceSearch(
         unrelated, QUICK, CountLimits(), tolerance=0.01, seed=0
     ).run()
@@ -397,7 +399,7 @@ def test_a_set_that_does_not_count_does_not_make_a_target_related(must_gain):
     ],
 )
 def test_uncommon_rows_are_those_without_the_most_common_target(targets, n_uncommon):
-    problem = Problem(np.zeros((len(targets), 1)), np.array(targets), 2, "labels")
+    problem = Problem(np.zeros((len(targets), 1)), np.array(targets), 2, "multilabel")
     assert problem.n_uncommon(np.arange(len(targets))) == n_uncommon
 
 
@@ -409,7 +411,7 @@ def test_a_gain_is_judged_by_the_rows_it_is_made_on(n_positive, is_doubtful):
     # for 1.83 of 10.
     n_rows = 200
     target = (np.arange(n_rows) < n_positive).astype(np.int64)
-    problem = Problem(make_problem(n_rows, 8).features, target, 2, "classes")
+    problem = Problem(make_problem(n_rows, 8).features, target, 2, "classification")
     search = BalanceSearch(problem, Settings(), CountLimits(), tolerance=0.01, seed=0)
     losses = np.tile([4.0, 2.0], n_rows // 2)
     search._null_losses = lambda: np.full(n_rows, 3.0)

@@ -14,13 +14,14 @@ from encoded_tables import (
     fitted,
     frame,
     mixed_frame,
+    scaler_of,
     sparse_table,
     standardised,
     through_json,
+    transformed,
 )
 from featuresieve.tables import (
     SCALINGS,
-    ColumnScaler,
     TableEncoder,
     _table_encoder,
     read_table,
@@ -36,7 +37,7 @@ def test_a_numeric_array_is_scaled_to_the_bit_as_without_a_table(scaling, dtype,
     X = np.random.default_rng(0).uniform(0, 200, size=(700, 5))
     X = np.asarray(X, dtype=dtype, order=order)
     encoder = fitted(X, scaling)
-    expected = ColumnScaler.fit(X, scaling).transform(X)
+    expected = transformed(scaler_of(X, scaling), X)
     found = encoder.transform(read_table(X))
     assert found.dtype == np.float32
     assert found.flags.f_contiguous
@@ -291,22 +292,6 @@ def test_nan_after_a_sparse_fit_is_an_error():
         encoder.transform(read_table(np.full((1, 6), NAN)))
     with pytest.raises(ValueError, match="must be one now, or a numeric array"):
         encoder.transform(read_table(pd.DataFrame(np.ones((1, 6)))))
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"max_categories": 0}, "max_categories must be an int >= 1, got 0"),
-        ({"weights": np.ones(3)}, r"weights must have shape \(2,\), got shape \(3,\)"),
-        ({"weights": np.zeros(2)}, "not all zero"),
-        ({"weights": np.array([1.0, -1.0])}, "not negative.*from -1.0 to 1.0"),
-        ({"weights": np.array([1.0, np.inf])}, "finite"),
-        ({"weights": np.array([1.0, NAN])}, "finite"),
-    ],
-)
-def test_bad_options_are_named(options, message):
-    with pytest.raises(ValueError, match=message):
-        fitted(np.eye(2), **options)
 
 
 def many_numbers(n_rows, dtype):

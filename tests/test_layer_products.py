@@ -3,12 +3,12 @@
 import pytest
 import torch
 
-from featuresieve.engine._layer_products import (
+from featuresieve.engine._losses import CrossEntropyLoss
+from featuresieve.engine._task_network import (
     input_product,
     layer_product,
     weight_product_,
 )
-from featuresieve.engine._losses import CrossEntropyLoss
 
 pytestmark = pytest.mark.numeric
 

@@ -7,11 +7,8 @@ from sklearn.metrics import log_loss, mean_squared_error
 from torch.nn import functional
 
 from featuresieve.engine import REDUCTIONS, SelectionPenalty
-from featuresieve.engine._losses import (
-    CrossEntropyLoss,
-    SquaredErrorLoss,
-    normalized_weights,
-)
+from featuresieve.engine._losses import CrossEntropyLoss, SquaredErrorLoss
+from featuresieve.engine._training_data import normalized_weights
 
 pytestmark = pytest.mark.numeric
 

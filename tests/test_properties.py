@@ -104,7 +104,7 @@ def test_permuting_columns_permutes_the_answer_on_any_table(table, random):
     first = fit(frame, y, is_classes)
     again = fit(frame.iloc[:, order], y, is_classes)
     # Columns that the networks see alike may stand for each other.
-    encoder = TableEncoder.fit(read_table(frame), scaling="normal_scores")
+    encoder, _ = TableEncoder.fit_transform(read_table(frame), scaling="normal_scores")
     encoded = encoder.transform(read_table(frame)).round(3)
     seen = [
         encoded[:, encoder.feature_of_column == j].tobytes()

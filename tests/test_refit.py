@@ -23,7 +23,7 @@ def make_problem(n_rows=200):
     """Return a problem whose first column decides the target."""
     rng = np.random.default_rng(0)
     features = rng.standard_normal((n_rows, 3)).astype(np.float32)
-    return Problem(features, features[:, [0]].copy(), 1, "values")
+    return Problem(features, features[:, [0]].copy(), 1, "regression")
 
 
 def test_held_out_losses_have_the_mean_of_their_rows():

@@ -17,7 +17,7 @@ def make_problem(targets):
     if not is_classification:
         targets = targets.reshape(-1, 1).astype(np.float32)
     features = np.zeros((len(targets), 1), dtype=np.float32)
-    task = "classes" if is_classification else "values"
+    task = "classification" if is_classification else "regression"
     return Problem(features, targets, n_outputs, task)
 
 

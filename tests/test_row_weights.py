@@ -95,22 +95,22 @@ def test_weights_that_leave_one_class_are_refused():
 def weighted_problem(task, weights, rows):
     X = np.zeros((4, 1), dtype=np.float32)
     targets = {
-        "classes": np.array([0, 1, 1, 0]),
-        "labels": np.array([[0, 1], [1, 1], [1, 0], [0, 0]], dtype=np.float32),
-        "values": np.array([[0.0], [3.0], [1.0], [2.0]], dtype=np.float32),
+        "classification": np.array([0, 1, 1, 0]),
+        "multilabel": np.array([[0, 1], [1, 1], [1, 0], [0, 0]], dtype=np.float32),
+        "regression": np.array([[0.0], [3.0], [1.0], [2.0]], dtype=np.float32),
     }[task]
-    n_outputs = 2 if task != "values" else 1
+    n_outputs = 2 if task != "regression" else 1
     return Problem(X[rows], targets[rows], n_outputs, task, row_weights=weights)
 
 
-@pytest.mark.parametrize("task", ["classes", "labels", "values"])
+@pytest.mark.parametrize("task", ["classification", "multilabel", "regression"])
 def test_loss_of_a_constant_with_weights_is_that_with_copies(task):
     weights = np.array([2.0, 1.0, 3.0, 2.0])
     one = weighted_problem(task, weights / weights.mean(), np.arange(4))
     copies = np.repeat(np.arange(4), weights.astype(int))
     many = weighted_problem(task, None, copies)
     # The one count added to each class weighs less among more copies.
-    if task == "values":
+    if task == "regression":
         assert one.null_loss() == pytest.approx(many.null_loss())
     else:
         assert one.null_loss() == pytest.approx(many.null_loss(), rel=0.1)

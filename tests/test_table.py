@@ -336,7 +336,7 @@ import sys
 import numpy as np
 from featuresieve.tables import TableEncoder, read_table, take_columns
 table = read_table([[1, "a"], [2, "b"]])
-TableEncoder.fit(table, scaling="standard").transform(table)
+TableEncoder.fit_transform(table, scaling="standard")
 take_columns([[1, 2]], np.array([0]))
 print("torch" in sys.modules)
 """

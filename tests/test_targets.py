@@ -135,7 +135,7 @@ def test_times_are_refused_with_a_way_out(y, unit):
 def test_the_advice_for_times_is_good():
     days = (DAYS - DAYS.min()) / np.timedelta64(1, "D")
     for y in (days, (DAYS - DAYS[0]) / np.timedelta64(1, "h")):
-        assert value_target(y, 3, None).task == "values"
+        assert value_target(y, 3, None).task == "regression"
 
 
 def test_dates_of_numpy_are_labels_and_objects_are_to_be_made_text():

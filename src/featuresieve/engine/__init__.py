@@ -11,31 +11,15 @@ from featuresieve.engine._device import (
     resolve_device,
     torch_defaults,
 )
-from featuresieve.engine._gate_tensors import GateTensors
-from featuresieve.engine._history import History
-from featuresieve.engine._losses import (
-    LOSSES,
-    PENALTY_KINDS,
-    REDUCTIONS,
-    Reduction,
-    SelectionPenalty,
-)
-from featuresieve.engine._masking import (
-    MASK_INITS,
-    NOISE_KINDS,
-    MaskingNetwork,
-    MaskInit,
-    NoiseKind,
-    threshold_mask,
-    vote_mask,
-)
-from featuresieve.engine._module_network import ModuleFactory, ModuleStack
+from featuresieve.engine._losses import LOSSES, SelectionPenalty
+from featuresieve.engine._masking import MaskingNetwork, threshold_mask, vote_mask
+from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._predictor import Predictor
 from featuresieve.engine._schedule import Schedule
-from featuresieve.engine._sparse_rows import SparseRows
 from featuresieve.engine._state import (
     RUNNING,
     FollowedTrainer,
+    History,
     Monitor,
     Resumable,
     State,
@@ -47,8 +31,16 @@ from featuresieve.engine._state import (
 )
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._trainer import StackTrainer, TaskStack, stack_outputs
-from featuresieve.engine._training import DECISIONS, GATE_ROWS, Training
-from featuresieve.engine._training_data import TrainingData
+from featuresieve.engine._training import (
+    DECISIONS,
+    GATE_ROWS,
+    MASK_INITS,
+    NOISE_KINDS,
+    PENALTY_KINDS,
+    REDUCTIONS,
+    Training,
+)
+from featuresieve.engine._training_data import GateTensors, SparseRows, TrainingData
 
 __all__ = [
     "DECISIONS",
@@ -62,14 +54,10 @@ __all__ = [
     "FollowedTrainer",
     "GateTensors",
     "History",
-    "MaskInit",
     "MaskingNetwork",
-    "ModuleFactory",
     "ModuleStack",
     "Monitor",
-    "NoiseKind",
     "Predictor",
-    "Reduction",
     "Resumable",
     "Schedule",
     "SelectionPenalty",

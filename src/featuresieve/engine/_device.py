@@ -63,7 +63,8 @@ def explain_out_of_memory(device: torch.device) -> Iterator[None]:
     try:
         yield
     except (MemoryError, RuntimeError) as error:
-        if not _is_about_memory(error):
+        is_about_memory = isinstance(error, MemoryError | torch.OutOfMemoryError)
+        if not is_about_memory and not any(sign in str(error) for sign in _SIGNS):
             raise
         # The frames below hold the tensors that fill the device.
         traceback.clear_frames(error.__traceback__)
@@ -76,23 +77,12 @@ def explain_out_of_memory(device: torch.device) -> Iterator[None]:
         ) from error
 
 
-def _is_about_memory(error: Exception) -> bool:
-    """Tell whether memory was what failed."""
-    if isinstance(error, MemoryError | torch.OutOfMemoryError):
-        return True
-    return any(sign in str(error) for sign in _SIGNS)
-
-
 _backends: Any = torch.backends  # its types do not know all of it
 _lock = threading.Lock()
 
 
 class _ProcessSetting:
-    """A setting of the whole process.
-
-    The first thread that trains takes it, and the last one that is done puts back what
-    was there.
-    """
+    """A setting of the process that the first thread takes and the last puts back."""
 
     def __init__(
         self, read: Callable[[], Any], write: Callable[[Any], None], wanted: Any
@@ -118,18 +108,17 @@ class _ProcessSetting:
                     self._write(self._before)
 
 
-def _rounding(products: Any) -> _ProcessSetting:
-    """Return how a backend rounds the factors of products."""
-    name = "fp32_precision"
-    read, write = partial(getattr, products, name), partial(setattr, products, name)
-    return _ProcessSetting(read, write, "ieee")
-
-
 _DTYPE = _ProcessSetting(
     torch.get_default_dtype, torch.set_default_dtype, torch.float32
 )
+# How the backends round the factors of products.
 _ROUNDINGS = [
-    _rounding(products) for products in (_backends.cuda.matmul, _backends.mkldnn.matmul)
+    _ProcessSetting(
+        partial(getattr, products, "fp32_precision"),
+        partial(setattr, products, "fp32_precision"),
+        "ieee",
+    )
+    for products in (_backends.cuda.matmul, _backends.mkldnn.matmul)
 ]
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 import torch
@@ -10,9 +9,10 @@ from torch import Tensor
 
 from featuresieve.engine._optimizer import FlatParameters
 from featuresieve.engine._state import State, array_of
+from featuresieve.engine._training import MaskInit, NoiseKind
 
-NoiseKind = Literal["gumbel", "logistic"]
-NOISE_KINDS: tuple[NoiseKind, ...] = ("gumbel", "logistic")
+# Bounds the block of noise that is drawn at once, in numbers.
+_BLOCK = 1 << 16
 
 
 def draw_noise_(out: Tensor, kind: NoiseKind, generator: torch.Generator) -> Tensor:
@@ -38,17 +38,6 @@ def relaxed_mask_slope(mask: Tensor, temperature: Tensor | float) -> Tensor:
     return torch.addcmul(mask, mask, mask, value=-1.0).div_(temperature)
 
 
-def open_probability(logits: Tensor, kind: NoiseKind) -> Tensor:
-    """Return the chance that a noisy hard draw keeps a feature.
-
-    ``P(w + g > 0)`` is ``1 - exp(-exp(w))`` for Gumbel noise and ``sigmoid(w)`` for
-    logistic noise.
-    """
-    if kind == "logistic":
-        return torch.sigmoid(logits)
-    return -torch.expm1(-torch.exp(logits))
-
-
 def threshold_mask(logits: Tensor) -> Tensor:
     """Keep a feature when ``sigmoid(logit) > 0.5``: the paper's deterministic rule."""
     return logits > 0
@@ -69,21 +58,8 @@ def vote_mask(
     return kept
 
 
-# Bounds the block that is drawn at once, in numbers.
-_BLOCK = 1 << 16
-
-
 class NoiseBuffer:
-    """Hand out the noise of one step after another.
-
-    Parameters
-    ----------
-    like : Tensor of shape (gates, members)
-        Tells shape, dtype and device.
-    kind : {"gumbel", "logistic"}
-    generator : torch.Generator
-        On the same device.
-    """
+    """Hand out noise in the shape and on the device of `like`, step after step."""
 
     def __init__(
         self, like: Tensor, kind: NoiseKind, generator: torch.Generator
@@ -122,28 +98,14 @@ class NoiseBuffer:
         self._generator.set_state(torch.from_numpy(generator.copy()))
 
 
-MaskInit = Literal["zeros", "uniform"]
-MASK_INITS: tuple[MaskInit, ...] = ("zeros", "uniform")
-
-
 class MaskingNetwork:
-    """Compute ``w = W e + b`` for every member.
+    """Compute the logits ``w = W e + b`` of every member.
 
-    Parameters
-    ----------
-    n_gates, n_members, embedding_size : int
-    init : {"zeros", "uniform"}
-        Start of the projection W: zeros (no feature has a head start, as in the
-        authors' code, whose bias is uniform), or uniform as in a plain linear layer.
-    train_embedding : bool
-        Whether e learns too, as the paper says (the authors' code freezes it).
-    generator : torch.Generator
-        On the CPU, whatever the device, so that the start does not depend on it.
-    dtype, device
-        Where the parameters live.
+    W starts as zeros (no feature has a head start, as in the authors' code, whose bias
+    is uniform), or uniform as in a plain linear layer. Whether e learns too, as the
+    paper says, is `train_embedding` (the authors' code freezes it). The start is drawn
+    on the CPU, so that it does not depend on the device.
 
-    Notes
-    -----
     Logits, masks and biases have the gate axis first, (gates, members), the layout in
     which the mask is folded into the first layer of the task network.
     """
@@ -174,8 +136,7 @@ class MaskingNetwork:
         start = torch.randn(n_members, embedding_size, generator=generator)
         value["embedding"].copy_(start)
         bound = 1.0 / math.sqrt(embedding_size)
-        names = ("bias",) if init == "zeros" else ("projection", "bias")
-        for name in names:
+        for name in ("bias",) if init == "zeros" else ("projection", "bias"):
             draw = torch.rand(value[name].shape, generator=generator)
             value[name].copy_(draw.mul_(2 * bound).sub_(bound))
 

@@ -4,34 +4,21 @@ The slow path: members run one after another under autograd, and the mask is mul
 into the batch instead of the weights, because nothing is known about the first layer.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from featuresieve.engine._sparse_rows import SparseRows
-
-ModuleFactory = Callable[[int, int], nn.Module]
+from featuresieve.engine._training import ModuleFactory
+from featuresieve.engine._training_data import SparseRows
 
 
 class ModuleStack:
     """A list of modules, one a member, that trains like a `StackedMLP`.
 
-    Parameters
-    ----------
-    factory : callable (n_columns, n_outputs) -> torch.nn.Module
-        Builds one fresh network, (rows, columns) -> (rows, outputs).
-    n_columns, n_outputs, n_members : int
-    generator : torch.Generator
-        Seeds the global generator, inside a fork, while the modules are built.
-    dtype, device
-        Where the parameters live.
-
-    Attributes
-    ----------
-    modules : list of torch.nn.Module
-    dropout_seed : int
-        Counts the forward passes; each seeds the global generator, inside a fork.
+    `factory` builds one fresh network, (rows, columns) -> (rows, outputs). `generator`
+    seeds the global generator, inside a fork, while the modules are built;
+    `dropout_seed` counts the forward passes, each of which seeds it again.
     """
 
     def __init__(
@@ -71,12 +58,7 @@ class ModuleStack:
     @property
     def trainable(self) -> list[Tensor]:
         """Tensors an optimiser updates."""
-        return [
-            parameter
-            for module in self.modules
-            for parameter in module.parameters()
-            if parameter.requires_grad
-        ]
+        return [p for module in self.modules for p in _trainable(module)]
 
     @property
     def state_tensors(self) -> list[Tensor]:
@@ -131,8 +113,7 @@ class ModuleStack:
             if gate is not None:
                 weights = task_weights if mask_weights is None else mask_weights
                 slopes += _gradients(output, [gate], _weigh(slope, weights, member))
-            module = self.modules[member]
-            parameters = [p for p in module.parameters() if p.requires_grad]
+            parameters = _trainable(self.modules[member])
             weighted = _weigh(slope, task_weights, member)
             found = _gradients(output, parameters, weighted)
             for parameter, gradient in zip(parameters, found, strict=True):
@@ -143,6 +124,11 @@ class ModuleStack:
         """Switch dropout and batch normalisation off or on."""
         for module in self.modules:
             module.train(not is_evaluating)
+
+
+def _trainable(module: nn.Module) -> list[nn.Parameter]:
+    """Return the parameters that learn."""
+    return [p for p in module.parameters() if p.requires_grad]
 
 
 def _weigh(slope: Tensor, row_weights: Tensor | None, member: int) -> Tensor:

@@ -5,6 +5,7 @@ rows beside it, also in blocks of one fixed shape, and differently on each proce
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,26 +14,22 @@ import torch
 from scipy.sparse import issparse
 
 from featuresieve.engine._device import torch_defaults
-from featuresieve.engine._module_network import ModuleFactory, ModuleStack
+from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._trainer import TaskStack
+from featuresieve.engine._training import ModuleFactory
 
+NetworkState = dict[str, npt.NDArray[Any]]
 _CHUNK_ROWS = 4096
 
 
 @dataclass(frozen=True)
 class Predictor:
-    """Networks on the kept columns, one a member.
+    """Networks on the kept columns, one a member."""
 
-    Attributes
-    ----------
-    members : list of dict of str to array
-        Parameters (and buffers) of each network by name. For the library's own MLP
-        they are ``weight0, bias0, weight1, ...``.
-    n_outputs : int
-    """
-
-    members: list[dict[str, npt.NDArray[Any]]]
+    # Parameters (and buffers) of each network by name; those of the library's own MLP
+    # are ``weight0, bias0, weight1, ...``.
+    members: list[NetworkState]
     n_outputs: int
 
     @classmethod
@@ -51,35 +48,21 @@ class Predictor:
     ) -> npt.NDArray[np.float64]:
         """Return the outputs of every member, (members, rows, outputs).
 
-        Parameters
-        ----------
-        features : float32 array or scipy CSR array of shape (rows, columns)
-        task_network : callable or None
-            What built the networks, if they are the user's own.
+        `task_network` built the networks, if they are the user's own.
         """
         parts = [
             features[start : start + _CHUNK_ROWS]
             for start in range(0, features.shape[0], _CHUNK_ROWS)
         ]
-        if task_network is None:
-            by_member = [
-                np.concatenate([_mlp_outputs(state, part) for part in parts])
-                for state in self.members
-            ]
-        else:
-            by_member = [
-                np.concatenate(
-                    [self._module_outputs(state, part, task_network) for part in parts]
-                )
-                for state in self.members
-            ]
-        return np.stack(by_member)
+        run = _mlp_outputs
+        if task_network is not None:
+            run = partial(self._module_outputs, task_network)
+        return np.stack(
+            [np.concatenate([run(state, p) for p in parts]) for state in self.members]
+        )
 
     def _module_outputs(
-        self,
-        state: dict[str, npt.NDArray[Any]],
-        features: Any,
-        task_network: ModuleFactory,
+        self, task_network: ModuleFactory, state: NetworkState, features: Any
     ) -> npt.NDArray[np.float64]:
         """Rebuild the user's module on the CPU and run it."""
         if issparse(features):
@@ -97,7 +80,7 @@ class Predictor:
             return np.asarray(outputs.double().numpy())
 
 
-def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
+def _mlp_state(task: StackedMLP, member: int) -> NetworkState:
     """Return the parameters of one member."""
     state = {}
     for name, value in task.parameters.value.items():
@@ -107,9 +90,7 @@ def _mlp_state(task: StackedMLP, member: int) -> dict[str, npt.NDArray[Any]]:
     return state
 
 
-def _mlp_outputs(
-    state: dict[str, npt.NDArray[Any]], features: Any
-) -> npt.NDArray[np.float64]:
+def _mlp_outputs(state: NetworkState, features: Any) -> npt.NDArray[np.float64]:
     """Run one MLP: affine layers with a ReLU between them."""
     hidden: Any = features.astype(np.float64)
     n_layers = len(state) // 2

@@ -12,28 +12,15 @@ FloatArray = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Schedule:
-    """The length of a training run and what changes along it.
+    """The length of a training run and what changes along it."""
 
-    Parameters
-    ----------
-    n_steps : int
-        Number of mini-batches.
-    steps_per_epoch : int
-        Mini-batches in one pass over the rows; the unit of the annealing.
-    batch_size : int
-    start_temperature : float
-    temperature_decay : float
-        Factor per epoch.
-    penalty_ramp : float
-        Fraction of the run over which the penalty grows linearly from zero to its
-        full weight; 0 means full weight from the first step.
-    """
-
-    n_steps: int
-    steps_per_epoch: int
+    n_steps: int  # mini-batches
+    steps_per_epoch: int  # in one pass over the rows, the unit of the annealing
     batch_size: int
     start_temperature: float = 2.0
-    temperature_decay: float = 0.997
+    temperature_decay: float = 0.997  # factor per epoch
+    # Fraction of the run over which the penalty grows linearly from zero to its full
+    # weight; 0 means full weight from the first step.
     penalty_ramp: float = 0.0
 
     def temperatures(self, first: int = 0, n_steps: int | None = None) -> FloatArray:
@@ -94,17 +81,11 @@ class Course:
 
 
 class StepBudget:
-    """Tell how many steps fit before a deadline.
+    """Tell how many steps fit before a deadline, a `time.monotonic` value.
 
     Once the speed is known, and again if the run goes on for more than a moment after
-    the deadline, or after its own start if that is later.
-
-    Parameters
-    ----------
-    deadline : float or None
-        `time.monotonic` value.
-    first_step : int, default=0
-        Steps that were taken before, in a run that is resumed.
+    the deadline, or after its own start if that is later. A run that is resumed took
+    `first_step` steps before.
     """
 
     first, last = 8, 24  # steps between which the speed is measured

@@ -7,15 +7,12 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from featuresieve.engine._layer_products import (
-    input_product,
-    layer_product,
-    weight_product_,
-)
 from featuresieve.engine._optimizer import FlatParameters
-from featuresieve.engine._sparse_rows import SparseRows
+from featuresieve.engine._training_data import SparseRows
 
 Batch = Tensor | SparseRows
+# From about so many outputs on the plain product is as fast.
+_FEW_OUTPUTS = 12
 
 
 class StackedMLP:
@@ -26,20 +23,10 @@ class StackedMLP:
     weights, (columns, members * hidden), and no tensor of shape (members, rows,
     columns) ever exists.
 
-    Parameters
-    ----------
-    n_columns, n_outputs, n_members : int
-    hidden_sizes : tuple of int
-        Width of each hidden layer; may be empty for a linear model.
-    generator : torch.Generator
-        On the CPU, whatever the device.
-    dtype, device
-        Where the parameters live.
-
-    Notes
-    -----
-    Shapes: batch (rows, columns), mask (columns, members), outputs (members, rows,
-    outputs). Weights start uniform in ``±1/sqrt(fan_in)``, PyTorch's own default.
+    Shapes: batch (rows, columns), mask (columns, members) or None for an open one,
+    outputs (members, rows, outputs). Without hidden layers the model is linear. Weights
+    start uniform in ``±1/sqrt(fan_in)``, PyTorch's own default, drawn on the CPU
+    whatever the device.
     """
 
     def __init__(
@@ -89,24 +76,16 @@ class StackedMLP:
         return self.trainable
 
     def forward(self, batch: Batch, mask: Tensor | None) -> Tensor:
-        """Return the outputs and keep what `backward` needs.
-
-        Parameters
-        ----------
-        batch : Tensor or SparseRows of shape (rows, columns)
-        mask : Tensor of shape (columns, members), or None for an open mask
-
-        Returns
-        -------
-        Tensor of shape (members, rows, outputs)
-        """
+        """Return the outputs and keep what `backward` needs."""
         value = self.parameters.value
         weight = value["weight0"]
         if mask is not None:
             weight = torch.mul(weight, mask.unsqueeze(-1), out=self._folded)
-        stacked = _first_product(
-            value["bias0"].view(-1), batch, weight.view(weight.shape[0], -1)
-        )
+        bias, weight = value["bias0"].view(-1), weight.view(weight.shape[0], -1)
+        if isinstance(batch, SparseRows):
+            stacked = batch.product(weight).add_(bias)
+        else:
+            stacked = torch.addmm(bias, batch, weight)
         hidden = stacked.view(batch.shape[0], self.n_members, -1).transpose(0, 1)
         self._batch, self._mask, self._hidden = batch, mask, []
         for layer in range(1, self.n_layers):
@@ -125,21 +104,17 @@ class StackedMLP:
     ) -> Tensor | None:
         """Write parameter gradients; return d loss / d mask, (columns, members).
 
-        Parameters
-        ----------
-        output_gradient : Tensor of shape (members, rows, outputs)
-            Gradient of each row's own loss.
-        task_weights : Tensor of shape (members, rows) or None
-            Weight of each row in the loss that trains the networks; None means that
-            the weights are in `output_gradient` already.
-        mask_weights : Tensor of shape (members, rows) or None
-            Weight of each row in the loss that trains the mask, if it is another.
+        `output_gradient` is that of each row's own loss, unless `task_weights`,
+        (members, rows), is None: then the weights are in it already. `mask_weights` are
+        those in the loss that trains the mask, if it is another.
         """
         value, gradient = self.parameters.value, self.parameters.gradient
         slope = output_gradient
         for layer in range(self.n_layers - 1, 0, -1):
             hidden = self._hidden[layer - 1]
-            weighted = _weigh(slope, task_weights)
+            weighted = slope
+            if task_weights is not None:
+                weighted = slope * task_weights.unsqueeze(-1)
             weight_product_(hidden, weighted, gradient[f"weight{layer}"])
             torch.sum(weighted, dim=1, keepdim=True, out=gradient[f"bias{layer}"])
             slope = input_product(slope, value[f"weight{layer}"])
@@ -183,13 +158,41 @@ class StackedMLP:
             torch.mm(self._batch.T, slope, out=out)
 
 
-def _first_product(bias: Tensor, batch: Batch, weight: Tensor) -> Tensor:
-    """Return batch times weight plus bias, (rows, members * hidden)."""
-    if isinstance(batch, SparseRows):
-        return batch.product(weight).add_(bias)
-    return torch.addmm(bias, batch, weight)
+# The products of a layer behind the first, for all members of a stack. A CPU's batched
+# products are slow where the second factor has few columns, as in the output layer; the
+# transposed products are several times as fast. For one output the gradient by the
+# inputs is no product at all. Sums are the same, in another order of the terms. Few
+# outputs are then stored with the rows of an output side by side, which is also what
+# makes a softmax over them fast.
 
 
-def _weigh(slope: Tensor, row_weights: Tensor | None) -> Tensor:
-    """Multiply a (members, rows, width) gradient by row weights, if there are any."""
-    return slope if row_weights is None else slope * row_weights.unsqueeze(-1)
+def layer_product(bias: Tensor, inputs: Tensor, weight: Tensor) -> Tensor:
+    """Return inputs times weight plus bias, (members, rows, outputs)."""
+    if not _is_narrow(weight):
+        return torch.baddbmm(bias, inputs, weight)
+    transposed = torch.baddbmm(
+        bias.transpose(1, 2), weight.transpose(1, 2), inputs.transpose(1, 2)
+    )
+    return transposed.transpose(1, 2)
+
+
+def weight_product_(inputs: Tensor, slope: Tensor, out: Tensor) -> None:
+    """Write the transposed inputs times slope, the gradient by the weights."""
+    if not _is_narrow(out):
+        torch.bmm(inputs.transpose(1, 2), slope, out=out)
+        return
+    out.copy_(torch.bmm(slope.transpose(1, 2), inputs).transpose(1, 2))
+
+
+def input_product(slope: Tensor, weight: Tensor) -> Tensor:
+    """Return slope times the transposed weight, the gradient by the inputs."""
+    if _is_narrow(weight) and weight.shape[2] == 1:
+        return slope * weight.transpose(1, 2)
+    return torch.bmm(slope, weight.transpose(1, 2))
+
+
+def _is_narrow(weight: Tensor) -> bool:
+    """Return whether the plain product would be slow."""
+    n_members, _, n_outputs = weight.shape
+    is_small = n_members * n_outputs == 1
+    return weight.device.type == "cpu" and n_outputs < _FEW_OUTPUTS and not is_small

@@ -1,7 +1,7 @@
 """Train a stack: run and train_step."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 
@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 
 from featuresieve.engine._cuda_graph import CapturedStep
-from featuresieve.engine._history import History
 from featuresieve.engine._losses import SelectionPenalty, TaskLoss
 from featuresieve.engine._masking import (
     MaskingNetwork,
@@ -21,9 +20,9 @@ from featuresieve.engine._masking import (
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import StackAdam
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
-from featuresieve.engine._sparse_rows import SparseRows
 from featuresieve.engine._state import (
     RUNNING,
+    History,
     Monitor,
     State,
     load_tensors_,
@@ -35,42 +34,20 @@ from featuresieve.engine._state import (
 )
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._training import Training
-from featuresieve.engine._training_data import TrainingData
+from featuresieve.engine._training_data import SparseRows, TrainingData
 from featuresieve.errors import TrainingDivergedError
 
 TaskStack = StackedMLP | ModuleStack
 NoiseSource = Callable[[], Tensor]
+OnRecord = Callable[["StackTrainer"], None]
 
 
 class StackTrainer:
     """Train all members of a stack on the same mini-batches.
 
-    Parameters
-    ----------
-    data : TrainingData
-    loss : TaskLoss
-    training : Training
-        Its values are trusted.
-    task : StackedMLP or ModuleStack
-    masking : MaskingNetwork or None
-        Without one the mask is `fixed_mask`, or open.
-    balances : Tensor of shape (members,) or None
-        The weight of the penalty, needed with a masking network.
-    fixed_mask : Tensor of shape (columns, members) or None
-    seed : int
-        Decides the order of the rows and the noise.
-    noise_source : callable () -> Tensor of shape (gates, members) or None
-        Replaces the drawn noise, for tests.
-
-    Attributes
-    ----------
-    history : History
-    step : int
-        Steps taken.
-    planned_steps : int
-        Steps of the run, fewer than asked for if a deadline required it.
-    is_stopped : bool
-        Whether the run was asked to stop before.
+    `balances`, (members,), weigh the penalty of a masking network. Without one the mask
+    is `fixed_mask`, (columns, members), or open. `seed` decides the order of the rows
+    and the noise, which tests replace by a source of their own.
     """
 
     def __init__(
@@ -93,26 +70,18 @@ class StackTrainer:
         device = data.features.device
         self._order_generator = torch.Generator().manual_seed(seed)
         self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
-        self._noise = noise_source or self._build_noise()
-        self._optimizer = self._build_optimizer()
+        rates = [(task.trainable, training.task_learning_rate)]
+        self._noise = noise_source
+        if masking is not None:
+            rates.append(([masking.parameters.flat], training.mask_learning_rate))
+            bias = masking.parameters.value["bias"]  # (gates, members)
+            drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
+            self._noise = noise_source or drawn
+        self._optimizer = StackAdam(rates)
         self._loss_sums = data.features.new_zeros(task.n_members)
-        self.step = self.planned_steps = 0
-        self.is_stopped = False
-
-    def _build_noise(self) -> NoiseBuffer | None:
-        """Return the source of noise, if there are gates."""
-        if self.masking is None:
-            return None
-        bias = self.masking.parameters.value["bias"]  # (gates, members)
-        return NoiseBuffer(bias, self.training.noise, self.noise_generator)
-
-    def _build_optimizer(self) -> StackAdam:
-        """Return one Adam with the two learning rates."""
-        groups = [(self.task.trainable, self.training.task_learning_rate)]
-        if self.masking is not None:
-            masks = [self.masking.parameters.flat]
-            groups.append((masks, self.training.mask_learning_rate))
-        return StackAdam(groups)
+        self.step = 0  # steps taken
+        self.planned_steps = 0  # fewer than asked for if a deadline required it
+        self.is_stopped = False  # whether the run was asked to stop before
 
     def next_noise(self) -> Tensor | None:
         """Return the noise of the next step, (gates, members), or None if unmasked."""
@@ -127,45 +96,31 @@ class StackTrainer:
     ) -> None:
         """Do one gradient step on some rows.
 
-        Parameters
-        ----------
-        rows : Tensor of int
-        temperature : float or scalar Tensor
-        scale : float or scalar Tensor
-            Factor on the balance, below one while the penalty is ramped up.
-        noise : Tensor of shape (gates, members), or None without a masking network
+        `scale` is a factor on the balance, below one while the penalty is ramped up,
+        and `noise` is (gates, members), None without a masking network.
         """
-        mask = self.fixed_mask
+        data, gates = self.data, self.data.gates
+        mask = column_mask = self.fixed_mask
         if self.masking is not None:
             assert noise is not None
             mask = relaxed_mask(self.masking.logits(), noise, temperature)
-        outputs = self.task.forward(
-            self.data.features.index_select(0, rows), self._column_mask(mask)
-        )
-        losses, slope = self.loss.losses_and_gradient(
-            outputs, self.data.targets.index_select(0, rows)
-        )
-        task_weights, mask_weights = self.data.weights_of(rows, self.training.reduction)
+            column_mask = mask if gates is None else gates.expand(gates.force_(mask))
+        outputs = self.task.forward(data.features.index_select(0, rows), column_mask)
+        targets = data.targets.index_select(0, rows)
+        losses, slope = self.loss.losses_and_gradient(outputs, targets)
+        task_weights, mask_weights = data.weights_of(rows, self.training.reduction)
         self._loss_sums += self._reduce_(losses, slope, task_weights)
         mask_slope = self.task.backward(slope, task_weights, mask_weights)
         if self.masking is not None:
             assert mask is not None
             assert mask_slope is not None
             assert self.balances is not None
-            if self.data.gates is not None:
-                mask_slope = self.data.gates.gather(mask_slope)
-            by_gate = self.penalty.gradient(mask, self.data.gates)
-            price = self.balances * (by_gate * scale)
+            if gates is not None:
+                mask_slope = gates.gather(mask_slope)
+            price = self.balances * (self.penalty.gradient(mask, gates) * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
         self._optimizer.step()
-
-    def _column_mask(self, mask: Tensor | None) -> Tensor | None:
-        """Return the mask of the columns from that of the gates, forced ones open."""
-        gates = self.data.gates
-        if mask is None or gates is None or self.masking is None:
-            return mask  # a fixed mask is one of columns
-        return gates.expand(gates.force_(mask))
 
     def _reduce_(
         self, losses: Tensor, slope: Tensor, task_weights: Tensor | None
@@ -184,33 +139,23 @@ class StackTrainer:
         *,
         record_after: Sequence[float] = (1.0,),
         deadline: float | None = None,
-        on_record: Callable[["StackTrainer"], None] | None = None,
+        on_record: OnRecord | None = None,
         monitor: Monitor | None = None,
     ) -> Schedule:
-        """Train along a schedule.
+        """Train along a schedule; return what was really run.
 
-        Parameters
-        ----------
-        schedule : Schedule
-        record_after : sequence of float in (0, 1]
-            Fractions of the run after which `history` gets an entry.
-        deadline : float or None
-            `time.monotonic` value; a run that would pass it is shortened, as a whole,
-            after its first few steps have shown how fast it is.
-        on_record : callable (trainer) -> None, or None
-            Called after every entry.
-        monitor : Monitor or None
-            Follows the run: resumes it, reports on it, stops it.
-
-        Returns
-        -------
-        Schedule
-            What was really run, shorter than asked for if a deadline required it or
-            the monitor stopped it.
+        `record_after` holds the fractions of the run after which `history` gets an
+        entry and `on_record` is called. A run that would pass the `deadline`, a
+        `time.monotonic` value, is shortened, as a whole, after its first few steps have
+        shown how fast it is. The `monitor` follows the run: resumes it, reports on it,
+        stops it.
         """
         self.planned_steps = schedule.n_steps
         following = nullcontext() if monitor is None else monitor.following(self)
-        with self._on_device(), following:
+        device = self.data.features.device
+        # Streams and graphs go to CUDA's current device.
+        current = torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+        with current, following:
             return self._run(schedule, record_after, deadline, on_record, monitor)
 
     def _run(
@@ -218,7 +163,7 @@ class StackTrainer:
         schedule: Schedule,
         record_after: Sequence[float],
         deadline: float | None,
-        on_record: Callable[["StackTrainer"], None] | None,
+        on_record: OnRecord | None,
         monitor: Monitor | None,
     ) -> Schedule:
         """Take the steps that are left."""
@@ -246,17 +191,14 @@ class StackTrainer:
     def _step_function(self) -> Callable[[Tensor, float, float], None]:
         """Return the eager step, or on CUDA its captured form."""
         features = self.data.features
-        is_captured = features.device.type == "cuda" and isinstance(
-            self.task, StackedMLP
-        )
+        if isinstance(self.task, ModuleStack):
+            return self.train_step
         # The size of a sparse batch is never the same twice: nothing to capture.
-        if is_captured and isinstance(features, Tensor):
+        if features.device.type == "cuda" and isinstance(features, Tensor):
             return CapturedStep(self.step_with_noise, self.next_noise, features)
-        if isinstance(self.task, StackedMLP):
-            # No tape is needed, and without its bookkeeping a step of a small stack
-            # takes a quarter less time on the CPU.
-            return torch.inference_mode()(self.train_step)
-        return self.train_step
+        # No tape is needed, and without its bookkeeping a step of a small stack takes a
+        # quarter less time on the CPU.
+        return torch.inference_mode()(self.train_step)
 
     def train_step(self, rows: Tensor, temperature: float, scale: float) -> None:
         """Do one gradient step with the next noise."""
@@ -272,12 +214,6 @@ class StackTrainer:
             order = torch.randperm(n_rows, generator=self._order_generator)[:n_used]
             yield from order.to(device).split(batch_size)
 
-    def _on_device(self) -> AbstractContextManager[object]:
-        """Make the training device CUDA's current one, where streams and graphs go."""
-        if self.data.features.device.type == "cuda":
-            return torch.cuda.device(self.data.features.device)
-        return nullcontext()
-
     def synchronize(self) -> None:
         """Wait for the device, so that a clock can be read."""
         device = self.data.features.device
@@ -287,11 +223,7 @@ class StackTrainer:
         elif device.type == "mps":
             torch.mps.synchronize()
 
-    def _record(
-        self,
-        temperature: float,
-        on_record: Callable[["StackTrainer"], None] | None,
-    ) -> None:
+    def _record(self, temperature: float, on_record: OnRecord | None) -> None:
         """Append means since the last record to the history."""
         n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()

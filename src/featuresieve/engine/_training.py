@@ -1,18 +1,26 @@
 """How the networks are built and trained: what the paper's variants differ in."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from sklearn.base import BaseEstimator
+from torch import nn
 
-from featuresieve.engine._losses import PenaltyKind, Reduction
-from featuresieve.engine._masking import MaskInit, NoiseKind
-from featuresieve.engine._module_network import ModuleFactory
-
-GateRows = Literal["held_out", "shared"]
-GATE_ROWS: tuple[GateRows, ...] = ("held_out", "shared")
+# (n_columns, n_outputs) -> a fresh network, (rows, columns) -> (rows, outputs)
+ModuleFactory = Callable[[int, int], nn.Module]
+PenaltyKind = Literal["fraction", "target"]
+PENALTY_KINDS: tuple[PenaltyKind, ...] = get_args(PenaltyKind)
+NoiseKind = Literal["gumbel", "logistic"]
+NOISE_KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
+Reduction = Literal["mean", "sum"]
+REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
 Decision = Literal["threshold", "vote"]
-DECISIONS: tuple[Decision, ...] = ("threshold", "vote")
+DECISIONS: tuple[Decision, ...] = get_args(Decision)
+GateRows = Literal["held_out", "shared"]
+GATE_ROWS: tuple[GateRows, ...] = get_args(GateRows)
+MaskInit = Literal["zeros", "uniform"]
+MASK_INITS: tuple[MaskInit, ...] = get_args(MaskInit)
 
 
 @dataclass(kw_only=True, repr=False)

@@ -1,51 +1,168 @@
-"""What a training step reads besides the networks: rows and their weights."""
+"""What a training step reads besides the networks: rows, their weights, gates."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+import torch
 from torch import Tensor
 
-from featuresieve.engine._gate_tensors import GateTensors
-from featuresieve.engine._losses import Reduction, normalized_weights
-from featuresieve.engine._sparse_rows import SparseRows
+from featuresieve.engine._training import Reduction
+
+
+class SparseRows:
+    """A CSR table with the few methods that training asks of a dense tensor.
+
+    The products with the weights of the first layer are scipy's, on the CPU. On
+    another device a batch is made dense there, so memory holds one batch of it at a
+    time, never the whole table.
+    """
+
+    def __init__(self, table: Any, device: torch.device) -> None:
+        self.table, self.device = table, device
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Return (rows, columns)."""
+        return int(self.table.shape[0]), int(self.table.shape[1])
+
+    def new_zeros(self, *shape: int) -> Tensor:
+        """Return zeros as the networks want them."""
+        return torch.zeros(*shape, dtype=torch.float32, device=self.device)
+
+    def index_select(self, dim: int, rows: Tensor) -> "SparseRows | Tensor":
+        """Return some rows: sparse on the CPU, else dense."""
+        assert dim == 0
+        return self._on_device(self.table[rows.cpu().numpy()])
+
+    def split(self, n_rows: int) -> "Iterator[SparseRows | Tensor]":
+        """Yield all rows in parts."""
+        for start in range(0, self.shape[0], n_rows):
+            yield self._on_device(self.table[start : start + n_rows])
+
+    def _on_device(self, part: Any) -> "SparseRows | Tensor":
+        """Return a part of the table in the form the device can multiply."""
+        if self.device.type == "cpu":
+            return SparseRows(part, self.device)
+        return torch.from_numpy(part.toarray()).to(self.device)
+
+    def dense(self) -> Tensor:
+        """Return all rows as a dense tensor."""
+        return torch.from_numpy(self.table.toarray()).to(self.device)
+
+    def product(self, weight: Tensor) -> Tensor:
+        """Return rows times weight, (rows, width)."""
+        return torch.from_numpy(np.asarray(self.table @ weight.numpy()))
+
+    def transposed_product(self, slope: Tensor) -> Tensor:
+        """Return rows transposed times slope, (columns, width)."""
+        return torch.from_numpy(np.asarray(self.table.T @ slope.numpy()))
+
+
+class GateTensors:
+    """What the training step needs of the gates, on its device.
+
+    `gate_of_column` tells which gate each column stands behind, ascending; gates that
+    are forced are always open and cost nothing. `shares`, (gates, 1), holds the cost
+    of each gate over the number of features: ``shares.T @ mask`` is the penalty,
+    ``mean(mask)`` if all gates are plain.
+    """
+
+    def __init__(
+        self,
+        gate_of_column: npt.NDArray[np.intp],
+        n_features: int,
+        costs: npt.NDArray[np.float64],
+        is_forced: npt.NDArray[np.bool_],
+        *,
+        dtype: torch.dtype,
+        device: torch.device,
+    ) -> None:
+        self.n_features = n_features
+        costs = np.where(is_forced, 0.0, costs)
+        shares = torch.from_numpy(costs / self.n_features).to(device, dtype)
+        self.shares = shares.unsqueeze(-1)
+        self._is_single = len(gate_of_column) == len(costs)
+        self._gate_of_column = torch.from_numpy(gate_of_column).to(device)
+        self._forced = None
+        if is_forced.any():
+            self._forced = torch.from_numpy(is_forced).to(device).unsqueeze(-1)
+        if not self._is_single:
+            self._prepare_sums(gate_of_column, len(costs), device)
+
+    def _prepare_sums(
+        self, gate_of_column: npt.NDArray[np.intp], n_gates: int, device: torch.device
+    ) -> None:
+        """Build the index with which the columns of wide gates are summed.
+
+        Sums by index, not by scattered adds, whose order on a GPU is left to chance.
+        """
+        counts = np.bincount(gate_of_column, minlength=n_gates)
+        first = np.cumsum(counts) - counts
+        wide = np.flatnonzero(counts > 1)
+        steps = np.arange(counts.max(initial=1))
+        index = first[wide, None] + steps
+        index[steps >= counts[wide, None]] = len(gate_of_column)  # a row of zeros
+        self._first = torch.from_numpy(first).to(device)
+        self._wide = torch.from_numpy(wide).to(device)
+        self._wide_columns = torch.from_numpy(index).to(device)
+
+    def force_(self, mask: Tensor) -> Tensor:
+        """Open the forced gates; an open gate has no slope, so it stays as it is."""
+        return mask if self._forced is None else mask.masked_fill_(self._forced, 1)
+
+    def expand(self, mask: Tensor) -> Tensor:
+        """Return the mask of the columns, (columns, members), from one of the gates."""
+        return mask if self._is_single else mask.index_select(0, self._gate_of_column)
+
+    def gather(self, slope: Tensor) -> Tensor:
+        """Return the gradient by gates, (gates, members), from that by columns."""
+        if self._is_single:
+            return slope
+        by_gate = slope.index_select(0, self._first)
+        padded = torch.cat([slope, slope.new_zeros(1, slope.shape[1])])
+        sums = padded[self._wide_columns].sum(dim=1)  # (wide gates, members)
+        return by_gate.index_copy_(0, self._wide, sums)
 
 
 @dataclass(frozen=True)
 class TrainingData:
     """Rows on the training device.
 
-    Attributes
-    ----------
-    features : Tensor or SparseRows of shape (rows, columns)
-    targets : Tensor of shape (rows,) of class codes, or (rows, outputs)
-    task_weights : Tensor of shape (sets, rows) or None
-        Alternative weightings of the rows in the loss that trains the task networks:
-        sample weights, and zero for rows a member must not see.
-    mask_weights : Tensor of shape (sets, rows) or None
-        The same for the loss that trains the mask, where it is another: with disjoint
-        rows a gate stays open only if its feature helps on rows that the task network
-        has not learnt from.
-    set_of_member : Tensor of shape (members,) or None
-        Which of the sets each member uses.
-    gates : GateTensors or None
-        None means one plain gate for each column.
+    A set is an alternative weighting of the rows, (sets, rows): sample weights, and
+    zero for rows a member must not see. With disjoint rows for task and mask a gate
+    stays open only if its feature helps on rows that the task network has not learnt
+    from.
     """
 
-    features: Tensor | SparseRows
-    targets: Tensor
-    task_weights: Tensor | None = None
-    mask_weights: Tensor | None = None
-    set_of_member: Tensor | None = None
-    gates: GateTensors | None = None
+    features: Tensor | SparseRows  # (rows, columns)
+    targets: Tensor  # class codes, (rows,), or (rows, outputs)
+    task_weights: Tensor | None = None  # in the loss that trains the task networks
+    mask_weights: Tensor | None = None  # in the one that trains the mask, if another
+    set_of_member: Tensor | None = None  # which of the sets each member uses
+    gates: GateTensors | None = None  # None: one plain gate for each column
 
     def weights_of(
         self, rows: Tensor, reduction: Reduction
     ) -> tuple[Tensor | None, Tensor | None]:
         """Return task and mask weights of some rows, (members, rows) each."""
-        picked: list[Tensor | None] = []
-        for weights in (self.task_weights, self.mask_weights):
+
+        def pick(weights: Tensor | None) -> Tensor | None:
             if weights is None:
-                picked.append(None)
-            else:
-                by_set = normalized_weights(weights[:, rows], reduction)
-                picked.append(by_set[self.set_of_member])
-        return picked[0], picked[1]
+                return None
+            return normalized_weights(weights[:, rows], reduction)[self.set_of_member]
+
+        return pick(self.task_weights), pick(self.mask_weights)
+
+
+def normalized_weights(row_weights: Tensor, reduction: Reduction) -> Tensor:
+    """Return weights, (members, rows), whose weighted sum of losses is reduced.
+
+    Loss and gradient are zero for a member whose weights are all zero in a batch.
+    """
+    if reduction == "sum":
+        return row_weights
+    totals = row_weights.sum(dim=-1, keepdim=True)
+    return row_weights / totals.clamp_min(torch.finfo(totals.dtype).tiny)

@@ -322,7 +322,7 @@ class AutoNFS(
         if is_classifier(self):
             target = class_target(y, n_rows)
             labels = target.values
-            if target.task == "classes":
+            if target.task == "classification":
                 assert isinstance(target.code, ClassEncoder)
                 labels = target.code.classes[target.values]
             weights = row_weights(sample_weight, self.class_weight, labels, n_rows)

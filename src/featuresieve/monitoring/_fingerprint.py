@@ -24,6 +24,13 @@ _LEFT_OUT = {
     *("device", "random_state"),
 }
 
+# Checkpoints of every version hash these words for the task.
+_STORED_TASKS = {
+    "classification": "classes",
+    "multilabel": "labels",
+    "regression": "values",
+}
+
 
 def fingerprint(
     params: Mapping[str, Any], problem: Problem, device: torch.device
@@ -70,7 +77,8 @@ def problem_digest(problem: Problem) -> str:
         parts = [features.data, features.indices, features.indptr]
     parts += [problem.targets, problem.row_weights]
     parts += [gates.gate_of_column, gates.n_features, gates.costs, gates.is_forced]
-    digest.update(f"{problem.task} {problem.n_outputs} {features.shape}".encode())
+    task = _STORED_TASKS[problem.task]
+    digest.update(f"{task} {problem.n_outputs} {features.shape}".encode())
     for part in parts:
         array = np.ascontiguousarray([] if part is None else part)
         digest.update(f"{array.dtype} {array.shape}".encode())

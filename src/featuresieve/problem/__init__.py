@@ -12,8 +12,7 @@ from featuresieve.problem._constraints import (
     constraints_from,
     nearest_count,
 )
-from featuresieve.problem._gates import BoolArray, FloatArray, Gates, IndexArray
-from featuresieve.problem._problem import Problem
+from featuresieve.problem._problem import BoolArray, Gates, Problem
 from featuresieve.problem._sample_weights import SampleWeights, row_weights
 from featuresieve.problem._targets import (
     ClassEncoder,
@@ -22,6 +21,7 @@ from featuresieve.problem._targets import (
     class_target,
     value_target,
 )
+from featuresieve.tables import FloatArray, IndexArray
 
 __all__ = [
     "BoolArray",

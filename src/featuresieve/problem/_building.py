@@ -14,33 +14,23 @@ from featuresieve.problem._canonical_order import (
     row_hashes,
 )
 from featuresieve.problem._constraints import Constraints
-from featuresieve.problem._gates import BoolArray, IndexArray
-from featuresieve.problem._problem import Problem
+from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.problem._sample_weights import SampleWeights
 from featuresieve.problem._targets import Target
-from featuresieve.tables import Scaling, Table, TableEncoder
+from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder
 
-_BLOCK_COLUMNS = 16
+# Enough to fill lines of the processor's cache, and no second table in memory.
+_BLOCK_COLUMNS = 64
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """An encoded problem, and how its gates are the user's features.
-
-    Attributes
-    ----------
-    problem : Problem
-    encoder : TableEncoder
-    units : list of arrays
-        The features behind each gate.
-    n_features : int
-        Features of the table.
-    """
+    """An encoded problem, and how its gates are the user's features."""
 
     problem: Problem
     encoder: TableEncoder
-    units: list[IndexArray]
-    n_features: int
+    units: list[IndexArray]  # the features behind each gate
+    n_features: int  # of the table
 
     def features_of(self, gates: IndexArray) -> IndexArray:
         """Return the features behind some gates, in the order of the problem."""
@@ -53,9 +43,8 @@ class Prepared:
         """
         shape = (*by_gate.shape[:-1], self.n_features)
         spread = np.full(shape, default, dtype=by_gate.dtype)
-        sizes = [len(unit) for unit in self.units]
-        features = np.concatenate(self.units)
-        spread[..., features] = np.repeat(by_gate, sizes, axis=-1)
+        sizes = self.problem.gates.n_features
+        spread[..., np.concatenate(self.units)] = np.repeat(by_gate, sizes, axis=-1)
         return spread
 
     def order(self, ranked: IndexArray) -> npt.NDArray[np.int64]:
@@ -64,10 +53,8 @@ class Prepared:
         Features of a group follow each other; those never kept come last.
         """
         with_gate = np.concatenate([np.sort(self.units[g]) for g in ranked])
-        is_left_out = np.ones(self.n_features, dtype=bool)
-        is_left_out[with_gate] = False
-        order = np.concatenate([with_gate, np.flatnonzero(is_left_out)])
-        return order.astype(np.int64)
+        left_out = np.setdiff1d(np.arange(self.n_features), with_gate)
+        return np.concatenate([with_gate, left_out]).astype(np.int64)
 
     def gates_of(self, support: BoolArray) -> IndexArray:
         """Return the gates that open some features, ascending."""
@@ -116,14 +103,7 @@ def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
     if issparse(encoded):
         return encoded[rows][:, columns]
     taken = np.empty((len(rows), len(columns)), dtype=np.float32)
-    # A row of a block fills one line of the processor's cache. Memory of a first use
-    # is expensive: the two blocks are used again and again.
-    block = np.empty((encoded.shape[0], _BLOCK_COLUMNS), dtype=np.float32)
-    picked = np.empty((len(rows), _BLOCK_COLUMNS), dtype=np.float32)
     for start in range(0, len(columns), _BLOCK_COLUMNS):
-        some = columns[start : start + _BLOCK_COLUMNS]
-        for place, column in enumerate(some):
-            block[:, place] = encoded[:, column]
-        np.take(block, rows, axis=0, out=picked, mode="clip")
-        taken[:, start : start + len(some)] = picked[:, : len(some)]
+        some = slice(start, start + _BLOCK_COLUMNS)
+        taken[:, some] = np.ascontiguousarray(encoded.T[columns[some]].T)[rows]
     return taken

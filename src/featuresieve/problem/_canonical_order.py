@@ -5,14 +5,13 @@ whose rows or columns were shuffled gives the same answer, shuffled.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from featuresieve.problem._gates import BoolArray, FloatArray, IndexArray
+from featuresieve.tables import FloatArray, IndexArray
 
 HashArray = npt.NDArray[np.uint64]
 Digest = tuple[int, ...]
@@ -21,9 +20,6 @@ Digest = tuple[int, ...]
 # mean or spread, which depend on the order of summation, do not matter.
 _RESOLUTION = 1024.0
 _LARGEST = np.float32(2.0**52)
-_COLUMNS_AT_ONCE = 16
-# Up to this many rows, a call for each column takes longer than its work.
-_FEW_ROWS = 4096
 _CELLS_AT_ONCE = 1 << 16
 # A row that occurs more often is no copy, but one of few possible ones.
 _MOST_EQUAL_ROWS = 10
@@ -35,15 +31,9 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
     """Return a number for every row of a table that depends on its content alone.
 
     A row is known by its target and by the sum, modulo 2^64, of the hashes of its
-    cells, and a cell by its value and by the sum of the hashes of its column. Integer
-    sums do not depend on the order of their terms.
-
-    Parameters
-    ----------
-    encoded : float32 array or scipy CSR array of shape (rows of the table, columns)
-    rows : array of int
-        The rows that count, some perhaps several times.
-    targets : array of shape (rows of the table,) or (rows of the table, outputs)
+    cells, and a cell by its value and by the sum of the hashes of its column, over
+    `rows`: those that count, some perhaps several times. Integer sums do not depend on
+    the order of their terms.
     """
     hashes = _target_hashes(targets)
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
@@ -55,21 +45,10 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
         # no cell.
         np.add.at(hashes, of_row, _hash((cells ^ by_column[encoded.indices]) + _OFFSET))
         return hashes
-    if encoded.shape[0] <= _FEW_ROWS:
-        for block in _blocks(encoded):
-            cells = _hash(_whole(block))
-            sums = (cells * counts).sum(axis=1, dtype=np.uint64)
-            hashes += _hash(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
-        return hashes
-    for column in _columns(encoded):
-        two = _two_values(column)
-        if two is None:
-            cells = _hash(_whole(column))
-            hashes += _hash(cells ^ (cells * counts).sum(dtype=np.uint64))
-        else:  # the same, hashed once for each value
-            cells = _hash(_whole(two.values))
-            cells = _hash(cells ^ (cells * two.sums(counts)).sum(dtype=np.uint64))
-            hashes += np.where(two.is_high, cells[1], cells[0])
+    for block in _blocks(encoded):
+        cells = _hash(_whole(block))
+        sums = (cells * counts).sum(axis=1, dtype=np.uint64)
+        hashes += _hash(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
     return hashes
 
 
@@ -89,36 +68,21 @@ def copied_rows(
     A row that stands several times in `rows` is a copy of itself. Rows with the same
     features, whatever their target, count as copies too, unless that is to be expected:
     where the columns allow fewer different rows than there are, and where a row occurs
-    more than ten times, it is one of a table of few values.
-
-    Parameters
-    ----------
-    encoded, rows, targets
-        As for `row_hashes`.
-    hashes : array of shape (rows of the table,)
-        What that returned.
-
-    Returns
-    -------
-    array of shape (rows,), or None if no row is a copy
+    more than ten times, it is one of a table of few values. None if no row is a copy.
     """
     features = hashes - _target_hashes(targets)  # a sum of which the targets were part
-    own = _distinct(rows)
+    # Each once, ascending; `np.unique` took 0.4 s for a million.
+    own = np.flatnonzero(np.bincount(rows))
     group = np.arange(len(own))
     alike = _not_alone(features[own])  # or so it seems: hashes know no columns
     if len(alike) and not _has_few_values(encoded, own):
         first_of = _first_equal(encoded[own[alike]])
         is_copy = np.bincount(first_of)[first_of] <= _MOST_EQUAL_ROWS
         group[alike[is_copy]] = alike[first_of[is_copy]]
-    place = np.zeros(len(features), dtype=np.intp)
-    place[own] = np.arange(len(own))
-    groups = group[place[rows]]
-    return groups if len(_distinct(groups)) < len(groups) else None
-
-
-def _distinct(numbers: IndexArray) -> IndexArray:
-    """Return each number once, ascending; `np.unique` took 0.4 s for a million."""
-    return np.flatnonzero(np.bincount(numbers))
+    index = np.zeros(len(features), dtype=np.intp)
+    index[own] = np.arange(len(own))
+    groups = group[index[rows]]
+    return groups if np.count_nonzero(np.bincount(groups)) < len(groups) else None
 
 
 def _not_alone(hashes: HashArray) -> IndexArray:
@@ -126,10 +90,7 @@ def _not_alone(hashes: HashArray) -> IndexArray:
     order = np.argsort(hashes)
     ordered = hashes[order]
     is_same = ordered[1:] == ordered[:-1]  # as the one before
-    is_alike = np.zeros(len(hashes), dtype=bool)
-    is_alike[order[1:][is_same]] = True
-    is_alike[order[:-1][is_same]] = True
-    return np.flatnonzero(is_alike)
+    return np.unique(np.concatenate([order[1:][is_same], order[:-1][is_same]]))
 
 
 def _first_equal(table: Any) -> IndexArray:
@@ -185,16 +146,12 @@ def feature_digests(
         sums = np.zeros(encoded.shape[1], dtype=np.uint64)
         terms = _whole(encoded.data) * weights[_rows_of_cells(encoded)]
         np.add.at(sums, encoded.indices, terms)
-    elif encoded.shape[0] <= _FEW_ROWS:
+    else:
         parts = [
             (_whole(block) * weights).sum(axis=1, dtype=np.uint64)
             for block in _blocks(encoded)
         ]
         sums = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
-    else:
-        sums = np.array(
-            [_weighted_sum(column, weights) for column in _columns(encoded)]
-        )
     digests: dict[int, Digest] = {}
     for feature, total in zip(feature_of_column, sums, strict=True):
         digests[int(feature)] = (*digests.get(int(feature), ()), int(total))
@@ -213,39 +170,6 @@ def canonical_groups(
     return [ordered[k] for k in sorted(range(len(ordered)), key=keys.__getitem__)]
 
 
-@dataclass(frozen=True)
-class _TwoValues:
-    """A column with no more than two different values, as one-hot columns are.
-
-    Attributes
-    ----------
-    values : array of shape (2,)
-        The lower and the higher one.
-    is_high : array of shape (rows,)
-    """
-
-    values: npt.NDArray[np.float32]
-    is_high: BoolArray
-
-    def sums(self, weights: HashArray) -> HashArray:
-        """Return the sums of the weights of the rows of either value, (2,)."""
-        total = weights.sum(dtype=np.uint64, keepdims=True)
-        high = (weights * self.is_high).sum(dtype=np.uint64, keepdims=True)
-        return np.concatenate([total - high, high])
-
-
-def _columns(
-    encoded: npt.NDArray[np.float32],
-) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield the columns one after the other, each whole in memory.
-
-    As many are copied together as share a line of the processor's cache.
-    """
-    for first in range(0, encoded.shape[1], _COLUMNS_AT_ONCE):
-        block = encoded[:, first : first + _COLUMNS_AT_ONCE]
-        yield from np.ascontiguousarray(block.T)
-
-
 def _blocks(
     encoded: npt.NDArray[np.float32],
 ) -> Iterator[npt.NDArray[np.float32]]:
@@ -253,25 +177,6 @@ def _blocks(
     width = max(1, _CELLS_AT_ONCE // max(1, encoded.shape[0]))
     for first in range(0, encoded.shape[1], width):
         yield np.ascontiguousarray(encoded[:, first : first + width].T)
-
-
-def _two_values(column: npt.NDArray[np.float32]) -> _TwoValues | None:
-    """Return the two values of a column, None if there are more."""
-    if len(column) == 0:
-        return None
-    values = np.array([column.min(), column.max()], dtype=np.float32)
-    is_high = column == values[1]
-    if np.count_nonzero(is_high | (column == values[0])) < len(column):
-        return None
-    return _TwoValues(values, is_high)
-
-
-def _weighted_sum(column: npt.NDArray[np.float32], weights: HashArray) -> np.uint64:
-    """Return the sum, modulo 2^64, of the cells times the weights of their rows."""
-    two = _two_values(column)
-    if two is None:
-        return np.uint64((_whole(column) * weights).sum(dtype=np.uint64))
-    return np.uint64((_whole(two.values) * two.sums(weights)).sum(dtype=np.uint64))
 
 
 def _rows_of_cells(encoded: Any) -> IndexArray:

@@ -9,7 +9,8 @@ import numpy as np
 
 from featuresieve.errors import as_float, did_you_mean, shown
 from featuresieve.problem._canonical_order import Digest, canonical_groups
-from featuresieve.problem._gates import BoolArray, FloatArray, Gates, IndexArray
+from featuresieve.problem._problem import BoolArray, Gates
+from featuresieve.tables import FloatArray, IndexArray
 
 # Squared gradients of much larger ones overflow in float32, which opens the gates.
 _LARGEST_COST = 1e12
@@ -26,51 +27,36 @@ class CountLimits:
 
 @dataclass(frozen=True)
 class Constraints:
-    """The user's knowledge, by position.
+    """The user's knowledge of the features, by position."""
 
-    Attributes
-    ----------
-    groups : list of arrays
-        Disjoint sets of features that are kept or dropped together.
-    is_kept, is_dropped : arrays of shape (features,)
-        Features that are always, or never, kept.
-    costs : array of shape (features,)
-        Price of each feature, one by default.
-    """
-
-    groups: list[IndexArray]
-    is_kept: BoolArray
-    is_dropped: BoolArray
-    costs: FloatArray
+    groups: list[IndexArray]  # disjoint sets that are kept or dropped together
+    is_kept: BoolArray  # features that are always kept
+    is_dropped: BoolArray  # features that are never kept
+    costs: FloatArray  # price of each feature, one by default
 
     def units(self) -> list[IndexArray]:
         """Return what is decided together: groups and single features, none dropped."""
         units = [g for g in self.groups if not self.is_dropped[g].any()]
-        grouped = np.zeros(len(self.costs), dtype=bool)
+        is_single = ~self.is_dropped
         for group in self.groups:
-            grouped[group] = True
-        single = np.flatnonzero(~grouped & ~self.is_dropped)
-        return units + [np.array([j]) for j in single]
+            is_single[group] = False
+        return units + [np.array([j]) for j in np.flatnonzero(is_single)]
 
     def check_limits(self, bounds: CountLimits) -> None:
         """Refuse counts that whole groups, kept and dropped features do not allow."""
         if self.is_dropped.all():
             raise ValueError("never_keep must leave at least one feature, got all.")
         gates = self.gates(self.units())
-        n_left, n_kept = gates.n_features_total, int(self._kept_with_groups().sum())
-        for name, value in (
-            ("n_features_to_select", bounds.exactly),
-            ("max_features", bounds.most),
-        ):
+        n_left = gates.n_features_total
+        n_kept = gates.count(np.flatnonzero(gates.is_forced))
+        exactly = ("n_features_to_select", bounds.exactly)
+        for name, value in (exactly, ("max_features", bounds.most)):
             if value is not None and value < n_kept:
                 raise ValueError(
                     f"{name} must be at least the number of features that always_keep "
                     f"holds, {n_kept}, got {value}."
                 )
-        for name, value in (
-            ("n_features_to_select", bounds.exactly),
-            ("min_features_to_select", bounds.least),
-        ):
+        for name, value in (exactly, ("min_features_to_select", bounds.least)):
             if value is not None and value > n_left:
                 raise ValueError(
                     f"{name} must be at most the number of features that never_keep "
@@ -85,13 +71,6 @@ class Constraints:
                 "n_features_to_select, min_features_to_select and max_features must "
                 f"allow groups to be kept whole: {error}"
             ) from None
-
-    def _kept_with_groups(self) -> BoolArray:
-        """Return the features always kept, with all others of their groups."""
-        is_kept = self.is_kept.copy()
-        for group in self.groups:
-            is_kept[group] |= is_kept[group].any()
-        return is_kept
 
     def gates(
         self, units: Sequence[IndexArray], columns: IndexArray | None = None
@@ -109,19 +88,13 @@ class Constraints:
     ) -> tuple[Gates, list[IndexArray], IndexArray]:
         """Put the units into an order that depends on their content alone.
 
-        Returns
-        -------
-        gates : Gates
-        units : list of arrays
-            The features behind each gate.
-        columns : array
-            The encoded columns in the order of the gates.
+        Return the gates, the features behind each, and the encoded columns in the order
+        of the gates.
         """
         units = canonical_groups(self.units(), digests)
         order = np.argsort(feature_of_column, kind="stable")
-        starts = np.searchsorted(feature_of_column[order], np.arange(len(self.costs)))
         counts = np.bincount(feature_of_column, minlength=len(self.costs))
-        own = [order[starts[j] : starts[j] + counts[j]] for j in range(len(counts))]
+        own = np.split(order, np.cumsum(counts)[:-1])  # the columns of each feature
         parts = [np.concatenate([own[j] for j in unit]) for unit in units]
         gate_of_column = np.repeat(np.arange(len(units)), [len(p) for p in parts])
         return self.gates(units, gate_of_column), units, np.concatenate(parts)
@@ -218,7 +191,7 @@ class _Finder:
 
     def __init__(self, names: Sequence[str] | None, n_features: int) -> None:
         self.names, self.n_features = names, n_features
-        self._places = {name: j for j, name in enumerate(names or ())}
+        self._positions = {name: j for j, name in enumerate(names or ())}
 
     def name(self, position: int) -> str | int:
         """Return the name of a feature, or its position if it has none."""
@@ -243,12 +216,12 @@ class _Finder:
                 f"{argument} must hold positions, because X has no column names, "
                 f"got {feature!r}."
             )
-        if feature not in self._places:
+        if feature not in self._positions:
             hint = did_you_mean(feature, self.names, ".")
             raise ValueError(
                 f"{argument} must name columns of X, got {feature!r}{hint}"
             )
-        return self._places[feature]
+        return self._positions[feature]
 
     def mask(self, argument: str, features: Any) -> BoolArray:
         """Return which features a list names."""
@@ -276,13 +249,7 @@ class _Finder:
 
 
 def nearest_count(gates: Gates, bounds: CountLimits) -> int:
-    """Return the smallest count of features within bounds that whole gates allow.
-
-    Raises
-    ------
-    ValueError
-        If there is none.
-    """
+    """Return the smallest count within bounds that whole gates allow, or raise."""
     forced = gates.count(np.flatnonzero(gates.is_forced))
     reachable = _sums(gates.n_features[~gates.is_forced]) << forced
     most = min(bounds.most, gates.n_features_total)

@@ -6,38 +6,86 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve.problem._gates import FloatArray, Gates, IndexArray
-from featuresieve.tables import Float32Array
+from featuresieve.tables import Float32Array, FloatArray, IndexArray
 
-Task = Literal["classes", "labels", "values"]
+BoolArray = npt.NDArray[np.bool_]
+# One class a row, several zero-one labels a row, or real values.
+Task = Literal["classification", "multilabel", "regression"]
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Which encoded columns a gate opens, what it costs, and whether it may close."""
+
+    gate_of_column: IndexArray  # the gate of each encoded column, ascending
+    n_features: IndexArray  # of the user's features, those that each gate opens
+    costs: FloatArray  # price of each open gate; a plain feature costs one
+    is_forced: BoolArray  # gates that are always open and cost nothing
+
+    @classmethod
+    def plain(cls, n_columns: int) -> "Gates":
+        """Return one gate for each column, all alike."""
+        return cls(
+            np.arange(n_columns),
+            np.ones(n_columns, dtype=np.intp),
+            np.ones(n_columns),
+            np.zeros(n_columns, dtype=bool),
+        )
+
+    def __len__(self) -> int:
+        return len(self.n_features)
+
+    @property
+    def is_plain(self) -> bool:
+        """Tell whether every gate is one column that costs one and may close."""
+        return (
+            len(self.gate_of_column) == len(self)
+            and not self.is_forced.any()
+            and bool((self.costs == 1).all())
+            and bool((self.n_features == 1).all())
+        )
+
+    @property
+    def n_features_total(self) -> int:
+        """Return the number of features behind all gates."""
+        return int(self.n_features.sum())
+
+    def columns_of(self, gates: IndexArray) -> IndexArray:
+        """Return the columns behind some gates, in ascending order."""
+        is_open = np.zeros(len(self), dtype=bool)
+        is_open[gates] = True
+        return np.flatnonzero(is_open[self.gate_of_column])
+
+    def count(self, gates: IndexArray) -> int:
+        """Return how many features some gates open."""
+        return int(self.n_features[gates].sum())
+
+    def take(self, gates: IndexArray) -> "Gates":
+        """Return some of the gates, ascending, numbered anew."""
+        number = np.full(len(self), -1, dtype=np.intp)
+        number[gates] = np.arange(len(gates))
+        kept = number[self.gate_of_column]
+        return Gates(
+            kept[kept >= 0],
+            self.n_features[gates],
+            self.costs[gates],
+            self.is_forced[gates],
+        )
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What a search is run on.
+    """What a search is run on."""
 
-    Attributes
-    ----------
-    features : float32 array or scipy CSR array of shape (rows, columns)
-    targets : array of class codes (rows,), or of labels or values (rows, outputs)
-    n_outputs : int
-    task : {"classes", "labels", "values"}
-        One class a row, several zero-one labels a row, or real values.
-    gates : Gates
-        One plain gate for each column unless given.
-    row_weights : array of shape (rows,) or None
-        With mean one; None means that all rows count alike.
-    row_groups : array of int of shape (rows,) or None
-        Rows of one group are copies of each other, and stay on one side of every split;
-        None means that every row is a group of its own.
-    """
-
-    features: Any
+    features: Any  # float32 array or CSR array, (rows, columns)
+    # Class codes, (rows,), or labels or values, (rows, outputs).
     targets: npt.NDArray[np.int64] | Float32Array
     n_outputs: int
     task: Task
-    gates: Gates = field(default_factory=lambda: Gates.plain(0))
-    row_weights: FloatArray | None = None
+    gates: Gates = field(default_factory=lambda: Gates.plain(0))  # or one a column
+    row_weights: FloatArray | None = None  # mean one; None: all rows count alike
+    # Rows of one group are copies of each other, and stay on one side of every split;
+    # None: every row is a group of its own.
     row_groups: IndexArray | None = None
 
     def __post_init__(self) -> None:
@@ -123,12 +171,12 @@ class Problem:
         """
         weights = self.weights_of(fit_rows)
         seen, asked = self.targets[fit_rows], self.targets[test_rows]
-        if self.task == "classes":
+        if self.task == "classification":
             counts = np.bincount(seen, weights, minlength=self.n_outputs) + 1.0
             losses = -np.log(counts / counts.sum())
             return np.asarray(losses[asked])
         sums = weights @ seen.astype(np.float64)
-        if self.task == "values":
+        if self.task == "regression":
             mean = sums / weights.sum()
             return np.asarray(((asked - mean) ** 2).mean(axis=1))
         rates = (sums + 1) / (weights.sum() + 2)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve.errors import as_float, shown
-from featuresieve.problem._gates import FloatArray, IndexArray
+from featuresieve.tables import FloatArray, IndexArray
 
 # Whole-number weights are taken as copies up to this many times the rows.
 _MOST_COPIES = 10
@@ -19,43 +19,25 @@ _LARGEST = 1e200
 
 @dataclass(frozen=True)
 class SampleWeights:
-    """Which rows are learnt from, and how much each counts.
+    """Which rows are learnt from, and how much each counts."""
 
-    Attributes
-    ----------
-    rows : array of int
-        Rows of the table; one of weight k may stand here k times.
-    weights : array of the same length, or None
-        None means that all count alike.
-    by_row : array of shape (rows of the table,), or None
-        What each row of the table counts in all.
-    """
-
-    rows: IndexArray
-    weights: FloatArray | None
-    by_row: FloatArray | None
+    rows: IndexArray  # of the table; one of weight k may stand here k times
+    weights: FloatArray | None  # of these; None: all count alike
+    by_row: FloatArray | None  # what each row of the table counts in all
 
 
 def row_weights(
     sample_weight: Any, class_weight: Any, y: npt.NDArray[Any] | None, n_rows: int
 ) -> SampleWeights:
-    """Combine the weights the user passed.
+    """Combine the weights the user passed; class weights need the labels `y`.
 
     A weight of k means k copies of the row. Whole-number weights are taken at their
     word (up to ten times the rows in all); others multiply the row's loss. Rows of
     weight zero are left out.
-
-    Parameters
-    ----------
-    sample_weight : array-like of shape (rows,) or None
-    class_weight : dict, "balanced" or None
-    y : array of labels, needed with `class_weight`
-    n_rows : int
     """
-    everything = np.arange(n_rows)
     given = _checked(sample_weight, n_rows)
     if given is None and class_weight is None:
-        return SampleWeights(everything, None, None)
+        return SampleWeights(np.arange(n_rows), None, None)
     total = np.ones(n_rows) if given is None else given
     if class_weight is not None:
         total = total * _by_class(class_weight, y, given)
@@ -63,10 +45,8 @@ def row_weights(
     if len(rows) == 0:
         raise ValueError("class_weight and sample_weight must not make all weights 0.")
     used = total[rows]
-    is_whole = bool((used == np.rint(used)).all())
-    if is_whole and used.sum() <= _MOST_COPIES * n_rows:
-        copies = np.repeat(rows, used.astype(np.intp))
-        return SampleWeights(copies, None, total)
+    if (used == np.rint(used)).all() and used.sum() <= _MOST_COPIES * n_rows:
+        return SampleWeights(np.repeat(rows, used.astype(np.intp)), None, total)
     return SampleWeights(rows, used / used.mean(), total)
 
 
@@ -127,8 +107,7 @@ def _by_class(
         raise ValueError("class_weight must be None for regression.")
     if isinstance(class_weight, Mapping):
         for label, weight in class_weight.items():
-            is_number = isinstance(weight, Real)
-            if not is_number or not 0 <= as_float(weight) <= _LARGEST:
+            if not isinstance(weight, Real) or not 0 <= as_float(weight) <= _LARGEST:
                 raise ValueError(
                     "every entry of class_weight must be finite and >= 0, and at most "
                     f"{_LARGEST:g}, got {label!r}: {shown(weight)}."
@@ -141,10 +120,8 @@ def _by_class(
 
 def _balanced(y: npt.NDArray[Any], sample_weight: FloatArray | None) -> FloatArray:
     """Return weights with which every class counts as much as the others."""
-    classes, codes = np.unique(y, return_inverse=True)
-    codes = codes.reshape(-1)
-    totals = np.bincount(codes, sample_weight, minlength=len(classes))
-    factors = np.divide(
-        totals.sum() / len(classes), totals, out=np.zeros(len(totals)), where=totals > 0
-    )
+    codes = np.unique(y, return_inverse=True)[1].reshape(-1)
+    totals = np.bincount(codes, sample_weight)
+    even = totals.sum() / len(totals)
+    factors = np.divide(even, totals, out=np.zeros(len(totals)), where=totals > 0)
     return np.asarray(factors[codes])

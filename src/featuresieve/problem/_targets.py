@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 
 from featuresieve.errors import as_float
 from featuresieve.problem._problem import Task
-from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, mean_and_std
+from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, means_and_stds
 
 # A target whose largest hundredth holds more than this share of its variance is
 # compressed, so that a handful of rows does not decide which columns are kept.
@@ -28,21 +28,13 @@ _SPANS = (datetime.timedelta, np.timedelta64)
 
 @dataclass(frozen=True)
 class Target:
-    """An encoded target.
+    """An encoded target."""
 
-    Attributes
-    ----------
-    values : array of class codes (rows,), or of labels or values (rows, outputs)
-    n_outputs : int
-    task : {"classes", "labels", "values"}
-    code : ClassEncoder or ValueScaler
-        How to get back.
-    """
-
+    # Class codes, (rows,), or labels or values, (rows, outputs).
     values: npt.NDArray[np.int64] | Float32Array
     n_outputs: int
     task: Task
-    code: "ClassEncoder | ValueScaler"
+    code: "ClassEncoder | ValueScaler"  # how to get back
 
 
 @dataclass(frozen=True)
@@ -74,29 +66,35 @@ class ValueScaler:
 
     A value y is learnt as ``(t(y) - mean) / spread``, where t is the identity, or for
     a heavy-tailed target ``arsinh((y - centre) / width)``.
-
-    Attributes
-    ----------
-    means, spreads : arrays of shape (outputs,)
-    centres, widths : arrays of shape (outputs,)
-        A width of zero means that t is the identity.
-    is_flat : bool
-        y had one dimension, and so have predictions.
     """
 
     means: FloatArray
     spreads: FloatArray
     centres: FloatArray
-    widths: FloatArray
-    is_flat: bool
+    widths: FloatArray  # 0 where t is the identity
+    is_flat: bool  # y had one dimension, and so have predictions
+
+    @classmethod
+    def fit(cls, y: FloatArray, weights: FloatArray | None) -> "ValueScaler":
+        """Learn the scale of every output."""
+        used = np.ones(len(y)) if weights is None else weights
+        block = y.reshape(len(y), -1)[used > 0].T.copy()  # (outputs, rows)
+        centres, widths = np.zeros(len(block)), np.zeros(len(block))
+        for k, column in enumerate(block):
+            if _is_heavy_tailed(column):
+                centres[k] = np.median(column)
+                low, high = np.quantile(column, [0.25, 0.75])
+                distances = np.abs(column - centres[k])
+                widths[k] = (high - low) or np.median(distances[distances > 0])
+                block[k] = _compressed(column, centres[k], widths[k])
+        means, spreads = means_and_stds(block, used[used > 0])
+        return cls(means, spreads, centres, widths, y.ndim == 1)
 
     def encode(self, y: FloatArray) -> Float32Array:
         """Return what the networks learn, (rows, outputs)."""
         values = y.reshape(len(y), -1).astype(np.float64)
         for k in np.flatnonzero(self.widths):
-            values[:, k] = np.arcsinh(
-                values[:, k] / self.widths[k] - self.centres[k] / self.widths[k]
-            )
+            values[:, k] = _compressed(values[:, k], self.centres[k], self.widths[k])
         with np.errstate(over="ignore"):  # rows that do not count may be far out
             scaled = values / self.spreads - self.means / self.spreads
         return np.asarray(scaled.clip(-_FARTHEST, _FARTHEST).astype(np.float32))
@@ -114,7 +112,7 @@ class ValueScaler:
         return np.asarray(values[:, 0] if self.is_flat else values)
 
 
-def as_target_array(y: Any) -> npt.NDArray[Any]:
+def _as_array(y: Any) -> npt.NDArray[Any]:
     """Return y as an array, from a list, array, series, frame, tensor or sparse y."""
     if sparse.issparse(y):
         return np.asarray(y.toarray())
@@ -138,10 +136,20 @@ def as_target_array(y: Any) -> npt.NDArray[Any]:
     return values
 
 
+def _target_array(y: Any, n_rows: int) -> npt.NDArray[Any]:
+    """Return y as an array, if it is as long as the table."""
+    values = _as_array(y)
+    if values.ndim == 0 or len(values) != n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{n_rows} rows, y has {len(values) if values.ndim else 'none'}."
+        )
+    return values
+
+
 def class_target(y: Any, n_rows: int) -> Target:
     """Encode class labels, or a zero-one matrix of labels."""
-    y = as_target_array(y)
-    _check_length(y, n_rows)
+    y = _target_array(y, n_rows)
     y = check_array(
         y, ensure_2d=False, dtype=None, input_name="y", ensure_all_finite="allow-nan"
     )
@@ -155,9 +163,8 @@ def class_target(y: Any, n_rows: int) -> Target:
             f"column a label, got several classes a row (shape {y.shape})."
         )
     if kind == "multilabel-indicator":
-        labels = y.astype(np.float32)
         code = ClassEncoder(np.arange(y.shape[1]), True)
-        return Target(labels, y.shape[1], "labels", code)
+        return Target(y.astype(np.float32), y.shape[1], "multilabel", code)
     y = column_or_1d(y, warn=True)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -165,64 +172,36 @@ def class_target(y: Any, n_rows: int) -> Target:
             f"y must have at least 2 classes, got 1 class: {classes.tolist()[0]!r}."
         )
     codes = codes.reshape(-1).astype(np.int64)
-    return Target(codes, len(classes), "classes", ClassEncoder(classes, False))
+    return Target(codes, len(classes), "classification", ClassEncoder(classes, False))
 
 
 def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
     """Encode one or more real values a row."""
-    y = as_target_array(y)
-    _check_length(y, n_rows)
-    values = _plain_values(y)
+    values = _plain_values(_target_array(y, n_rows))
     _refuse_huge(values)
     values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
     if values.ndim > 2 or values.shape[1:] == (0,):
         raise ValueError(
             f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
         )
-    code = _value_code(values.reshape(len(values), -1), values.ndim == 1, weights)
-    return Target(code.encode(values), len(code.means), "values", code)
+    code = ValueScaler.fit(values, weights)
+    return Target(code.encode(values), len(code.means), "regression", code)
 
 
-def _value_code(
-    values: FloatArray, is_flat: bool, weights: FloatArray | None
-) -> ValueScaler:
-    """Learn the scale of every output."""
-    n_outputs = values.shape[1]
-    used = np.ones(len(values)) if weights is None else weights
-    centres, widths = np.zeros(n_outputs), np.zeros(n_outputs)
-    means, spreads = np.zeros(n_outputs), np.ones(n_outputs)
-    for k in range(n_outputs):
-        column = values[used > 0, k]
-        if _is_heavy_tailed(column):
-            centres[k] = np.median(column)
-            low, high = np.quantile(column, [0.25, 0.75])
-            distances = np.abs(column - centres[k])
-            widths[k] = (high - low) or np.median(distances[distances > 0])
-            column = np.arcsinh(column / widths[k] - centres[k] / widths[k])
-        means[k], spreads[k] = mean_and_std(column, used[used > 0])
-    return ValueScaler(means, spreads, centres, widths, is_flat)
+def _compressed(values: FloatArray, centre: float, width: float) -> FloatArray:
+    """Return the arsinh of values in units of their width."""
+    return np.asarray(np.arcsinh(values / width - centre / width))
 
 
 def _is_heavy_tailed(values: FloatArray) -> bool:
     """Tell whether a hundredth of the rows holds most of the variance."""
     n_top = len(values) // 100
-    if n_top == 0:
-        return False
     largest = float(np.abs(values).max())
-    if largest == 0.0:
+    if n_top == 0 or largest == 0.0:
         return False
     scaled = values / largest
     squares = np.sort((scaled - scaled.mean()) ** 2)
     return bool(squares[-n_top:].sum() > _HEAVY_SHARE * squares.sum())
-
-
-def _check_length(y: npt.NDArray[Any], n_rows: int) -> None:
-    """Refuse a target of another length than the table."""
-    if y.ndim == 0 or len(y) != n_rows:
-        raise ValueError(
-            "Found input variables with inconsistent numbers of samples: X has "
-            f"{n_rows} rows, y has {len(y) if y.ndim else 'none'}."
-        )
 
 
 def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -230,29 +209,22 @@ def _plain_labels(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     if y.dtype.kind != "O":
         return y
     labels = y.reshape(-1).tolist()
-    firsts = [
-        next((label for label in labels if isinstance(label, kind)), None)
-        for kind in (str, _NUMBERS)
-    ]
-    if None not in firsts:
+    text = _first(labels, lambda label: isinstance(label, str))
+    number = _first(labels, lambda label: isinstance(label, _NUMBERS))
+    if text is not None and number is not None:
         raise ValueError(
-            f"the labels in y must be of one kind, got the text {firsts[0]!r} and the "
-            f"number {firsts[1]!r}: make all of them text, such as "
+            f"the labels in y must be of one kind, got the text {text!r} and the "
+            f"number {number!r}: make all of them text, such as "
             "[str(label) for label in y]."
         )
     other = _first(labels, lambda label: not isinstance(label, (str, bytes, *_NUMBERS)))
     if other is not None:
-        raise _label_error(other)
-    return y if firsts[1] is None else np.array(labels).reshape(y.shape)
-
-
-def _label_error(label: Any) -> ValueError:
-    """Build the error for a label of a kind that no class may have."""
-    return ValueError(
-        "the labels in y must be text, numbers or truth values, got the "
-        f"{type(label).__name__} {label}: if each stands for a class, make them text, "
-        "such as [str(label) for label in y]."
-    )
+        raise ValueError(
+            "the labels in y must be text, numbers or truth values, got the "
+            f"{type(other).__name__} {other}: if each stands for a class, make them "
+            "text, such as [str(label) for label in y]."
+        )
+    return y if number is None else np.array(labels).reshape(y.shape)
 
 
 def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -320,10 +292,8 @@ def _refuse_missing(y: npt.NDArray[Any]) -> None:
     """Refuse missing labels."""
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity.")
-    if y.dtype.kind == "O" and any(_is_missing(v) for v in y.reshape(-1)):
+    if y.dtype.kind == "O" and any(
+        value is None or type(value).__name__ in MISSING_NAMES or value != value
+        for value in y.reshape(-1)
+    ):
         raise ValueError("Input y contains NaN or missing values.")
-
-
-def _is_missing(value: Any) -> bool:
-    """Tell whether a value stands for a missing one."""
-    return value is None or type(value).__name__ in MISSING_NAMES or value != value

@@ -80,12 +80,12 @@ def _stratified_parts(
     order = rng.permutation(rows)
     groups = problem.groups_of(order)
     if groups is None:
-        if problem.task == "classes":
+        if problem.task == "classification":
             order = order[np.argsort(problem.targets[order], kind="stable")]
         return [np.sort(order[part::n_parts]) for part in range(n_parts)]
     _, firsts = np.unique(groups, return_index=True)
     keys = [firsts, np.bincount(groups)]  # random, then by the number of copies
-    if problem.task == "classes":
+    if problem.task == "classification":
         keys.append(problem.targets[order[firsts]])
     part_of_group = np.empty(len(firsts), dtype=np.intp)
     part_of_group[np.lexsort(keys)] = np.arange(len(firsts)) % n_parts

@@ -5,15 +5,21 @@ Goes out: `Table`, `TableEncoder`, columns in the form they came in.
 May import: errors. No torch.
 """
 
-from featuresieve.tables._category_encoder import CategoryEncoder
 from featuresieve.tables._column import MISSING_NAMES, Level, shortened
-from featuresieve.tables._named_columns import are_same_labels, with_known_names
-from featuresieve.tables._number_encoder import DATE_PARTS, NUMBER_PARTS, NumberEncoder
+from featuresieve.tables._feature_encoder import (
+    DATE_PARTS,
+    NUMBER_PARTS,
+    CategoryEncoder,
+    FeatureEncoder,
+    NumberEncoder,
+)
 from featuresieve.tables._returned_columns import (
+    are_same_labels,
     as_library,
     plain_array,
     put_columns,
     take_columns,
+    with_known_names,
 )
 from featuresieve.tables._scaling import (
     SCALINGS,
@@ -22,15 +28,11 @@ from featuresieve.tables._scaling import (
     FloatArray,
     IndexArray,
     Scaling,
-    mean_and_std,
+    means_and_stds,
     scaled_indicator,
 )
 from featuresieve.tables._table import Table, read_table
-from featuresieve.tables._table_encoder import (
-    NUMERIC_KINDS,
-    FeatureEncoder,
-    TableEncoder,
-)
+from featuresieve.tables._table_encoder import NUMERIC_KINDS, TableEncoder
 
 __all__ = [
     "DATE_PARTS",
@@ -51,7 +53,7 @@ __all__ = [
     "TableEncoder",
     "are_same_labels",
     "as_library",
-    "mean_and_std",
+    "means_and_stds",
     "plain_array",
     "put_columns",
     "read_table",

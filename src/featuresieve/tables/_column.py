@@ -1,22 +1,21 @@
-"""One column of a table as an array of one kind: numbers, booleans, dates, categories.
-
-Here are columns of numpy arrays and of Python objects; those of data frames are read in
-`_frame_columns`.
-"""
+"""One column of a table as an array of one kind: number, boolean, date or category."""
 
 import datetime
-import decimal
-import fractions
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
 from typing import Any, Literal
 
+import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
 BoolArray = npt.NDArray[np.bool_]
 Kind = Literal["number", "boolean", "date", "category"]
 Level = str | bool | int | float
+Convert = Callable[[Any], Any]
 
 # Cells looked at in one go for infinite and missing values.
 _BLOCK_CELLS = 1 << 20
@@ -31,39 +30,32 @@ _GROUPS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("complex", (complex, np.complexfloating)),
     # Before numbers: numpy counts its durations among the integers.
     ("duration", (datetime.timedelta, np.timedelta64)),
-    (
-        "number",
-        (int, float, np.integer, np.floating, decimal.Decimal, fractions.Fraction),
-    ),
+    ("number", (int, float, np.integer, np.floating, Decimal, Fraction)),
     ("text", (str,)),
     ("date", (datetime.date, np.datetime64)),
     ("time", (datetime.time,)),
 )
+_NESTED = (nw.List, nw.Struct, nw.Array, nw.Binary)
 # The missing values of pandas, known by name: pandas need not be installed.
 MISSING_NAMES = ("NAType", "NaTType")
 
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """The values of one column.
-
-    Attributes
-    ----------
-    kind : "number", "boolean", "date" or "category"
-    values : array of shape (rows,)
-        Numbers: any integer or float dtype, NaN where missing. Booleans: bool, False
-        where missing. Dates: datetime64[us] in the clock time of their zone, NaT where
-        missing. Categories: positions in `levels`, -1 where missing.
-    is_missing : boolean array of shape (rows,), or None
-        None where no value is missing.
-    levels : sequence of str, bool, int or float
-        Of a category column; in no particular order, some perhaps without rows.
-    """
+    """The values of one column."""
 
     kind: Kind
+    # Numbers: any integer or float dtype, NaN where missing. Booleans: bool, False
+    # where missing. Dates: datetime64[us] in the clock time of their zone, NaT where
+    # missing. Categories: positions in `levels`, -1 where missing.
     values: npt.NDArray[Any]
-    is_missing: BoolArray | None = None
+    is_missing: BoolArray | None = None  # None where no value is missing
+    # Of a category column; in no particular order, some perhaps without rows.
     levels: Sequence[Level] = ()
+
+    def __post_init__(self) -> None:
+        if self.is_missing is not None and not self.is_missing.any():
+            object.__setattr__(self, "is_missing", None)
 
     @property
     def is_empty(self) -> bool:
@@ -73,8 +65,6 @@ class Column:
     def take(self, rows: npt.NDArray[np.intp]) -> "Column":
         """Return some of the rows."""
         missing = None if self.is_missing is None else self.is_missing[rows]
-        if missing is not None and not missing.any():
-            missing = None
         return Column(self.kind, self.values[rows], missing, self.levels)
 
 
@@ -113,8 +103,7 @@ def column_of_floats(values: npt.NDArray[Any], label: str) -> Column:
 def column_of_dates(values: npt.NDArray[Any]) -> Column:
     """Read datetime64 of any unit, NaT where missing."""
     dates = values.astype("datetime64[us]")
-    is_missing = np.isnat(dates)
-    return Column("date", dates, is_missing if is_missing.any() else None)
+    return Column("date", dates, np.isnat(dates))
 
 
 def column_of_objects(values: list[Any], label: str) -> Column:
@@ -129,15 +118,11 @@ def column_of_objects(values: list[Any], label: str) -> Column:
     if "complex" in types:
         raise complex_error(label)
     if not types:
-        return Column(
-            "number", np.full(len(values), np.nan), np.ones(len(values), dtype=np.bool_)
-        )
+        return column_of_floats(np.full(len(values), np.nan), label)
     group = "number" if types.keys() == _NUMERIC else next(iter(types))
     if group not in _READERS or not (len(types) == 1 or types.keys() == _NUMERIC):
         raise _mixture_error(values, types, label)
-    is_missing = np.fromiter(
-        (type(value) in missing for value in values), np.bool_, len(values)
-    )
+    is_missing = np.array([type(value) in missing for value in values], dtype=bool)
     return _READERS[group](values, is_missing, label)
 
 
@@ -157,31 +142,38 @@ def _types_by_group(values: list[Any]) -> dict[str, set[type]]:
     return found
 
 
-def _read_numbers(values: list[Any], is_missing: BoolArray, label: str) -> Column:
-    """Read numbers of any Python type."""
+def _read_floats(
+    values: list[Any], is_missing: BoolArray, label: str, *, as_number: Convert
+) -> Column:
+    """Read what stands for numbers."""
+    present = np.flatnonzero(~is_missing)
+    numbers = np.full(len(values), np.nan)
     try:
-        numbers = np.array(
-            [
-                np.nan if hole else float(value)
-                for value, hole in zip(values, is_missing, strict=True)
-            ]
-        )
+        numbers[present] = [as_number(values[row]) for row in present]
     except OverflowError:
-        sizes = [0 if hole else abs(v) for v, hole in zip(values, is_missing)]  # noqa: B905
-        row = max(range(len(values)), key=sizes.__getitem__)
+        row = max(present.tolist(), key=lambda row: abs(values[row]))
         raise infinity_error(label, row, "an integer beyond 1.8e308") from None
     return column_of_floats(numbers, label)
 
 
+def _duration_seconds(value: Any) -> Any:
+    """Return a duration in seconds."""
+    if isinstance(value, np.timedelta64):
+        return value / np.timedelta64(1, "s")
+    return value.total_seconds()
+
+
+def _seconds_of_day(time: Any) -> Any:
+    """Return a time of day as seconds since midnight."""
+    seconds = time.hour * 3600 + time.minute * 60 + time.second
+    return seconds + time.microsecond / 1e6
+
+
 def _read_booleans(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     """Read booleans and missing values."""
-    truths = np.array(
-        [
-            not hole and bool(value)
-            for value, hole in zip(values, is_missing, strict=True)
-        ]
-    )
-    return Column("boolean", truths, is_missing if is_missing.any() else None)
+    cells = zip(values, is_missing, strict=True)
+    truths = np.array([not hole and bool(value) for value, hole in cells])
+    return Column("boolean", truths, is_missing)
 
 
 def _read_dates(values: list[Any], is_missing: BoolArray, _: str) -> Column:
@@ -196,53 +188,20 @@ def _read_dates(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     return column_of_dates(dates)
 
 
-def _read_durations(values: list[Any], is_missing: BoolArray, label: str) -> Column:
-    """Read durations as seconds."""
-    seconds = np.full(len(values), np.nan)
-    for row in np.flatnonzero(~is_missing):
-        value = values[row]
-        if isinstance(value, np.timedelta64):
-            seconds[row] = value / np.timedelta64(1, "s")
-        else:
-            seconds[row] = value.total_seconds()
-    return column_of_floats(seconds, label)
-
-
-def _read_times(values: list[Any], is_missing: BoolArray, label: str) -> Column:
-    """Read times of day as seconds since midnight."""
-    seconds = np.full(len(values), np.nan)
-    for row in np.flatnonzero(~is_missing):
-        time = values[row]
-        seconds[row] = time.hour * 3600 + time.minute * 60 + time.second
-        seconds[row] += time.microsecond / 1e6
-    return column_of_floats(seconds, label)
-
-
 def _read_texts(values: list[Any], is_missing: BoolArray, _: str) -> Column:
     """Read text as categories."""
-    has_missing = bool(is_missing.any())
-    levels = set(values)
-    if has_missing:
-        levels = {level for level in levels if isinstance(level, str)}
-    positions = {level: position for position, level in enumerate(levels)}
-    if has_missing:
-        codes = [positions.get(value, -1) for value in values]
-    else:
-        codes = list(map(positions.__getitem__, values))
-    return Column(
-        "category",
-        np.array(codes, dtype=np.int64),
-        is_missing if has_missing else None,
-        [str(level) for level in positions],
-    )
+    levels = {level for level in set(values) if isinstance(level, str)}
+    code_of = {level: code for code, level in enumerate(levels)}
+    codes = np.array([code_of.get(value, -1) for value in values], dtype=np.int64)
+    return Column("category", codes, is_missing, list(map(str, code_of)))
 
 
 _READERS: dict[str, Callable[[list[Any], BoolArray, str], Column]] = {
-    "number": _read_numbers,
+    "number": partial(_read_floats, as_number=float),
     "boolean": _read_booleans,
     "date": _read_dates,
-    "duration": _read_durations,
-    "time": _read_times,
+    "duration": partial(_read_floats, as_number=_duration_seconds),
+    "time": partial(_read_floats, as_number=_seconds_of_day),
     "text": _read_texts,
 }
 
@@ -251,11 +210,77 @@ def as_level(value: Any) -> Level:
     """Return a category level as what JSON can hold; other objects as their text."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float) and np.isfinite(value):
-        return value
-    return str(value)
+    is_finite = isinstance(value, float) and np.isfinite(value)
+    return value if is_finite or isinstance(value, str | bool | int) else str(value)
+
+
+def column_of_series(series: nw.Series[Any], label: str) -> Column:
+    """Read a column of a data frame; `label` names it in errors."""
+    dtype = series.dtype
+    # narwhals judges pandas' object columns by their first hundred values.
+    if str(getattr(series.to_native(), "dtype", "")) == "object":
+        return column_of_objects(series.to_list(), label)
+    if dtype.is_numeric() or dtype == nw.Duration:
+        if dtype in (nw.Decimal, nw.Int128, nw.UInt128):
+            series = series.cast(nw.Float64)
+        return column_of_array(series.to_numpy(), label)
+    if dtype == nw.Boolean:
+        return _booleans(series)
+    if dtype in (nw.Datetime, nw.Date):
+        return _dates(series)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return _categories(series)
+    if isinstance(dtype, _NESTED):
+        is_missing = series.is_null().to_list()
+        row = is_missing.index(False) if False in is_missing else 0
+        raise cell_error(label, row, series.to_list()[row])
+    if series.null_count() == len(series):
+        return column_of_objects([None] * len(series), label)
+    values = series.to_numpy()  # narwhals has no name for it, or numpy knows better
+    if values.dtype == object:
+        return column_of_objects(series.to_list(), label)
+    return column_of_array(values, label)
+
+
+def _booleans(series: nw.Series[Any]) -> Column:
+    """Read booleans, some perhaps missing."""
+    is_missing = series.is_null().to_numpy().astype(np.bool_)
+    truths = series.fill_null(False) if is_missing.any() else series
+    return Column("boolean", truths.to_numpy().astype(np.bool_), is_missing)
+
+
+def _dates(series: nw.Series[Any]) -> Column:
+    """Read dates and moments, the latter as the clock time of their zone."""
+    if getattr(series.dtype, "time_zone", None) is not None:
+        series = series.dt.replace_time_zone(None)
+    # Arrow refuses to cast what has nanoseconds; numpy leaves them out.
+    if getattr(series.dtype, "time_unit", None) != "ns":
+        series = series.cast(nw.Datetime("us"))
+    return column_of_dates(series.to_numpy())
+
+
+def _categories(series: nw.Series[Any]) -> Column:
+    """Read text and categories as codes."""
+    native = series.to_native()
+    if hasattr(native, "cat") and hasattr(native, "factorize"):  # categories of pandas
+        codes = native.cat.codes.to_numpy().astype(np.int64)
+        levels = native.cat.categories.tolist()
+    elif hasattr(native, "factorize"):  # text of pandas
+        codes, uniques = native.factorize()
+        levels = uniques.tolist()
+    else:
+        codes, levels = _factorized(series.cast(nw.String))
+    return Column("category", codes, codes < 0, list(map(as_level, levels)))
+
+
+def _factorized(series: nw.Series[Any]) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Return the codes of texts, -1 where missing, and their levels."""
+    levels = [level for level in series.unique().to_list() if level is not None]
+    if not levels:
+        return np.full(len(series), -1), levels
+    new = [*range(len(levels)), -1]
+    codes = series.replace_strict([*levels, None], new, return_dtype=nw.Int64)
+    return codes.to_numpy(), levels
 
 
 def conversion_advice(was: str, now: str, column: str) -> str:

@@ -1,4 +1,4 @@
-"""Some columns of a table as the type that came in, and back to all of them."""
+"""Some columns of a table as the type that came in, back to all of them, and names."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -6,32 +6,25 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import numpy.typing as npt
+import sklearn
 from scipy import sparse
 from sklearn.utils import check_array
 
 from featuresieve.tables._column import BoolArray
-from featuresieve.tables._named_columns import are_same_labels
 from featuresieve.tables._scaling import IndexArray
 from featuresieve.tables._table import as_array, as_frame, is_labelled_array, is_tensor
 
 _PANIC = "PanicException"  # of polars; no Exception
+# From 1.9 on, scikit-learn reads data frames as we do, with narwhals.
+_READS_EVERY_FRAME = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
 
 
 def take_columns(X: Any, features: IndexArray) -> Any:
-    """Return some columns of X, as the same type.
+    """Return some columns of X, by position, as the same type.
 
-    Parameters
-    ----------
-    X : array-like, data frame, sparse matrix or tensor of shape (rows, features)
-    features : array of int
-        Positions of the columns.
-
-    Returns
-    -------
-    same type as X
-        Names, dtypes, device and row index are kept; lists become arrays.
+    Names, dtypes, device and row index are kept; lists become arrays.
     """
-    positions = [int(feature) for feature in features]
+    positions = features.tolist()
     if is_tensor(X) or is_labelled_array(X):
         return X[:, positions]
     if sparse.issparse(X):
@@ -58,8 +51,7 @@ def _renamed(frame: nw.DataFrame[Any], names: Sequence[Any]) -> nw.DataFrame[Any
         is_polars = frame.implementation.is_polars()
         native = native.clone() if is_polars else native.copy(deep=False)
         native.columns = names
-    renamed: nw.DataFrame[Any] = nw.from_native(native, eager_only=True)
-    return renamed
+    return nw.from_native(native, eager_only=True)
 
 
 def put_columns(
@@ -68,45 +60,37 @@ def put_columns(
     names: Sequence[Any] | None,
     kinds: Sequence[str] = (),
 ) -> Any:
-    """Return a table with all features, from one with some.
+    """Return a table with all features, from one with those in `support`.
 
-    The others are zero, or of a data frame missing where they were text or dates.
-
-    Parameters
-    ----------
-    X : array-like, data frame, sparse matrix or tensor of shape (rows, kept features)
-    support : array of shape (features,)
-        Which features the columns of X are.
-    names : sequence of length (features,), or None
-        Names of all features, for data frames; x0, x1, … if None.
-    kinds : sequence of str of length (features,), or empty
-        Kinds of all features; empty if all are numbers.
-
-    Returns
-    -------
-    same type as X
-        Dtypes, device and row index are kept; lists and arrays with labels become
-        plain arrays.
+    The others are zero, or of a data frame missing where their kind is text or dates
+    (no kinds: all are numbers). Its columns are named as `names` says, else x0, x1, ...
+    Dtypes, device and row index are kept; lists and arrays with labels become plain
+    arrays.
     """
+    is_native = sparse.issparse(X) or is_tensor(X)
+    frame = None if is_native else as_frame(X)
+    values: Any = X if frame is None else frame
+    if not is_native and frame is None and type(X) is not np.ndarray:
+        values = as_array(X)  # a plain one stays what it is, also one of longdouble
+    n_kept = int(support.sum())
+    if tuple(values.shape[1:]) != (n_kept,):
+        raise ValueError(
+            f"X must have the {n_kept} columns that transform returns, got a different "
+            f"shape, {tuple(values.shape)}."
+        )
     if sparse.issparse(X):
-        _check_shape(X.shape, support)
         return _put_sparse(X, support)
-    if is_tensor(X):
-        _check_shape(X.shape, support)
-        tensor = X.new_zeros((len(X), len(support)))
-        for k, j in enumerate(np.flatnonzero(support).tolist()):
-            tensor[:, j] = X[:, k]  # one by one: torch has no more for uint16
-        return tensor
-    frame = as_frame(X)
     if frame is not None:
-        _check_shape(frame.shape, support)
         return _put_frame(X, frame, support, names, kinds)
-    # A plain array stays what it is, also one of longdouble.
-    values = X if type(X) is np.ndarray else as_array(X)
-    _check_shape(values.shape, support)
-    array = np.zeros((len(values), len(support)), dtype=values.dtype)
-    array[:, support] = values
-    return array
+    shape = (len(values), len(support))
+    if not is_tensor(X):
+        array = np.zeros(shape, dtype=values.dtype)
+        array[:, support] = values
+        return array
+    tensor = X.new_zeros(shape)
+    for k, j in enumerate(np.flatnonzero(support).tolist()):
+        tensor[:, j] = X[:, k]  # one by one: torch has no more for uint16
+    return tensor
 
 
 def plain_array(X: Any) -> Any:
@@ -133,13 +117,8 @@ def _is_numeric(frame: nw.DataFrame[Any]) -> bool:
 def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
     """Return a table as a data frame of "pandas" or "polars", for `set_output`.
 
-    Parameters
-    ----------
-    library : "pandas" or "polars"
-    X : array, data frame, sparse matrix or tensor
-        A frame keeps its names, its index where there can be one, and its dtypes.
-    names : array of shape (columns,)
-        Names for what has none.
+    A frame keeps its names, its index where there can be one, and its dtypes; what has
+    no names gets `names`.
     """
     if sparse.issparse(X):
         raise ValueError(
@@ -192,16 +171,6 @@ def _native(frame: nw.DataFrame[Any], X: Any) -> Any:
         return native
     columns = [column.combine_chunks() for column in native.columns]
     return type(X).from_arrays(columns, schema=native.schema)
-
-
-def _check_shape(shape: tuple[int, ...], support: BoolArray) -> None:
-    """Refuse a table of another width than `transform` gives."""
-    n_kept = int(support.sum())
-    if tuple(shape[1:]) != (n_kept,):
-        raise ValueError(
-            f"X must have the {n_kept} columns that transform returns, got a different "
-            f"shape, {tuple(shape)}."
-        )
 
 
 def _put_sparse(X: Any, support: BoolArray) -> Any:
@@ -262,3 +231,43 @@ def _fill(kind: str) -> nw.Expr:
     if kind == "date":
         return nw.lit(None, dtype=nw.Datetime("us"))
     return nw.lit(0.0)
+
+
+class _Header:
+    """Names of columns, told by the protocol of interchange; there are no values."""
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self.shape = frame.shape
+        self._names = frame.columns
+
+    def __dataframe__(self) -> "_Header":
+        return self
+
+    def column_names(self) -> list[str]:
+        """Return the names, in the order of the columns."""
+        return self._names
+
+
+def with_known_names(X: Any) -> Any:
+    """Return X, or its header where scikit-learn would not see the names.
+
+    It does not look into frames of narwhals, nor into those of libraries that only
+    speak a protocol. Before 1.9 it asks all but pandas by the protocol of interchange,
+    which polars has given up in version 2.
+    """
+    if isinstance(X, nw.DataFrame) or not nw.dependencies.is_into_dataframe(X):
+        frame = as_frame(X)
+        if frame is None:
+            return X
+        X = frame.to_native()
+    if _READS_EVERY_FRAME or hasattr(X, "__dataframe__"):
+        return X
+    return _Header(nw.from_native(X, eager_only=True))
+
+
+def are_same_labels(first: Sequence[Any] | None, second: Sequence[Any] | None) -> bool:
+    """Tell whether labels are equal, NaN too; those of one table may be unknown."""
+    if first is None or second is None:
+        return True
+    pairs = zip(first, second, strict=True)
+    return all(repr(one) == repr(other) or one == other for one, other in pairs)

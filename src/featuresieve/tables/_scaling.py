@@ -1,6 +1,5 @@
 """Columns of numbers are put on one scale."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -22,138 +21,83 @@ _RAREST = 1e-12
 
 @dataclass(frozen=True)
 class ColumnScaler:
-    """Scaling of every column, learnt from a table.
+    """Scaling of some columns, learnt from a table.
 
     "standard" subtracts the mean and divides by the standard deviation.
     "normal_scores" first replaces a value by the normal quantile of its mid-rank, so
     that long tails and outliers do not decide what a network can see; between the
     ranks of the learnt values it interpolates.
-
-    Attributes
-    ----------
-    knots, scores : list of arrays, empty unless ranks are used
-        For each column the known values and the normal scores they map to.
-    means, spreads : arrays of shape (columns,)
-        Applied last.
     """
 
+    # Of each column the known values and the normal scores they map to; empty unless
+    # ranks are used.
     knots: list[FloatArray]
     scores: list[FloatArray]
-    means: FloatArray
+    means: FloatArray  # (columns,), applied last, as are the spreads
     spreads: FloatArray
 
     @classmethod
-    def fit(
-        cls,
-        X: npt.NDArray[np.floating],
-        scaling: Scaling,
-        weights: FloatArray | None = None,
-    ) -> "ColumnScaler":
-        """Learn the scaling of the columns of X.
+    def fit_transform(
+        cls, block: FloatArray, scaling: Scaling, weights: FloatArray | None = None
+    ) -> tuple["ColumnScaler", FloatArray]:
+        """Learn the scaling of a block, (columns, rows), and scale it in place.
 
         A row of weight k counts as k copies; weights are positive.
         """
-        return cls.fit_transform(X, scaling, weights)[0]
-
-    @classmethod
-    def fit_transform(
-        cls,
-        X: npt.NDArray[np.floating],
-        scaling: Scaling,
-        weights: FloatArray | None = None,
-    ) -> tuple["ColumnScaler", list[FloatArray]]:
-        """Learn the scaling of the columns of X, and return them scaled too."""
-        n_columns = X.shape[1]
         knots: list[FloatArray] = []
         scores: list[FloatArray] = []
-        means, spreads = np.zeros(n_columns), np.ones(n_columns)
-        scaled = []
-        for j in range(n_columns):
-            column = X[:, j].astype(np.float64)
-            if scaling == "normal_scores":
-                # Sorted values are found among the knots ten times as fast.
-                order = np.argsort(column)
-                ordered = column[order]
-                own = None if weights is None else weights[order]
-                known, score = _normal_scores(ordered, own)
-                knots.append(known)
-                scores.append(score)
-                column[order] = np.interp(ordered, known, score)
-            if scaling != "none":
-                means[j], spreads[j] = mean_and_std(column, weights)
-            scaled.append(_centred(column, means[j], spreads[j]))
-        return cls(knots, scores, means, spreads), scaled
-
-    @classmethod
-    def fit_each(
-        cls, block: FloatArray, scaling: Scaling
-    ) -> tuple[list["ColumnScaler"], FloatArray]:
-        """Learn the scaling of many columns at once, and return them scaled too.
-
-        The same numbers as `fit_transform` of each column alone, in less time where
-        there are few rows.
-
-        Parameters
-        ----------
-        block : array of shape (columns, rows)
-            Used as memory.
-        scaling : "normal_scores", "standard" or "none"
-
-        Returns
-        -------
-        scalers : list of ColumnScaler
-            Of one column each.
-        scaled : array of shape (columns, rows)
-        """
-        n_columns = len(block)
-        knots: list[list[FloatArray]] = [[] for _ in range(n_columns)]
-        scores: list[list[FloatArray]] = [[] for _ in range(n_columns)]
-        means, spreads = np.zeros(n_columns), np.ones(n_columns)
+        means, spreads = np.zeros(len(block)), np.ones(len(block))
         if scaling == "normal_scores":
-            order = np.argsort(block, axis=1)
-            ordered = np.take_along_axis(block, order, axis=1)
-            for j, (known, score) in enumerate(_normal_scores_each(ordered)):
-                knots[j], scores[j] = [known], [score]
-            np.put_along_axis(block, order, ordered, axis=1)
+            knots, scores = _rank_(block, weights)
         if scaling != "none":
-            means, spreads = _means_and_stds(block)
+            means, spreads = means_and_stds(block, weights)
         block /= spreads[:, None]
         block -= (means / spreads)[:, None]
-        scalers = [
-            cls(knots[j], scores[j], means[j : j + 1], spreads[j : j + 1])
-            for j in range(n_columns)
-        ]
-        return scalers, block
-
-    def transform(self, X: npt.NDArray[np.floating]) -> Float32Array:
-        """Return the scaled columns as float32."""
-        scaled = np.empty(X.shape, dtype=np.float32)
-        for j in range(X.shape[1]):
-            scaled[:, j] = self.scaled_column(j, X[:, j])
-        return scaled
+        return cls(knots, scores, means, spreads), block
 
     def scaled_column(self, j: int, values: npt.NDArray[np.generic]) -> FloatArray:
         """Return scaled values of column j; what is NaN stays NaN."""
         column = values.astype(np.float64)
         if self.knots:
             column = np.interp(column, self.knots[j], self.scores[j])
-        return _centred(column, self.means[j], self.spreads[j])
+        column /= self.spreads[j]
+        column -= self.means[j] / self.spreads[j]
+        return column
 
-    def take(self, columns: IndexArray) -> "ColumnScaler":
+    def take(self, columns: slice) -> "ColumnScaler":
         """Return the scaler of some of the columns."""
         return ColumnScaler(
-            [self.knots[j] for j in columns] if self.knots else [],
-            [self.scores[j] for j in columns] if self.scores else [],
+            self.knots[columns],
+            self.scores[columns],
             self.means[columns],
             self.spreads[columns],
         )
 
 
-def _centred(column: FloatArray, mean: float, spread: float) -> FloatArray:
-    """Return values less their mean, in units of their spread."""
-    scaled: FloatArray = column / spread
-    scaled -= mean / spread
-    return scaled
+def _rank_(
+    block: FloatArray, weights: FloatArray | None
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Replace the values of columns by their normal scores; return knots and scores."""
+    n_rows = block.shape[1]
+    order = np.argsort(block, axis=1)
+    cells = (np.arange(len(block))[:, None], order)
+    ordered = block[cells]  # found among the knots ten times as fast
+    is_tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
+    is_long = n_rows > _MAX_KNOTS or weights is not None
+    plain = np.empty(0)
+    if not is_long:  # the scores of values of which every one is a knot
+        _, plain = _normal_scores(np.arange(n_rows, dtype=np.float64), None)
+    knots, scores = [], []
+    for values, rows, is_slow in zip(ordered, order, is_tied | is_long, strict=True):
+        known, score = values.copy(), plain
+        if is_slow:
+            own = None if weights is None else weights[rows]
+            known, score = _normal_scores(values, own)
+        values[:] = np.interp(values, known, score) if is_slow else plain
+        knots.append(known)
+        scores.append(score)
+    block[cells] = ordered
+    return knots, scores
 
 
 def _normal_scores(
@@ -165,13 +109,11 @@ def _normal_scores(
     starts = np.flatnonzero(is_first)
     values = ordered[starts]
     if weights is None:
-        stops = np.append(starts[1:], len(ordered))
-        counts: FloatArray = (stops - starts).astype(np.float64)
-        total = float(len(ordered))
+        counts: FloatArray = np.diff(starts, append=len(ordered)).astype(np.float64)
     else:
         counts = np.add.reduceat(weights, starts)
-        total = float(counts.sum())
     mid_ranks = np.cumsum(counts) - counts / 2
+    total = counts.sum()
     if len(values) > _MAX_KNOTS:
         keep = np.unique(
             np.linspace(0, len(values) - 1, _MAX_KNOTS).round().astype(int)
@@ -181,52 +123,27 @@ def _normal_scores(
     return values, ndtri(np.clip(mid_ranks / total, _RAREST, 1.0 - _RAREST))
 
 
-def _normal_scores_each(ordered: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Yield knots and scores of rows of sorted values, and put the scores there."""
-    n_rows = ordered.shape[1]
-    is_tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    _, plain = _normal_scores(np.arange(n_rows, dtype=np.float64), None)
-    for values, is_slow in zip(ordered, is_tied | (n_rows > _MAX_KNOTS), strict=True):
-        if is_slow:
-            known, score = _normal_scores(values, None)
-            values[:] = np.interp(values, known, score)
-        else:  # every value is a knot
-            known, score = values.copy(), plain
-            values[:] = plain
-        yield known, score
+def means_and_stds(
+    block: FloatArray, weights: FloatArray | None = None
+) -> tuple[FloatArray, FloatArray]:
+    """Return mean and standard deviation of columns, for use as scales never zero.
 
-
-def _means_and_stds(block: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return what `mean_and_std` does for each row of a block."""
-    largest = np.abs(block).max(axis=1, initial=0.0)
-    unit = np.where(largest == 0.0, 1.0, largest)
-    scaled = block / unit[:, None]
-    means, spreads = scaled.mean(axis=1), scaled.std(axis=1)
-    scales = np.where(spreads > 1e-12, spreads, 1.0) * largest
-    return means * largest, np.where(scales > 0.0, scales, 1.0)
-
-
-def mean_and_std(
-    values: FloatArray, weights: FloatArray | None = None
-) -> tuple[float, float]:
-    """Return mean and standard deviation, for use as a scale never zero.
-
-    Computed relative to the largest value, so that no square overflows or underflows.
-    Values that differ in their last digits alone count as constant; their spread is
-    their size. A value of weight k counts as k copies.
+    Columns are the rows of a block, (columns, rows). Computed relative to the largest
+    value, so that no square overflows or underflows. Values that differ in their last
+    digits alone count as constant; their spread is their size. A value of weight k
+    counts as k copies.
     """
-    largest = float(np.abs(values).max(initial=0.0))
-    if largest == 0.0:
-        return 0.0, 1.0
-    scaled = values / largest
+    largest = np.abs(block).max(axis=1, initial=0.0)
+    scaled = block / np.where(largest == 0.0, 1.0, largest)[:, None]
     if weights is None:
-        mean, spread = float(scaled.mean()), float(scaled.std())
+        means, spreads = scaled.mean(axis=1), scaled.std(axis=1)
     else:
         share = weights / weights.sum()
-        mean = float(share @ scaled)
-        spread = float(np.sqrt(share @ (scaled - mean) ** 2))
-    scale = (spread if spread > 1e-12 else 1.0) * largest
-    return mean * largest, scale if scale > 0.0 else 1.0
+        means = np.array([share @ column for column in scaled])
+        squares = (scaled - means[:, None]) ** 2
+        spreads = np.sqrt([share @ column for column in squares])
+    scales = np.where(spreads > 1e-12, spreads, 1.0) * largest
+    return means * largest, np.where(scales > 0.0, scales, 1.0)
 
 
 # Below this share of rows an indicator is no longer brought to variance one: its rare

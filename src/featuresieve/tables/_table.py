@@ -7,7 +7,7 @@ the form to pass instead.
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any
 
 import narwhals as nw
@@ -21,44 +21,47 @@ from featuresieve.tables._column import (
     BoolArray,
     Column,
     column_of_array,
+    column_of_floats,
+    column_of_series,
     complex_error,
     infinity_error,
     missing_columns,
 )
-from featuresieve.tables._frame_columns import column_of_series
-from featuresieve.tables._other_forms import (
-    form_error,
-    refuse_containers,
-    refuse_other_forms,
-)
 from featuresieve.tables._scaling import FloatArray
+
+# What to pass instead of what is lazy, or can be read only once, by library and class.
+_INSTEAD = {
+    ("dask", "DataFrame"): "X.compute()",
+    ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
+    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
+    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
+    ("narwhals", "LazyFrame"): "X.collect()",
+    ("polars", "LazyFrame"): "X.collect()",
+    ("pyarrow", "Dataset"): "X.to_table()",
+    ("pyarrow", "RecordBatchReader"): "X.read_all()",
+    ("pyarrow", "Scanner"): "X.to_table()",
+    ("pyspark", "DataFrame"): "X.toPandas()",
+    ("sqlframe", "BaseDataFrame"): "X.toPandas()",
+    ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "TensorDataset"): "the tensor that holds the features, X.tensors[0]",
+    ("xarray", "Dataset"): "X.to_dataframe()",
+}
 
 
 class Table(ABC):
-    """A view of the user's table, which it neither changes nor copies.
+    """A view of the user's table, which it neither changes nor copies."""
 
-    Attributes
-    ----------
-    n_rows, n_features : int
-    names : list of str, or None
-        None unless every column has a name that is a string.
-    labels : list, or None
-        Names of columns that are not all strings: numbers, tuples, dates.
-    is_numeric_matrix : bool
-        Whether the table is one numeric array of numpy, torch or nested lists.
-    is_sparse : bool
-    """
-
-    is_numeric_matrix = False
+    is_numeric_matrix = False  # one numeric array of numpy, torch or nested lists
     is_sparse = False
 
     def __init__(
         self, n_rows: int, n_features: int, names: Sequence[Any] | None
     ) -> None:
-        self.n_rows = n_rows
-        self.n_features = n_features
-        is_named = names is not None and all(isinstance(name, str) for name in names)
+        self.n_rows, self.n_features = n_rows, n_features
+        is_named = all(isinstance(name, str) for name in names or ())
         self.names: list[str] | None = list(names) if names and is_named else None
+        # Names that are not all strings: numbers, tuples, dates.
         self.labels: list[Any] | None = list(names) if names and not is_named else None
         # Codes of categories cost more to find than to keep.
         self._categories: dict[int, Column] = {}
@@ -66,9 +69,8 @@ class Table(ABC):
 
     def label(self, j: int) -> str:
         """Return how errors name column j."""
-        if self.labels is not None:
-            return f"column {self.labels[j]!r}"
-        return f"column {j}" if self.names is None else f"column {self.names[j]!r}"
+        names = self.names or self.labels
+        return f"column {j}" if names is None else f"column {names[j]!r}"
 
     def column(self, j: int) -> Column:
         """Return column j; infinite values and cells of no known kind are errors."""
@@ -79,8 +81,7 @@ class Table(ABC):
         except (TypeError, ValueError):
             if j not in self._unused:
                 raise
-            is_missing = np.ones(self.n_rows, dtype=np.bool_)
-            column = Column("number", np.full(self.n_rows, np.nan), is_missing)
+            column = column_of_floats(np.full(self.n_rows, np.nan), self.label(j))
         if column.kind == "category":
             self._categories[j] = column
         return column
@@ -116,7 +117,6 @@ class _ArrayTable(Table):
         self._has_missing = missing_columns(values)
 
     def _read_column(self, j: int) -> Column:
-        """Read column j, without looking again for what is not there."""
         values = self._values[:, j]
         if values.dtype.kind == "f":
             is_missing = np.isnan(values) if self._has_missing[j] else None
@@ -124,17 +124,12 @@ class _ArrayTable(Table):
         return column_of_array(values, self.label(j))
 
     def is_plain(self) -> BoolArray:
-        """Tell which columns are numbers, none missing."""
-        is_number = self._values.dtype.kind in "iuf"
-        return ~self._has_missing & is_number
+        return ~self._has_missing & (self._values.dtype.kind in "iuf")
 
     def numbers(self, start: int, stop: int) -> FloatArray:
-        """Return a copy of some plain columns, (columns, rows)."""
-        part = self._values[:, start:stop].T
-        return np.array(part, dtype=np.float64, order="C")
+        return np.array(self._values[:, start:stop].T, dtype=np.float64, order="C")
 
     def matrix(self) -> npt.NDArray[Any]:
-        """Return the array, as float32 where that holds every value exactly."""
         if not self.is_numeric_matrix:
             return np.asarray(super().matrix())
         return self._values.astype(_float_of(self._values.dtype), copy=False)
@@ -148,9 +143,7 @@ class _FrameTable(Table):
         self._frame = frame
 
     def _read_column(self, j: int) -> Column:
-        """Read column j."""
-        series = self._frame[:, j]
-        return column_of_series(series, self.label(j))
+        return column_of_series(self._frame[:, j], self.label(j))
 
 
 class _SparseTable(Table):
@@ -164,37 +157,22 @@ class _SparseTable(Table):
         self._by_columns: Any = None
 
     def _read_column(self, j: int) -> Column:
-        """Return column j with its zeros."""
         if self._by_columns is None:
             self._by_columns = self._values.tocsc()
         return Column("number", self._by_columns[:, [j]].toarray()[:, 0])
 
     def matrix(self) -> Any:
-        """Return a CSR array of float32 or float64."""
         return self._values
 
 
 def read_table(X: Any) -> Table:
     """Return a view of X, or say why it cannot be read.
 
-    Parameters
-    ----------
-    X : array-like, data frame, sparse matrix or tensor of shape (rows, features)
-        Whatever numpy or narwhals read, and matrices of scipy and torch.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-        If X is not two-dimensional, has no rows or columns, repeats a column name, or
-        holds complex or (in an array) infinite numbers.
-    TypeError
-        If X is lazy, can be read only once, or is of a type that holds no table.
+    A ValueError if X is not two-dimensional, has no rows or columns, repeats a column
+    name, or holds complex or (in an array) infinite numbers; a TypeError if it is lazy,
+    can be read only once, or is of a type that holds no table.
     """
-    refuse_other_forms(X)
+    _refuse_other_forms(X)
     frame = as_frame(X)
     if frame is not None:
         _check_shape(frame.shape)
@@ -204,18 +182,43 @@ def read_table(X: Any) -> Table:
     return _ArrayTable(as_array(X))
 
 
+def _form_error(X: Any, instead: str) -> TypeError:
+    """Build the error for what holds no table."""
+    name = f"{type(X).__module__}.{type(X).__name__}".removeprefix("builtins.")
+    return TypeError(f"X is a {name}, which is not read as a table: pass {instead}.")
+
+
+def _refuse_other_forms(X: Any) -> None:
+    """Say what to pass instead of objects that other libraries make of tables."""
+    for base in type(X).__mro__:
+        library = base.__module__.split(".")[0].removeprefix("_")
+        instead = _INSTEAD.get((library, base.__name__))
+        if instead is not None:
+            raise _form_error(X, instead)
+
+
+def _refuse_containers(X: Any) -> None:
+    """Say what to pass instead of containers of Python that are no list of rows."""
+    if isinstance(X, Iterator):
+        raise _form_error(X, "a list of its rows, such as list(X)")
+    is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
+    if isinstance(X, Mapping) or is_records:
+        raise _form_error(X, "a data frame, such as pandas.DataFrame(X)")
+    if isinstance(X, Set):
+        raise _form_error(X, "a list of rows, which have an order")
+    if isinstance(X, str | bytes):
+        raise _form_error(X, "what the file holds, such as pandas.read_csv(X)")
+
+
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return X as a data frame of narwhals, or None if it is no data frame."""
     frame = _from_native(X)
     if isinstance(frame, nw.DataFrame):
         return frame
     if isinstance(frame, nw.LazyFrame):
-        raise form_error(X, "the data frame that it stands for")
-    if is_labelled_array(X):
-        return None
-    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__"):
-        return _through_arrow(X)
-    return None
+        raise _form_error(X, "the data frame that it stands for")
+    is_foreign = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")
+    return _through_arrow(X) if is_foreign and not is_labelled_array(X) else None
 
 
 def _from_native(X: Any) -> Any:
@@ -239,7 +242,7 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
         import pyarrow as pa
         import pyarrow.interchange as interchange
     except ImportError:
-        raise form_error(X, "a numpy array, or install pyarrow to read it") from None
+        raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
     if isinstance(X, pa.RecordBatch):
         read = pa.Table.from_batches([X])  # a stream ends a name at a NUL
     elif hasattr(X, "__arrow_c_stream__"):
@@ -277,7 +280,7 @@ def _tensor_values(tensor: Any) -> Any:
 
 def as_array(X: Any) -> npt.NDArray[Any]:
     """Return what is no data frame as a two-dimensional array."""
-    refuse_containers(X)
+    _refuse_containers(X)
     values = _tensor_values(X) if is_tensor(X) else X
     if not isinstance(values, np.ndarray):
         values = _list_values(values)
@@ -315,9 +318,9 @@ def _object_values(values: Any) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise form_error(values, "a data frame or an array") from error
+        raise _form_error(values, "a data frame or an array") from error
     if array.ndim == 0 and array.dtype == object:
-        raise form_error(values, "a data frame, an array or a list of rows")
+        raise _form_error(values, "a data frame, an array or a list of rows")
     return array
 
 
@@ -343,9 +346,9 @@ def _as_csr(X: Any) -> Any:
         values = values.copy()
         values.sum_duplicates()
     if not np.isfinite(values.data).all():
-        place = int((~np.isfinite(values.data)).argmax())
-        row = int(np.searchsorted(values.indptr, place, side="right")) - 1
-        value, label = values.data[place], f"column {values.indices[place]}"
+        cell = int((~np.isfinite(values.data)).argmax())
+        row = int(np.searchsorted(values.indptr, cell, side="right")) - 1
+        value, label = values.data[cell], f"column {values.indices[cell]}"
         if np.isinf(value):
             raise infinity_error(label, row, value)
         raise ValueError(

@@ -1,7 +1,6 @@
 """A table becomes one float32 matrix in which a feature owns one or more columns."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,9 +8,15 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from featuresieve.tables._category_encoder import CategoryEncoder
-from featuresieve.tables._column import Column, Kind, conversion_advice
-from featuresieve.tables._number_encoder import NUMBER_PARTS, NumberEncoder
+from featuresieve.tables._column import Column
+from featuresieve.tables._feature_encoder import (
+    NUMBER_PARTS,
+    CategoryEncoder,
+    FeatureEncoder,
+    NumberEncoder,
+    kind_of,
+    overflow_named,
+)
 from featuresieve.tables._scaling import (
     ColumnScaler,
     Float32Array,
@@ -29,68 +34,6 @@ NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
 
 
 @dataclass(frozen=True, eq=False)
-class FeatureEncoder:
-    """How one feature is encoded.
-
-    Attributes
-    ----------
-    feature : int
-        Its position in the table.
-    name : str or None
-        Its name there.
-    kind : "number", "boolean", "date", "category" or "empty"
-        "empty" if every value was missing: any kind may follow, and becomes zero.
-    encoder : NumberEncoder or CategoryEncoder
-    """
-
-    feature: int
-    name: str | None
-    kind: Kind | str
-    encoder: NumberEncoder | CategoryEncoder
-
-    @property
-    def label(self) -> str:
-        """Return how errors name the feature."""
-        return f"column {self.feature if self.name is None else repr(self.name)}"
-
-    def check_kind(self, column: Column) -> None:
-        """Raise if the column is of another kind than in fit."""
-        numeric = ("number", "boolean")
-        if self.kind == column.kind or "empty" in (self.kind, _kind_of(column)):
-            return
-        if self.kind in numeric and column.kind in numeric:
-            return
-        own = "column" if self.name is None else f"X[{self.name!r}]"
-        raise ValueError(
-            f"{self.label} of X held values of kind {self.kind!r} in fit, and holds "
-            f"values of kind {column.kind!r} now: "
-            f"{conversion_advice(self.kind, column.kind, own)}."
-        )
-
-    def transform_into_(self, out: Float32Array, column: Column) -> None:
-        """Write the encoded columns into `out`, (rows, n_columns)."""
-        self.check_kind(column)
-        if isinstance(self.encoder, CategoryEncoder) and column.is_empty:
-            missing = np.full(len(out), -1)
-            column = Column("category", missing, column.is_missing)
-        with _overflow_named(self.label):
-            self.encoder.transform_into_(out, column)
-
-
-@contextmanager
-def _overflow_named(label: str) -> Iterator[None]:
-    """Raise an error that names the column if a value does not fit into float32."""
-    try:
-        with np.errstate(over="raise"):
-            yield
-    except FloatingPointError:
-        raise ValueError(
-            "Input X contains infinity or a value too large for dtype('float32'): "
-            f"so does {label} after scaling."
-        ) from None
-
-
-@dataclass(frozen=True, eq=False)
 class TableEncoder:
     """Encoding of every feature, learnt from a table.
 
@@ -104,66 +47,15 @@ class TableEncoder:
 
     The columns of a sparse table are divided by their root mean square, and nothing is
     subtracted: zeros stay zeros.
-
-    Attributes
-    ----------
-    n_features_in : int
-        Number of features of the table.
-    features : tuple of FeatureEncoder
-        Empty for sparse tables.
-    sparse_features : array of int, or None
-        The encoded features of a sparse table; None if the table was dense.
-    sparse_spreads : array of float
-        Their root mean squares.
-    kinds : tuple of str
-        The kind of every feature of the table, also of those that `take` left out.
-        Empty if all are numbers or booleans.
     """
 
     n_features_in: int
-    features: tuple[FeatureEncoder, ...]
-    sparse_features: IndexArray | None
-    sparse_spreads: FloatArray
+    features: tuple[FeatureEncoder, ...]  # empty for sparse tables
+    sparse_features: IndexArray | None  # those encoded; None if the table was dense
+    sparse_spreads: FloatArray  # their root mean squares
+    # Of every feature of the table, also of those that `take` left out; empty if all
+    # are numbers or booleans.
     kinds: tuple[str, ...] = ()
-
-    @classmethod
-    def fit(
-        cls,
-        table: Table,
-        *,
-        scaling: Scaling,
-        weights: FloatArray | None = None,
-        max_categories: int = 32,
-    ) -> "TableEncoder":
-        """Learn the encoding of a table.
-
-        Parameters
-        ----------
-        table : Table
-        scaling : "normal_scores", "standard" or "none"
-        weights : array of shape (rows,), default=None
-            A row of weight k counts as k copies, one of weight 0 is not there.
-        max_categories : int, default=32
-            How many levels of a category have a column of their own.
-
-        Returns
-        -------
-        TableEncoder
-        """
-        _check_max_categories(max_categories)
-        weights, rows = _used_rows(weights, table.n_rows)
-        if table.is_sparse:
-            spreads = root_mean_squares(table.matrix(), scaling, weights, rows)
-            every = np.arange(table.n_features, dtype=np.intp)
-            return cls(table.n_features, (), every, spreads)
-        features = []
-        for j in range(table.n_features):
-            column = table.column(j)
-            if rows is not None:
-                column = column.take(rows)
-            encoder = _learnt(column, weights, scaling, max_categories)
-            features.append(_feature(table, j, column, encoder))
-        return cls._of(features)
 
     @classmethod
     def fit_transform(
@@ -176,52 +68,51 @@ class TableEncoder:
     ) -> tuple["TableEncoder", Any]:
         """Learn the encoding of a table, and return the table encoded too.
 
-        The same as `fit` and then `transform`, which would scale the numbers twice.
+        A row of weight k counts as k copies, one of weight 0 is not there. The
+        `max_categories` most frequent levels have a column of their own.
         """
-        used, rows = _used_rows(weights, table.n_rows)
-        if table.is_sparse or rows is not None:
-            encoder = cls.fit(
-                table, scaling=scaling, weights=weights, max_categories=max_categories
-            )
+        rows = None
+        if weights is not None and not weights.all():
+            rows = np.flatnonzero(weights)
+            weights = weights[rows]
+        if table.is_sparse:
+            spreads = root_mean_squares(table.matrix(), scaling, weights, rows)
+            every = np.arange(table.n_features, dtype=np.intp)
+            encoder = cls(table.n_features, (), every, spreads)
             return encoder, encoder.transform(table)
-        _check_max_categories(max_categories)
         # Numbers are learnt while they are written; how wide the rest is, before.
-        known: dict[int, NumberEncoder | CategoryEncoder] = {}
-        widths = []
-        is_plain = table.is_plain() if used is None else np.zeros(table.n_features)
-        for j in range(table.n_features):
-            if is_plain[j]:
-                widths.append(1)
-                continue
+        known: dict[int, FeatureEncoder] = {}
+        widths = np.ones(table.n_features, dtype=np.intp)
+        is_plain = table.is_plain() & (weights is None)
+        for j in np.flatnonzero(~is_plain).tolist():
             column = table.column(j)
-            width = None if _is_category(column) else NumberEncoder.width(column)
+            width = _known_width(column) if rows is None else None
             if width is None:
-                known[j] = _learnt(column, used, scaling, max_categories)
-                width = known[j].n_columns
-            widths.append(width)
-        encoded = _empty_matrix(table.n_rows, sum(widths))
+                seen = column if rows is None else column.take(rows)
+                learnt = _learnt(seen, weights, scaling, max_categories)
+                known[j] = _feature(table, j, kind_of(seen), learnt)
+                width = learnt.n_columns
+            widths[j] = width
+        # By columns, as they are written: by rows, wide tables took twice as long.
+        shape = (table.n_rows, int(widths.sum()))
+        encoded = np.empty(shape, dtype=np.float32, order="F")
         starts = np.cumsum([0, *widths])
         plain = _encode_plain_(encoded, table, is_plain, starts, scaling)
-        features = []
-        for j, start in enumerate(starts[:-1]):
+        for j in range(table.n_features):
             if j in plain:
-                features.append(_plain_feature(table, j, plain[j]))
+                known[j] = _feature(table, j, "number", plain[j])
                 continue
-            column, out = table.column(j), encoded[:, start : start + widths[j]]
-            with _overflow_named(table.label(j)):
-                if j in known:
-                    known[j].transform_into_(out, column)
-                else:
-                    known[j] = NumberEncoder.fit_into_(out, column, used, scaling)
-            features.append(_feature(table, j, column, known[j]))
-        return cls._of(features), encoded
-
-    @classmethod
-    def _of(cls, features: list[FeatureEncoder]) -> "TableEncoder":
-        """Return the encoder of a dense table from that of each feature."""
+            column, out = table.column(j), encoded[:, starts[j] : starts[j + 1]]
+            if j in known:
+                known[j].transform_into_(out, column)
+                continue
+            with overflow_named(table.label(j)):
+                learnt = NumberEncoder.fit(column, weights, scaling, out)
+            known[j] = _feature(table, j, kind_of(column), learnt)
+        features = tuple(known[j] for j in range(table.n_features))
         kinds = tuple(str(feature.kind) for feature in features)
         kinds = () if NUMERIC_KINDS.issuperset(kinds) else kinds
-        return cls(len(features), tuple(features), None, np.ones(0), kinds)
+        return cls(len(features), features, None, np.ones(0), kinds), encoded
 
     @property
     def is_sparse(self) -> bool:
@@ -238,18 +129,7 @@ class TableEncoder:
         return np.repeat(positions, widths)
 
     def transform(self, table: Table) -> Any:
-        """Return the encoded table.
-
-        Parameters
-        ----------
-        table : Table
-            With all features, also those that `take` left out.
-
-        Returns
-        -------
-        float32 array of shape (rows, encoded columns)
-            A CSR array if the encoder was fitted on a sparse table.
-        """
+        """Return a table, with all features, encoded: a float32 or CSR array."""
         if table.n_features != self.n_features_in:
             raise ValueError(
                 f"X has {table.n_features} features, but {self.n_features_in} features "
@@ -257,14 +137,11 @@ class TableEncoder:
             )
         if self.sparse_features is not None:
             return self._transform_sparse(table, self.sparse_features)
-        n_columns = sum(feature.encoder.n_columns for feature in self.features)
-        encoded = _empty_matrix(table.n_rows, n_columns)
-        start = 0
-        for feature in self.features:
-            stop = start + feature.encoder.n_columns
+        edges = np.cumsum([0, *(f.encoder.n_columns for f in self.features)]).tolist()
+        encoded = np.empty((table.n_rows, edges[-1]), dtype=np.float32, order="F")
+        for feature, start, stop in zip(self.features, edges, edges[1:], strict=False):
             column = table.column(feature.feature)
             feature.transform_into_(encoded[:, start:stop], column)
-            start = stop
         return encoded
 
     def _transform_sparse(self, table: Table, features: IndexArray) -> Any:
@@ -294,8 +171,8 @@ class TableEncoder:
         if self.sparse_features is None:
             own = {feature.feature: feature for feature in self.features}
             return replace(self, features=tuple(own[int(j)] for j in features))
-        places = {int(j): place for place, j in enumerate(self.sparse_features)}
-        taken = np.array([places[int(j)] for j in features], dtype=np.intp)
+        index_of = {int(j): index for index, j in enumerate(self.sparse_features)}
+        taken = np.array([index_of[int(j)] for j in features], dtype=np.intp)
         return replace(
             self,
             sparse_features=self.sparse_features[taken],
@@ -306,92 +183,52 @@ class TableEncoder:
 def _encode_plain_(
     encoded: Float32Array,
     table: Table,
-    is_plain: npt.NDArray[Any],
+    is_plain: npt.NDArray[np.bool_],
     starts: IndexArray,
     scaling: Scaling,
-) -> dict[int, ColumnScaler]:
-    """Encode runs of plain columns, many at a time; return their scalers.
+) -> dict[int, NumberEncoder]:
+    """Encode runs of plain columns, many at a time; return their encoders.
 
     Where a value does not fit into float32, the columns are left to be encoded one by
     one, so that the error names the column.
     """
     n_at_once = max(1, _CELLS_AT_ONCE // max(1, table.n_rows))
     edges = np.flatnonzero(np.diff(is_plain.astype(np.int8), prepend=0, append=0))
-    scalers: dict[int, ColumnScaler] = {}
+    encoders: dict[int, NumberEncoder] = {}
     for first, last in edges.reshape(-1, 2).tolist():
         for start in range(first, last, n_at_once):
             stop = min(start + n_at_once, last)
+            block = table.numbers(start, stop)
             with suppress(FloatingPointError), np.errstate(over="raise"):
-                own, scaled = ColumnScaler.fit_each(table.numbers(start, stop), scaling)
+                scaler, scaled = ColumnScaler.fit_transform(block, scaling)
                 encoded[:, starts[start] : starts[start] + stop - start] = scaled.T
-                scalers |= zip(range(start, stop), own, strict=True)
-    return scalers
-
-
-def _plain_feature(table: Table, j: int, scaler: ColumnScaler) -> FeatureEncoder:
-    """Return how a feature that is plain numbers is encoded."""
-    name = None if table.names is None else table.names[j]
-    return FeatureEncoder(j, name, "number", NumberEncoder(NUMBER_PARTS, scaler, None))
+                for k, j in enumerate(range(start, stop)):
+                    own = scaler.take(slice(k, k + 1))
+                    encoders[j] = NumberEncoder(NUMBER_PARTS, own, None)
+    return encoders
 
 
 def _feature(
-    table: Table, j: int, column: Column, encoder: NumberEncoder | CategoryEncoder
+    table: Table, j: int, kind: str, encoder: NumberEncoder | CategoryEncoder
 ) -> FeatureEncoder:
     """Return how a feature of a table is encoded."""
     name = None if table.names is None else table.names[j]
-    return FeatureEncoder(j, name, _kind_of(column), encoder)
+    return FeatureEncoder(j, name, kind, encoder)
 
 
-def _is_category(column: Column) -> bool:
-    """Tell whether a column becomes indicators of levels."""
-    return column.kind == "category" and not column.is_empty
+def _known_width(column: Column) -> int | None:
+    """Return how many columns a column becomes, None if that must be learnt."""
+    if column.is_empty:
+        return 1
+    if column.kind in ("date", "category"):
+        return None
+    return 1 + (column.is_missing is not None)
 
 
 def _learnt(
     column: Column, weights: FloatArray | None, scaling: Scaling, max_categories: int
 ) -> NumberEncoder | CategoryEncoder:
     """Return the encoder of a column."""
-    if _is_category(column):
+    if column.kind == "category" and not column.is_empty:
         return CategoryEncoder.fit(column, weights, max_categories)
     return NumberEncoder.fit(column, weights, scaling)
-
-
-def _empty_matrix(n_rows: int, n_columns: int) -> Float32Array:
-    """Return memory for an encoded table.
-
-    By columns, as they are written: by rows, wide tables took twice as long.
-    """
-    return np.empty((n_rows, n_columns), dtype=np.float32, order="F")
-
-
-def _check_max_categories(max_categories: int) -> None:
-    """Raise unless there may be a category at all."""
-    if max_categories < 1:
-        raise ValueError(f"max_categories must be an int >= 1, got {max_categories}.")
-
-
-def _kind_of(column: Column) -> str:
-    """Return the kind of a column, "empty" if every value is missing."""
-    return "empty" if column.is_empty else column.kind
-
-
-def _used_rows(
-    weights: FloatArray | None, n_rows: int
-) -> tuple[FloatArray | None, IndexArray | None]:
-    """Return the positive weights, and their rows unless these are all."""
-    if weights is None:
-        return None, None
-    weights = np.asarray(weights, dtype=np.float64)
-    if weights.shape != (n_rows,):
-        raise ValueError(
-            f"weights must have shape ({n_rows},), got shape {weights.shape}."
-        )
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
-        raise ValueError(
-            "weights must be finite, not negative, and not all zero, got values from "
-            f"{weights.min()} to {weights.max()}."
-        )
-    rows = np.flatnonzero(weights)
-    if len(rows) == n_rows:
-        return weights, None
-    return weights[rows], rows
