@@ -150,7 +150,7 @@ class Problem:
         A rare class then counts as much as a common one: where it is worth a few
         hundredths of the loss, its columns would not be worth their price.
         """
-        if self.task != "classes":
+        if self.task != "classification":
             return self
         weights = self.weights_of(np.arange(self.n_rows))
         sums = np.bincount(self.targets, weights, minlength=self.n_outputs)
