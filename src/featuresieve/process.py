@@ -42,15 +42,7 @@ def run_as_process(main: Callable[[], int]) -> int:
     shell needs it to stop too. SIGTERM is heard as Ctrl-C is, so that no draft of a
     file is left. A standard stream that is closed is as one that leads nowhere.
 
-    Parameters
-    ----------
-    main : callable
-        Returns the exit status, `INTERRUPTED` after Ctrl-C.
-
-    Returns
-    -------
-    int
-        The exit status.
+    `main` returns the exit status, `INTERRUPTED` after Ctrl-C.
     """
     _open_streams()
     _hear_termination()
@@ -95,32 +87,14 @@ class NulError(ValueError):
 
 
 def check_words(words: Iterable[str]) -> None:
-    """Refuse words with a NUL, which end as errors without the name of the file.
-
-    Parameters
-    ----------
-    words : iterable of str
-
-    Raises
-    ------
-    NulError
-    """
+    """Refuse words with a NUL, which end as errors without the name of the file."""
     for word in words:
         if "\0" in word:
             raise NulError(f"an argument must not hold a NUL character, got {word!r}.")
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C is at the bottom: in an import it may turn into an error.
-
-    Parameters
-    ----------
-    error : BaseException or None
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether Ctrl-C is at the bottom: in an import it may turn into an error."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -130,14 +104,6 @@ def printable(text: str) -> str:
     r"""Return a text with control characters escaped, such as ``\x1b`` and ``\n``.
 
     Names from a file could otherwise clear a terminal, or write into its title.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
     """
     if text.isprintable():
         return text
@@ -154,10 +120,6 @@ def printable_output() -> Iterator[None]:
     """Escape control characters in all that is printed, but for ends of lines.
 
     What is written to ``sys.stdout.buffer`` is data, and stays as it is.
-
-    Yields
-    ------
-    None
     """
     with (
         redirect_stdout(_PrintableStream(sys.stdout)),
@@ -186,13 +148,7 @@ class _PrintableStream:
 
 
 def show_status(text: str) -> None:
-    """Write over the present line of a terminal; elsewhere nothing is written.
-
-    Parameters
-    ----------
-    text : str
-        Nothing clears the line.
-    """
+    """Write over the present line of a terminal; "" clears it. Elsewhere do nothing."""
     if sys.stderr.isatty():
         sys.stderr.write(CLEAR_LINE)  # alone: in a text, the commands escape it
         sys.stderr.write(text)
@@ -200,16 +156,7 @@ def show_status(text: str) -> None:
 
 
 def as_clock(seconds: float) -> str:
-    """Return a time to read: 8 s, 3 min 20 s, 2 h 5 min.
-
-    Parameters
-    ----------
-    seconds : float
-
-    Returns
-    -------
-    str
-    """
+    """Return a time to read: 8 s, 3 min 20 s, 2 h 5 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -239,15 +186,10 @@ class HeldInterrupts:
 
     Only in the main thread, and only where Python's own handler stands: a program that
     handles the signal itself is left alone.
-
-    Attributes
-    ----------
-    is_asked : bool
-        Whether an interrupt came.
     """
 
     def __init__(self) -> None:
-        self.is_asked = False
+        self.is_asked = False  # whether an interrupt came
         self._is_installed = False
 
     def __enter__(self) -> Self:
@@ -279,10 +221,6 @@ def interrupts_delayed() -> Iterator[None]:
 
     For imports: what is raised while modules are loaded may be dropped (in a callback
     of the import system), turn into another error, or end the process (inside torch).
-
-    Yields
-    ------
-    None
     """
     with HeldInterrupts() as held:
         yield
@@ -298,10 +236,6 @@ def interrupts_held() -> Iterator[None]:
     never sees it, from its first instruction on. Here it arrives after the block, or
     in it if the process has other threads. Windows has no such mask: there nothing is
     held.
-
-    Yields
-    ------
-    None
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -26,23 +26,7 @@ from featuresieve.files import (
 
 
 def apply(options: ApplyOptions) -> list[str]:
-    """Copy the kept columns of a file, and predict its rows.
-
-    Parameters
-    ----------
-    options : ApplyOptions
-        What the user asks for.
-
-    Returns
-    -------
-    list of str
-        What was done, a line each.
-
-    Raises
-    ------
-    TableFileError
-        If a file or a column is not there, or does not fit.
-    """
+    """Copy the kept columns of a file, predict its rows; return lines about it."""
     _check_outputs(options)
     selector = _loaded(options.saved)
     names = [str(name) for name in selector.feature_names_in_]

@@ -16,24 +16,7 @@ from featuresieve.files import (
 
 
 def known_arguments(options: SelectOptions, inputs: Inputs) -> dict[str, Any]:
-    """Return what the user knows of columns and classes, as arguments of an estimator.
-
-    Parameters
-    ----------
-    options : SelectOptions
-        What the user asks for.
-    inputs : Inputs
-        The table.
-
-    Returns
-    -------
-    dict
-
-    Raises
-    ------
-    TableFileError
-        If a column is not there, or is dropped too; if there is no such class.
-    """
+    """Return what is known of columns and classes, as arguments of an estimator."""
 
     def find(option: str, wanted: Sequence[str]) -> list[str]:
         """Return columns that are not dropped, and refuse the name of one that is."""

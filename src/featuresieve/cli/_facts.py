@@ -12,21 +12,7 @@ _MOST_CLASSES_NAMED = 6
 
 
 def facts(file: TableFile, inputs: Inputs, options: SelectOptions) -> list[str]:
-    """Return what is known before the selection, a line each.
-
-    Parameters
-    ----------
-    file : TableFile
-        The user's table.
-    inputs : Inputs
-        What became of it.
-    options : SelectOptions
-        What the user asks for.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return what is known before the selection, a line each."""
     target, features = inputs.target, inputs.features
     other = "regression" if target.task == "classification" else "classification"
     is_open = options.task == "auto" and target.values.dtype != object

@@ -20,27 +20,7 @@ class UsageError(FeatureSieveError, ValueError):
 
 @dataclass(frozen=True)
 class SelectOptions:
-    """The options of `featuresieve select`; None leaves a choice to the library.
-
-    Attributes
-    ----------
-    file, target : str
-        What to read, and which of its columns to predict.
-    task : str
-        "auto", "classification" or "regression".
-    keep, drop : tuple of str
-        Names of columns, or patterns with ``*``.
-    group : tuple of tuples of str
-        Columns that go together.
-    cost, class_weight : dict
-        Prices of columns; weights of classes, or {"balanced": 1}.
-    missing : tuple of str
-        Texts that count as missing values.
-    type : dict
-        What columns, by name or pattern, are to be read as.
-    skip : int
-        Lines before the header.
-    """
+    """The options of `featuresieve select`; None leaves a choice to the library."""
 
     file: str
     target: str
@@ -74,29 +54,13 @@ class SelectOptions:
 
 @dataclass(frozen=True)
 class ApplyOptions:
-    """The options of `featuresieve apply`.
+    """The options of `featuresieve apply`."""
 
-    Attributes
-    ----------
-    saved, file : str
-        What `select --save` wrote, and the table to apply it to.
-    out, predict : str or None
-        Files to write; "-" is standard output.
-    also : tuple of str
-        Further columns to copy.
-    encoding, delimiter : str or None
-        How text is written; found if None.
-    missing : tuple of str
-        Texts that count as missing values.
-    skip : int
-        Lines before the header.
-    """
-
-    saved: str
+    saved: str  # what `select --save` wrote
     file: str
     out: str | None = None
     predict: str | None = None
-    also: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()  # further columns to copy
     encoding: str | None = None
     delimiter: str | None = None
     missing: tuple[str, ...] = ()
@@ -104,17 +68,7 @@ class ApplyOptions:
 
 
 def check_options(options: SelectOptions) -> None:
-    """Refuse options that contradict each other, which no file can fix.
-
-    Parameters
-    ----------
-    options : SelectOptions
-        What the user asks for.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse options that contradict each other, which no file can fix."""
     if options.quiet and options.verbose:
         raise UsageError("--quiet and --verbose exclude each other.")
     both = set(options.keep) & set(options.drop)
@@ -139,22 +93,9 @@ def check_options(options: SelectOptions) -> None:
 
 
 def read_config(path: str) -> dict[str, Any]:
-    """Read options from a TOML file.
+    """Read options from a TOML file, whose keys are their names.
 
-    Parameters
-    ----------
-    path : str
-        The file. Its keys are the names of the options.
-
-    Returns
-    -------
-    dict
-        By name of the attribute; scalars as text, to be read as words are.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, or has a key that is no option.
+    Scalars are returned as text, to be read as words are.
     """
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))

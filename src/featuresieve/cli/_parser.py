@@ -56,24 +56,12 @@ class Parser(argparse.ArgumentParser):
     """A parser that raises what it has to complain about."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise the complaint.
-
-        Parameters
-        ----------
-        message : str
-            What is wrong.
-        """
+        """Raise the complaint."""
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
 def build_parser() -> Parser:
-    """Build the parser of all commands.
-
-    Returns
-    -------
-    Parser
-        Options that are not given are None.
-    """
+    """Build the parser of all commands; options that are not given are None."""
     parser = Parser(
         prog="featuresieve",
         description="Which columns of a table matter, and how many?",
@@ -195,12 +183,7 @@ def add_reading(group: Any) -> None:
 
 
 def add_types(group: Any) -> None:
-    """Add the option that says what columns hold.
-
-    Parameters
-    ----------
-    group : argparse's parser or group of arguments
-    """
+    """Add the option that says what columns hold."""
     group.add_argument(
         "--type",
         action="extend",

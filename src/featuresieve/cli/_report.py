@@ -19,19 +19,7 @@ _LONGEST_NAME = 48
 
 
 def screen_text(outcome: SelectResult, options: SelectOptions) -> str:
-    """Return the selection as lines of text.
-
-    Parameters
-    ----------
-    outcome : SelectResult
-        The finished selection.
-    options : SelectOptions
-        With `verbose`, the columns left out are listed too.
-
-    Returns
-    -------
-    str
-    """
+    """Return the selection as lines of text."""
     selector = outcome.selector
     n_columns = len(selector.support_)
     count = f"kept {selector.n_features_selected_} of {n_columns} columns"
@@ -123,21 +111,7 @@ def _short(name: str) -> str:
 
 
 def json_text(outcome: SelectResult, file: TableFile, options: SelectOptions) -> str:
-    """Return the selection as JSON; docs/command.md describes its fields.
-
-    Parameters
-    ----------
-    outcome : SelectResult
-        The finished selection.
-    file : TableFile
-        The user's table.
-    options : SelectOptions
-        What the user asked for.
-
-    Returns
-    -------
-    str
-    """
+    """Return the selection as JSON; docs/command.md describes its fields."""
     inputs, score = outcome.inputs, outcome.score
     content = {
         "schema": "featuresieve-command",
@@ -172,15 +146,7 @@ def _finite(value: Any) -> Any:
 
 
 def draw(selector: Any, path: Path) -> None:
-    """Save the candidates with their losses, and the votes for each column.
-
-    Parameters
-    ----------
-    selector : AutoNFSClassifier or AutoNFSRegressor
-        Fitted.
-    path : Path
-        Its ending decides the format.
-    """
+    """Save the candidates with their losses, and the votes for each column."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

@@ -41,23 +41,11 @@ _N_RESAMPLES = 100
 
 @dataclass(frozen=True)
 class Score:
-    """Scores on held-out rows.
+    """Scores on held-out rows."""
 
-    Attributes
-    ----------
-    metric : str
-        "balanced accuracy" or "R²"; 1 is the best.
-    all_columns, kept_columns : float
-        With all columns, and with those kept.
-    all_error, kept_error : float
-        Their standard errors over resampled rows.
-    n_train, n_test : int
-        Rows the predictor learnt from, and rows it was judged on.
-    """
-
-    metric: str
+    metric: str  # 1 is the best
     all_columns: float
-    all_error: float
+    all_error: float  # the standard error over resampled rows
     kept_columns: float
     kept_error: float
     n_train: int
@@ -67,21 +55,9 @@ class Score:
 def split_rows(
     target: TargetColumn, test_fraction: float, seed: int
 ) -> tuple[IndexArray, IndexArray]:
-    """Set rows apart for the score, the classes in proportion.
+    """Set rows apart for the score, the classes in proportion: train and test.
 
-    Parameters
-    ----------
-    target : TargetColumn
-        The target.
-    test_fraction : float
-        Share of the rows; at most 20,000 are taken.
-    seed : int
-        Decides which.
-
-    Returns
-    -------
-    train, test : arrays of int
-        In ascending order. A class with a single row is for training.
+    A class with a single row is for training.
     """
     n_rows = len(target.values)
     n_test = min(round(test_fraction * n_rows), _MOST_TEST_ROWS)
@@ -118,29 +94,9 @@ def score(
     class_weight: Any,
     seed: int,
 ) -> Score | None:
-    """Train a predictor twice and judge it on the rows set apart.
+    """Train a predictor twice and judge it on the rows that `split_rows` set apart.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The features.
-    target : TargetColumn
-        The target.
-    kept : sequence of int
-        Positions of the kept columns.
-    rows : pair of arrays of int
-        From `split_rows`.
-    weights : array of shape (n_rows,) or None
-        Of the rows.
-    class_weight : dict, "balanced" or None
-        Of the classes.
-    seed : int
-        Decides what is random.
-
-    Returns
-    -------
-    Score or None
-        None if no rows were set apart, or if all learnt have one class.
+    None if there are none, or if all that are learnt from have one class.
     """
     train, test = rows
     if len(test) == 0:

@@ -34,28 +34,14 @@ _OPTION_OF = {
 
 @dataclass(frozen=True)
 class SelectResult:
-    """A finished selection.
-
-    Attributes
-    ----------
-    inputs : Inputs
-    selector : AutoNFSClassifier or AutoNFSRegressor
-        Fitted.
-    warnings : tuple of str
-        What the selector warned of.
-    score : Score or None
-    n_rows_used : int
-        Rows the selection saw.
-    seconds : float
-        What the selection took.
-    """
+    """A finished selection."""
 
     inputs: Inputs
     selector: Any
     warnings: tuple[str, ...]
     score: Score | None
-    n_rows_used: int
-    seconds: float
+    n_rows_used: int  # rows the selection saw
+    seconds: float  # what the selection took
 
     @property
     def kept(self) -> list[str]:
@@ -70,28 +56,7 @@ def select(
     options: SelectOptions,
     say: Callable[[str], None],
 ) -> SelectResult:
-    """Select columns, and score all and the kept ones on rows set apart.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        The table.
-    known : mapping of str to object
-        What the user knows of columns and classes, as arguments of the estimator.
-    options : SelectOptions
-        What the user asks for.
-    say : callable
-        Called with what is being done.
-
-    Returns
-    -------
-    SelectResult
-
-    Raises
-    ------
-    TableFileError
-        If the estimator refuses the table or an argument.
-    """
+    """Select columns, and score all and the kept ones on rows set apart."""
     train, test = split_rows(inputs.target, options.test, options.seed)
     selector = _selector(inputs.target, known, options)
     started = time.monotonic()

@@ -24,16 +24,7 @@ _MEANINGS: dict[ColumnType, ColumnHint] = {
 
 
 def meaning_of(asked: ColumnType) -> ColumnHint:
-    """Return what a type that was asked for says of the cells.
-
-    Parameters
-    ----------
-    asked : "number", "category", "date" or "text"
-
-    Returns
-    -------
-    "number", "text" or "date"
-    """
+    """Return what a type that was asked for says of the cells."""
     return _MEANINGS[asked]
 
 
@@ -46,33 +37,7 @@ def read_as(
     missing: Sequence[str] = (),
     n_lines_before: int = 0,
 ) -> tuple[Any, list[str]]:
-    """Read a column as the type that was asked for.
-
-    Parameters
-    ----------
-    name : str
-        Its name, for the error.
-    column : pyarrow.ChunkedArray
-        Of any type.
-    asked : "number", "category", "date" or "text"
-        Categories and text are the same: text.
-    decimal : str, default="."
-        The decimal mark of text.
-    missing : sequence of str, default=()
-        Marks for what is missing, beside those that are known.
-    n_lines_before : int, default=0
-        Lines before the first row, for the error.
-
-    Returns
-    -------
-    column : pyarrow.ChunkedArray
-    notes : list of str
-
-    Raises
-    ------
-    TableFileError
-        If a value cannot be read so.
-    """
+    """Read a column as the type that was asked for, and return it with notes."""
     meaning = meaning_of(asked)
     if has_meaning(column, meaning):
         return refined(name, column, decimal, meaning)
@@ -92,17 +57,7 @@ def read_as(
 
 
 def has_meaning(column: Any, meaning: ColumnHint) -> bool:
-    """Tell whether the type of a column is that of numbers, dates or text.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-    meaning : "number", "date" or "text"
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether the type of a column is that of numbers, dates or text."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type

@@ -54,14 +54,7 @@ def write_atomically(
 
 
 def check_no_nul(name: str, path: str | os.PathLike[str]) -> None:
-    """Refuse a path that the system cannot be asked for, and say which argument it is.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    path : str or path-like
-    """
+    """Refuse a path, the argument `name`, that the system cannot be asked for."""
     if "\0" in os.fsdecode(path):
         raise ValueError(f"{name} must not hold a NUL character, got {str(path)!r}.")
 
@@ -110,18 +103,7 @@ class AtomicFiles:
                 draft.unlink(missing_ok=True)
 
     def path(self, name: str) -> Path:
-        """Return where to write a file for now.
-
-        Parameters
-        ----------
-        name : str
-            The path it will have.
-
-        Returns
-        -------
-        Path
-            With the same ending.
-        """
+        """Return where to write a file for now, with the ending of its path."""
         path = Path(os.path.realpath(Path(name).expanduser()))
         if path.exists() and not path.is_file():
             return path
@@ -132,17 +114,7 @@ class AtomicFiles:
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        """Give a file to write into.
-
-        Parameters
-        ----------
-        name : str
-            The path it will have, or "-".
-
-        Yields
-        ------
-        binary file
-        """
+        """Give a file to write into, for the path it will have or "-"."""
         if name == "-":
             sys.stdout.flush()
             yield cast("IO[bytes]", _StandardOutput())

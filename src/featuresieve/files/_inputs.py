@@ -19,31 +19,15 @@ from featuresieve.files._target import TargetColumn, target_of
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a table file gives to a selection.
+    """What a table file gives to a selection."""
 
-    Attributes
-    ----------
-    features : pyarrow.Table
-        The columns to select from, in the rows that have a target.
-    target : TargetColumn
-    weights : array of shape (n_rows,) or None
-    names : tuple of str
-        All columns but target, weight and names of rows, also the dropped ones.
-    dropped : tuple of str
-        Columns left out on request.
-    notes : tuple of str
-        What the user should know, one sentence each.
-    n_rows_left_out : int
-        Rows without a target.
-    """
-
-    features: pa.Table
+    features: pa.Table  # the columns to select from, in rows that have a target
     target: TargetColumn
-    weights: npt.NDArray[np.float64] | None
-    names: tuple[str, ...]
-    dropped: tuple[str, ...]
-    notes: tuple[str, ...]
-    n_rows_left_out: int
+    weights: npt.NDArray[np.float64] | None  # (n_rows,)
+    names: tuple[str, ...]  # all but target, weight, row names; also the dropped ones
+    dropped: tuple[str, ...]  # left out on request
+    notes: tuple[str, ...]  # what the user should know, one sentence each
+    n_rows_left_out: int  # rows without a target
 
 
 def read_inputs(

@@ -13,18 +13,7 @@ _LEAST_ROWS = 20
 
 
 def column_notes(table: pa.Table) -> list[str]:
-    """Name the columns that hold nothing, the same throughout, or row numbers.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The features.
-
-    Returns
-    -------
-    list of str
-        One sentence for each kind that is there.
-    """
+    """Name the columns that hold nothing, the same throughout, or row numbers."""
     empty, constant, identifying = [], [], []
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count == len(column):

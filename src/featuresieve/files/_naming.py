@@ -13,26 +13,7 @@ if TYPE_CHECKING:  # which finds columns by their names itself
 
 
 def find_column(option: str, name: str, file: "TableFile") -> str:
-    """Return the one column that has a name.
-
-    Parameters
-    ----------
-    option : str
-        The option that names it, for the error.
-    name : str
-        As the user writes it.
-    file : TableFile
-        The table.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    TableFileError
-        If there is none, or more than one.
-    """
+    """Return the one column that has a name; an error begins with `option`."""
     names = file.table.column_names
     n_alike = file.headings.count(name)
     if n_alike > 1:
@@ -69,26 +50,9 @@ def _is_number(text: str) -> bool:
 
 
 def find_columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[str]:
-    """Return the columns that names and patterns stand for.
+    """Return the columns that names and patterns stand for, in the order of the table.
 
-    Parameters
-    ----------
-    option : str
-        The option that names them, for the error.
-    wanted : sequence of str
-        Names; what is no name and has a ``*`` or ``?`` is a pattern.
-    names : sequence of str
-        The columns there are.
-
-    Returns
-    -------
-    list of str
-        In the order of the table.
-
-    Raises
-    ------
-    TableFileError
-        If there is no such column.
+    What is no name and has a ``*`` or ``?`` is a pattern. Errors begin with `option`.
     """
     found: set[str] = set()
     for name in wanted:
@@ -104,20 +68,6 @@ def find_columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> li
 
 
 def no_column(option: str, name: str, names: Sequence[str]) -> TableFileError:
-    """Build the error for a column that is not there, with the nearest names.
-
-    Parameters
-    ----------
-    option : str
-        The option that names it.
-    name : str
-        As the user writes it.
-    names : sequence of str
-        The columns there are.
-
-    Returns
-    -------
-    TableFileError
-    """
+    """Build the error for a column that is not there, with the nearest names."""
     hint = did_you_mean(name, names, most=3)
     return TableFileError(f"{option}: there is no column {name!r}{hint}")

@@ -22,36 +22,16 @@ from featuresieve.files._text_reading import read_text
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table, and the file it was read from.
-
-    Attributes
-    ----------
-    source : Source
-        The file.
-    dialect : Dialect or None
-        How it is written, if it is text.
-    table : pyarrow.Table
-        All columns, under names that differ.
-    headings : tuple of str
-        What the file calls them.
-    notes : tuple of str
-        What was found and decided on reading, one sentence each.
-    """
+    """A table, and the file it was read from."""
 
     source: Source
-    dialect: Dialect | None
-    table: pa.Table
-    headings: tuple[str, ...]
-    notes: tuple[str, ...]
+    dialect: Dialect | None  # how it is written, if it is text
+    table: pa.Table  # all columns, under names that differ
+    headings: tuple[str, ...]  # what the file calls them
+    notes: tuple[str, ...]  # what was found and decided, one sentence each
 
     def check_columns(self, names: Iterable[str]) -> None:
-        """Refuse columns that hold what is no single value.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Those that are used.
-        """
+        """Refuse columns that hold what is no single value."""
         for name in names:
             kind = self.table.schema.field(name).type
             if not is_single_value(kind):
@@ -196,17 +176,7 @@ def _typed(
 
 
 def read_arrow(source: Source) -> pa.Table:
-    """Read Parquet, Feather or Arrow as it is.
-
-    Parameters
-    ----------
-    source : Source
-        Such a file.
-
-    Returns
-    -------
-    pyarrow.Table
-    """
+    """Read Parquet, Feather or Arrow as it is."""
     with source.open() as file:
         if source.compression is not None:  # these readers must be able to jump
             file = pa.BufferReader(file.read())

@@ -64,36 +64,17 @@ DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 @dataclass(frozen=True)
 class Source:
-    """A table that has not been read yet.
+    """A table that has not been read yet."""
 
-    Attributes
-    ----------
-    name : str
-        How messages call it.
-    path : Path or None
-        None for standard input and pipes, which are then held in `spool`.
-    compression : str or None
-        "gz", "bz2", "xz", "zip" or "zst".
-    format : str
-        "text", "parquet" or "arrow".
-    spool : binary file or None
-        A copy of what can be read only once, without a name in the file system.
-    """
-
-    name: str
-    path: Path | None
+    name: str  # how messages call it
+    path: Path | None  # None for standard input and pipes, which are held in `spool`
     compression: Compression | None = None
     format: Format = "text"
-    spool: IO[bytes] | None = None
+    spool: IO[bytes] | None = None  # has no name in the file system
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Give the bytes of the table, not compressed, from the start.
-
-        Yields
-        ------
-        binary file
-        """
+        """Give the bytes of the table, not compressed, from the start."""
         with self._raw() as raw, _unpacked(raw, self.compression, self.name) as file:
             yield file
 
@@ -111,17 +92,7 @@ class Source:
             yield file
 
     def first_bytes(self, n_bytes: int) -> bytes:
-        """Return the first bytes of the table, not compressed.
-
-        Parameters
-        ----------
-        n_bytes : int
-            How many.
-
-        Returns
-        -------
-        bytes
-        """
+        """Return the first bytes of the table, not compressed."""
         try:
             with self.open() as file:
                 return file.read(n_bytes)
@@ -138,20 +109,6 @@ def open_source(name: str) -> Iterator[Source]:
     """Find out what a file is.
 
     What can be read only once is copied first: "-", standard input, and pipes.
-
-    Parameters
-    ----------
-    name : str
-        A path, or "-".
-
-    Yields
-    ------
-    Source
-
-    Raises
-    ------
-    TableFileError
-        If there is no such file, or it is of no kind that can be read.
     """
     path = None if name == "-" else _existing(name)
     if path is not None and path.is_file():
@@ -263,21 +220,7 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 def packed(
     raw: IO[bytes], compression: Compression | None, member: str
 ) -> Iterator[IO[bytes]]:
-    """Give a file to write into, which compresses.
-
-    Parameters
-    ----------
-    raw : binary file
-        Where the compressed bytes go.
-    compression : str or None
-        As `Source.compression`.
-    member : str
-        Name of the file inside an archive.
-
-    Yields
-    ------
-    binary file
-    """
+    """Give a file to write into, which compresses; an archive holds `member`."""
     match compression:
         case None:
             yield raw

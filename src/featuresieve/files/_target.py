@@ -14,45 +14,16 @@ from featuresieve.files._task import MOST_CLASSES, Task, infer_task
 
 @dataclass(frozen=True)
 class TargetColumn:
-    """The target of the rows that have one.
-
-    Attributes
-    ----------
-    name : str
-    values : ndarray of shape (n_rows,)
-        Labels or numbers.
-    task : {"classification", "regression"}
-    reason : str
-        Why it is that.
-    """
+    """The target of the rows that have one."""
 
     name: str
-    values: npt.NDArray[Any]
+    values: npt.NDArray[Any]  # labels or numbers, (n_rows,)
     task: Task
-    reason: str
+    reason: str  # why it is that
 
 
 def target_of(name: str, column: Any, task: str) -> TargetColumn:
-    """Decide what a target stands for, by `infer_task` unless the user says it.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column.
-    column : pyarrow.ChunkedArray
-        Without missing values.
-    task : {"auto", "classification", "regression"}
-        What the user says.
-
-    Returns
-    -------
-    TargetColumn
-
-    Raises
-    ------
-    TableFileError
-        If the column cannot be a target, or not of this task.
-    """
+    """Decide what a target stands for, by `infer_task` unless the user says it."""
     values = _values(name, column)
     distinct = np.unique(values)
     if len(distinct) < 2:

@@ -42,25 +42,10 @@ _CLOCKS = (
 def refined(
     name: str, column: Any, decimal: str, meaning: ColumnHint | None = None
 ) -> tuple[Any, list[str]]:
-    """Turn a column as read into the column that was meant.
+    """Turn a column as read into the column that was meant, and return notes on it.
 
-    Parameters
-    ----------
-    name : str
-        Its name, for the notes.
-    column : pyarrow.ChunkedArray
-        As read; text without marks for what is missing.
-    decimal : str
-        The decimal mark of the file.
-    meaning : "label", "text", "number", "date" or None, default=None
-        What is known of the column: words beside numbers are labels; all of it is
-        text; what is no number is missing; eight digits are a date.
-
-    Returns
-    -------
-    column : pyarrow.ChunkedArray
-    notes : list of str
-        What was decided, one sentence each.
+    What may be known of it: words beside numbers are labels; all of it is text; what is
+    no number is missing; eight digits are a date.
     """
     if pa.types.is_floating(column.type):
         return finite(name, column)
@@ -82,20 +67,7 @@ def refined(
 
 
 def finite(name: str, column: Any) -> tuple[Any, list[str]]:
-    """Turn infinite numbers into missing ones.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column, for the note.
-    column : pyarrow.ChunkedArray
-        Floats.
-
-    Returns
-    -------
-    column : pyarrow.ChunkedArray
-    notes : list of str
-    """
+    """Turn infinite numbers into missing ones."""
     is_infinite = pc.is_inf(column)
     count = pc.sum(is_infinite).as_py() or 0
     if count == 0:
@@ -105,19 +77,7 @@ def finite(name: str, column: Any) -> tuple[Any, list[str]]:
 
 
 def without_marks(column: Any, missing: Sequence[str]) -> Any:
-    """Return trimmed text, missing where only a mark for that is left.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Text; columns of other types are returned as they are.
-    missing : sequence of str
-        Marks beside those that are known.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-    """
+    """Return trimmed text, missing where only a mark for that is left."""
     if column.type != pa.string() or column.num_chunks == 0:
         return column
     trimmed = pc.utf8_trim_whitespace(column)
@@ -207,18 +167,7 @@ def _as_dates(
 
 
 def unreadable_dates(column: Any) -> Any:
-    """Tell which cells are no dates in the format that most cells have.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Text.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-        Truth values.
-    """
+    """Tell which cells are no dates in the format that most cells have."""
     is_text = pc.is_valid(column)
     fewest = is_text
     for shape, day in (*_DATE_FORMATS, *_COMPACT_DATES):

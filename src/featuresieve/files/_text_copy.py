@@ -21,19 +21,6 @@ def copy_columns(
 
     Cells keep their text and their quotes, rows their order and their line ends. With
     another delimiter, quotes are put where they are needed.
-
-    Parameters
-    ----------
-    source : Source
-        A text file.
-    dialect : Dialect
-        How it is written.
-    places : sequence of int
-        Positions of the columns.
-    out : binary file
-        Where to write.
-    delimiter : str or None, default=None
-        Of the copy; None is that of the original.
     """
     is_same = delimiter in (None, dialect.delimiter)
     with source.open() as raw:

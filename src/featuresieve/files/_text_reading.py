@@ -34,36 +34,9 @@ def read_text(
     types: Mapping[str, ColumnType],
     missing: Sequence[str],
 ) -> tuple[pa.Table, Dialect, list[str]]:
-    """Read a text file.
+    """Read a text file; return the table, the dialect, notes.
 
-    Parameters
-    ----------
-    source : Source
-        A text file.
-    dialect : Dialect
-        How it is written.
-    names : sequence of str
-        Names for its columns, all different.
-    meanings : mapping
-        What is known of some columns; see `refined`.
-    types : mapping
-        What was asked for; see `read_as`.
-    missing : sequence of str
-        Marks for what is missing, beside those that are known.
-
-    Returns
-    -------
-    table : pyarrow.Table
-    dialect : Dialect
-        With another encoding, if letters further down asked for it.
-    notes : list of str
-        What was found and decided, one sentence each.
-
-    Raises
-    ------
-    TableFileError
-        If the rows do not fit the header, the file is damaged, or a value cannot be
-        read as was asked.
+    The dialect has another encoding if letters further down asked for it.
     """
     reader = _Reader(source, dialect, list(names), missing)
     table = reader.read()

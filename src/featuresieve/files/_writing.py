@@ -27,20 +27,7 @@ _COMPRESSED: dict[str, Compression] = {
 
 
 def check_table_output(option: str, name: str) -> None:
-    """Refuse, before any work is done, a table that cannot be written.
-
-    Parameters
-    ----------
-    option : str
-        The option that names it, for the error.
-    name : str
-        The file, or "-".
-
-    Raises
-    ------
-    TableFileError
-        If the folder is not there or the ending is unknown.
-    """
+    """Refuse, before any work is done, a table that cannot be written."""
     check_output(option, name)
     if name != "-" and not (Path(name).exists() and not Path(name).is_file()):
         _kind_of(option, name)
@@ -52,17 +39,6 @@ def write_columns(
     """Write some columns of a file, in the format that the ending names.
 
     Text stays text, letter by letter; Parquet and Feather keep their types.
-
-    Parameters
-    ----------
-    file : TableFile
-        The original.
-    places : sequence of int
-        Positions of the columns.
-    name : str
-        The new file, or "-" for text on standard output.
-    drafts : AtomicFiles
-        Where it is prepared.
     """
     kind, compression = _kind_of("--out", name)
     if kind == "text" and file.dialect is not None:
@@ -79,17 +55,7 @@ def write_columns(
 
 
 def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
-    """Write a table in the format that the ending names.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        What to write.
-    name : str
-        The file, or "-" for CSV on standard output.
-    drafts : AtomicFiles
-        Where it is prepared.
-    """
+    """Write a table in the format that the ending names."""
     kind, compression = _kind_of("--out", name)
     with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
         if kind == "parquet":

@@ -31,29 +31,9 @@ _VERSION = 1
 class Checkpoint:
     """Where a fit stands: its stages so far, each with the state of its parts.
 
-    Parameters
-    ----------
-    path : Path
-        The file. One that is there already is resumed from.
-    fingerprint : mapping of str to JSON values
-        What must be the same for that; "data" is a digest.
-    seed : int
-        Of this fit.
-    is_seed_free : bool
-        Whether the user left the seed open, so that the file may decide it.
-    started : float
-        `time.monotonic` value at which this fit began.
-
-    Attributes
-    ----------
-    seed : int
-    started : float
-        As if the fit had gone on without a pause.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged, or of another fit.
+    A file that is there already is resumed from if its fingerprint is the same; it
+    decides the seed if the user left that open. `started` is a `time.monotonic`, as if
+    the fit had gone on without a pause.
     """
 
     def __init__(

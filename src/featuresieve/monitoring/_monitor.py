@@ -29,16 +29,7 @@ class Observer(Protocol):
 
 
 class StageMonitor:
-    """Follow the training of one stack.
-
-    Parameters
-    ----------
-    name : str
-    number : int
-        Stages of the fit before it.
-    observers : sequence of Observer
-    checkpoint : Checkpoint or None
-    """
+    """Follow the training of one stack."""
 
     def __init__(
         self,
@@ -103,13 +94,7 @@ class StageMonitor:
 
 
 class FitMonitor:
-    """Follow a fit, stage by stage.
-
-    Parameters
-    ----------
-    observers : sequence of Observer
-    checkpoint : Checkpoint or None
-    """
+    """Follow a fit, stage by stage."""
 
     def __init__(
         self, observers: Sequence[Observer] = (), checkpoint: Checkpoint | None = None

@@ -18,15 +18,7 @@ _FIRST_STEPS = 8
 
 
 class Progress:
-    """Write to standard error where a fit stands.
-
-    Parameters
-    ----------
-    stages : sequence of str
-        The names of all stages, in order.
-    started : float
-        `time.monotonic` value at which the fit began.
-    """
+    """Write to standard error where a fit stands."""
 
     def __init__(self, stages: Sequence[str], started: float) -> None:
         self._stages, self._started = list(stages), started

@@ -13,24 +13,7 @@ if TYPE_CHECKING:
 
 
 class ColumnDisplay:
-    """A picture that shows columns.
-
-    Parameters
-    ----------
-    is_kept : array-like of shape (n_features,) of bool
-        Which columns the selector keeps.
-    ranking : array-like of shape (n_features,) of int
-        1 is the best.
-    feature_names : array-like of shape (n_features,) of str
-        Names of the columns.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
-    """
+    """A picture that shows columns."""
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
@@ -47,17 +30,7 @@ class ColumnDisplay:
 
 
 def columns_of(estimator: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return the arguments of `ColumnDisplay` for a fitted selector, or raise.
-
-    Parameters
-    ----------
-    estimator : AutoNFSClassifier or AutoNFSRegressor
-        Fitted.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_features,)
-    """
+    """Return the arguments of `ColumnDisplay` for a fitted selector, or raise."""
     check_selector(estimator)
     return {
         "is_kept": estimator.support_,

@@ -42,20 +42,7 @@ _ITEM_BYTES = {
 
 
 def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
-    """Return the bytes of a file.
-
-    Parameters
-    ----------
-    header : dict
-        What JSON can hold; all numbers are finite.
-    arrays : dict of str to array
-        Booleans, integers and floats, with up to two axes.
-
-    Raises
-    ------
-    ValueError
-        If `unpack` would refuse the file for its size.
-    """
+    """Return the bytes of a file; a ValueError if `unpack` would find it too large."""
     sealed = {"sha256": _OPEN.decode(), **header}
     text = json.dumps(sealed, allow_nan=False, separators=(",", ":"))
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -79,13 +66,7 @@ def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
 def unpack(
     path: str | os.PathLike[str],
 ) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Read a file that `pack` made; anything else is a `FileFormatError`.
-
-    Returns
-    -------
-    header : dict
-    arrays : dict of str to array
-    """
+    """Read header and arrays of a file that `pack` made, or a `FileFormatError`."""
     check_no_nul("path", path)
     mode = Path(path).stat().st_mode
     if stat.S_ISDIR(mode):

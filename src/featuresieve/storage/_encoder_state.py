@@ -54,13 +54,7 @@ def encoder_state(encoder: TableEncoder) -> tuple[dict[str, Any], dict[str, Any]
 def encoder_from_state(
     description: dict[str, Any], arrays: dict[str, Any]
 ) -> TableEncoder:
-    """Build an encoder from what `encoder_state` returned.
-
-    Raises
-    ------
-    ValueError
-        If the two do not describe an encoder.
-    """
+    """Build an encoder from what `encoder_state` returned; else a ValueError."""
     reader = _StateReader(description, arrays)
     if reader.is_sparse:
         positions, spreads = reader.sparse()

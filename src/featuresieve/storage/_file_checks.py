@@ -59,14 +59,7 @@ def _finite(text: str) -> float:
 
 
 class Fields:
-    """The fields of a JSON object, each taken once.
-
-    Parameters
-    ----------
-    value : object parsed from JSON
-    label : str
-        What errors call it.
-    """
+    """The fields of a JSON object, which errors call `label`, each taken once."""
 
     def __init__(self, value: Any, label: str) -> None:
         require(isinstance(value, dict), f"{label} is not an object.")

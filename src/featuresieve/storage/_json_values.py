@@ -26,22 +26,9 @@ _DTYPES = ("bool", *_INTEGERS, "float32", "float64", "str", "object")
 
 
 def to_json_value(value: Any, name: str, depth: int = 0) -> Any:
-    """Return a value for JSON.
+    """Return a value for JSON; a TypeError with its name if a file cannot hold it.
 
-    Parameters
-    ----------
-    value : object
-        Scalars of Python or numpy, and lists, tuples, sets, dicts and one-dimensional
-        arrays of them; paths become text, ranges and pandas indexes lists.
-    name : str
-        What errors call it.
-    depth : int, default=0
-        In how many containers the value is.
-
-    Raises
-    ------
-    TypeError
-        If a file cannot hold the value.
+    Paths become text, ranges and indexes of pandas lists.
     """
     value = _plain(value)
     if isinstance(value, _SCALARS):
@@ -115,13 +102,7 @@ def _error(value: Any, name: str) -> TypeError:
 
 
 def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
-    """Return the value that `to_json_value` turned into JSON.
-
-    Raises
-    ------
-    FileFormatError
-        If it did not.
-    """
+    """Return the value that `to_json_value` turned into JSON, or a FileFormatError."""
     # A dict is a list of lists in JSON.
     require(depth <= 2 * _MAX_DEPTH, f"{name} is nested too deeply.")
     if isinstance(value, _SCALARS):

@@ -37,27 +37,13 @@ _MAX_LAYERS = 1000
 
 @dataclass(frozen=True)
 class SavedEstimator:
-    """What a file says about an estimator.
-
-    Attributes
-    ----------
-    class_name : str
-        One of `CLASS_NAMES`.
-    parameters : dict
-        Arguments of the constructor.
-    attributes : dict
-        What `fit` sets.
-    output : str or None
-        What `set_output` asked `transform` to return.
-    version : str
-        The version of the library that wrote the file.
-    """
+    """What a file says about an estimator."""
 
     class_name: str
-    parameters: dict[str, Any]
-    attributes: dict[str, Any]
-    output: str | None
-    version: str
+    parameters: dict[str, Any]  # arguments of the constructor
+    attributes: dict[str, Any]  # what `fit` sets
+    output: str | None  # what `set_output` asked `transform` to return
+    version: str  # of the library that wrote the file
 
 
 def write_estimator(
@@ -100,13 +86,7 @@ def write_estimator(
 
 
 def read_estimator(path: str | os.PathLike[str]) -> SavedEstimator:
-    """Read a file that `write_estimator` wrote.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is not one, or not whole; the message says what is wrong.
-    """
+    """Read a file that `write_estimator` wrote; else a FileFormatError says why not."""
     try:
         return _saved(*unpack(path))
     except FileFormatError as error:

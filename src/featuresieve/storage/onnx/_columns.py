@@ -89,25 +89,8 @@ def is_numeric(encoder: TableEncoder) -> bool:
 def tensor_type(feature: FeatureEncoder, numbers: TensorType) -> TensorType:
     """Return how the values of a feature go into a model.
 
-    Parameters
-    ----------
-    feature : FeatureEncoder
-    numbers : TensorType
-        FLOAT or DOUBLE, for numbers and booleans.
-
-    Returns
-    -------
-    TensorType
-        INT64 for dates (microseconds since 1970) and for categories whose levels are
-        integers or booleans, STRING for other categories.
-
-    Raises
-    ------
-    TypeError
-        If the levels of a category are partly text and partly not, or text that UTF-8
-        cannot hold, or whole numbers beyond int64.
-    ValueError
-        If a category has both a level of no text and missing values.
+    Numbers, booleans and levels of floats are of the type `numbers`, dates microseconds
+    since 1970. A TypeError or ValueError for levels that no tensor can hold.
     """
     if not isinstance(feature.encoder, CategoryEncoder):
         return TensorType.INT64 if feature.kind == "date" else numbers

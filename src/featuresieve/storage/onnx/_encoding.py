@@ -56,20 +56,7 @@ class _Part:
 
 
 def add_encoding(graph: Graph, encoder: TableEncoder, columns: Columns) -> str:
-    """Add the nodes that encode a table.
-
-    Parameters
-    ----------
-    graph : Graph
-    encoder : TableEncoder
-    columns : Columns
-        Of the table.
-
-    Returns
-    -------
-    str
-        Name of the encoded matrix: values of float32, held as float64.
-    """
+    """Add the nodes that encode a table, as float32 does, and return the float64s."""
     if encoder.sparse_features is not None:
         values = columns.numbers(encoder.sparse_features.tolist())
         spreads = graph.doubles(encoder.sparse_spreads[None, :])

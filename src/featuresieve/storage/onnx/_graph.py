@@ -49,20 +49,10 @@ class UniqueNames:
 
 
 class Graph:
-    """Nodes in the order in which they run, and their constants.
+    """Nodes in the order in which they run, and their constants, under unique names.
 
     Operations are those of `OPSET`, which later opsets left as they are, and
     ``LabelEncoder`` of ai.onnx.ml.
-
-    Parameters
-    ----------
-    unique_name : callable (str) -> str
-        Returns a name like the given one that nothing else in the model has.
-
-    Attributes
-    ----------
-    nodes : list of Node
-    constants : dict of str to array
     """
 
     def __init__(self, unique_name: Callable[[str], str]) -> None:

@@ -44,20 +44,7 @@ Border = tuple[str, TensorType, int | None]
 
 
 def onnx_model(estimator: Any, *, predictor: bool, dtype: str) -> bytes:
-    """Return the model that `Persistence.to_onnx` describes.
-
-    Parameters
-    ----------
-    estimator : AutoNFSClassifier or AutoNFSRegressor
-    predictor : bool
-        Whether the model predicts, or selects columns.
-    dtype : "float32" or "float64"
-        Of the numbers that go in and come out.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return the model that `Persistence.to_onnx` describes."""
     if not isinstance(predictor, bool | np.bool_):
         raise TypeError(f"predictor must be a bool, got {predictor!r}.")
     if dtype not in _NUMBER_TYPES:
@@ -219,16 +206,8 @@ class _PredictorModel(_Model):
 def add_prediction(graph: Graph, estimator: Any, encoded: str) -> tuple[str, ...]:
     """Add networks and decoding to an encoded table.
 
-    Returns
-    -------
-    tuple of str
-        Names of labels and probabilities, or of the values of a regression, the latter
-        with two dimensions.
-
-    Raises
-    ------
-    TypeError
-        If the networks are the user's own.
+    Returns the names of labels and probabilities, or of the values of a regression,
+    (rows, outputs).
     """
     if estimator._task_network is not None:
         raise TypeError(

@@ -11,21 +11,7 @@ from featuresieve.storage.onnx._graph import Graph, TensorType
 
 
 def add_networks(graph: Graph, predictor: Predictor, encoded: str) -> str:
-    """Add the MLPs of all members, in float64.
-
-    Parameters
-    ----------
-    graph : Graph
-    predictor : Predictor
-        Of the library's own MLPs.
-    encoded : str
-        Name of the encoded table, (rows, columns).
-
-    Returns
-    -------
-    str
-        Name of the outputs, (members, rows, outputs).
-    """
+    """Add the MLPs of all members, in float64, (members, rows, outputs)."""
     hidden = encoded
     n_layers = len(predictor.members[0]) // 2
     for layer in range(n_layers):
@@ -69,13 +55,7 @@ def add_labels(graph: Graph, code: ClassEncoder, probabilities: str) -> str:
 
 
 def label_type(code: ClassEncoder) -> TensorType:
-    """Return the type of predicted labels; booleans are the integers 0 and 1.
-
-    Raises
-    ------
-    TypeError
-        If a tensor holds no such labels.
-    """
+    """Return the type of predicted labels; booleans are the integers 0 and 1."""
     labels = code.classes.tolist()
     if all(isinstance(label, str) for label in labels):
         return TensorType.STRING
