@@ -6,7 +6,8 @@
     ├── TrainingDivergedError      (also an ArithmeticError)
     ├── OutOfDeviceMemoryError     (also a MemoryError)
     ├── CheckpointError            the file at `checkpoint` is of no use
-    └── FileFormatError            (also a ValueError)
+    ├── FileFormatError            (also a ValueError)
+    └── TableFileError             (also a ValueError)
 
     FeatureSieveWarning            (a UserWarning)
     ├── SelectionCollapseWarning   nothing cleared the threshold
@@ -45,6 +46,10 @@ class CheckpointError(FeatureSieveError):
 
 class FileFormatError(FeatureSieveError, ValueError):
     """A file is not what `save` writes, or not whole."""
+
+
+class TableFileError(FeatureSieveError, ValueError):
+    """A file, a column or an option that the command cannot work with."""
 
 
 class FeatureSieveWarning(UserWarning):

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from featuresieve.files._errors import TableFileError
+from featuresieve.errors import TableFileError
 from featuresieve.files._source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")

@@ -1,7 +1,7 @@
 """Delimited text becomes a table of Arrow: numbers, dates, truth values and text."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,17 +9,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from featuresieve.files._asked_types import meaning_of, read_as
-from featuresieve.files._column_types import ColumnType
+from featuresieve.errors import TableFileError
+from featuresieve.files._column_types import ColumnHint, ColumnType
 from featuresieve.files._dialect import Dialect, skip_hint
-from featuresieve.files._errors import TableFileError
 from featuresieve.files._source import DAMAGED, Source
 from featuresieve.files._text_columns import (
     MISSING_MARKS,
-    ColumnHint,
+    any_is,
     refined,
     without_marks,
 )
+from featuresieve.files._typed_columns import meaning_of, read_as
 
 _BLOCK_BYTES = 1 << 22
 _MOST_BLOCK_BYTES = 1 << 30
@@ -54,9 +54,8 @@ def read_text(
                 n_lines_before=dialect.n_header_lines,
             )
         else:
-            columns[name], said = refined(
-                name, column, dialect.decimal, meanings.get(name)
-            )
+            meaning = meanings.get(name)
+            columns[name], said = refined(name, column, dialect.decimal, meaning)
         notes += said
     return pa.table(columns), reader.dialect, notes
 
@@ -69,36 +68,35 @@ def _restore_texts(
     Whole numbers with leading zeros are codes, and so are those of 20 digits and more;
     a minus is no missing value where there is a plus.
     """
-    text = [name for name in columns if meanings.get(name) == "text"]
-    if text:
-        texts = reader.read(text, as_text=True)
-        columns.update({name: texts.column(name) for name in text})
-    whole = [
-        name
-        for name, column in columns.items()
-        if column.type == pa.int64() and meanings.get(name) != "number"
-    ]
-    if whole:
-        texts = reader.read(whole, as_text=True)
-        for name in whole:
-            if _any(pc.match_substring_regex(texts.column(name), r"^\s*[+-]?0\d")):
-                columns[name] = texts.column(name)
-    long = [name for name, column in columns.items() if _is_beyond_integers(column)]
-    if long:
-        texts = reader.read(long, as_text=True)
-        for name in long:
-            if not _any(pc.match_substring_regex(texts.column(name), r"[^\d\s]")):
-                columns[name] = texts.column(name)
-    signs = [
-        name
-        for name, column in columns.items()
-        if column.type == pa.string()
-        and column.null_count
-        and _any(pc.equal(pc.utf8_trim_whitespace(column), "+"))
-    ]
-    if signs:
-        texts = reader.read(signs, as_text=True, is_minus_missing=False)
-        columns.update({name: texts.column(name) for name in signs})
+
+    def restore(
+        is_doubtful: Callable[[str, Any], bool],
+        is_lost: Callable[[Any], bool] = lambda _: True,
+        **options: bool,
+    ) -> None:
+        names = [name for name, column in columns.items() if is_doubtful(name, column)]
+        texts = reader.read(names, as_text=True, **options) if names else {}
+        columns.update({n: texts[n] for n in names if is_lost(texts[n])})
+
+    restore(lambda name, _: meanings.get(name) == "text")
+    restore(
+        lambda name, column: (
+            column.type == pa.int64() and meanings.get(name) != "number"
+        ),
+        lambda text: any_is(pc.match_substring_regex(text, r"^\s*[+-]?0\d")),
+    )
+    restore(
+        lambda _, column: _is_beyond_integers(column),
+        lambda text: not any_is(pc.match_substring_regex(text, r"[^\d\s]")),
+    )
+    restore(
+        lambda _, column: (
+            column.type == pa.string()
+            and column.null_count > 0
+            and any_is(pc.equal(pc.utf8_trim_whitespace(column), "+"))
+        ),
+        is_minus_missing=False,
+    )
 
 
 def _is_beyond_integers(column: Any) -> bool:
@@ -108,20 +106,11 @@ def _is_beyond_integers(column: Any) -> bool:
     return bool(pc.min(pc.abs(column)).as_py() >= 2.0**63)
 
 
-def _any(condition: Any) -> bool:
-    """Tell whether something holds anywhere."""
-    return bool(pc.any(condition).as_py())
-
-
 class _Reader:
     """Read some or all columns, with the encoding and the block size that work."""
 
     def __init__(
-        self,
-        source: Source,
-        dialect: Dialect,
-        names: list[str],
-        missing: Sequence[str],
+        self, source: Source, dialect: Dialect, names: list[str], missing: Sequence[str]
     ) -> None:
         self.source, self.dialect, self.names = source, dialect, names
         self.missing = missing
