@@ -66,6 +66,9 @@ class Fields:
         self._left: dict[str, Any] = dict(value)
         self._label = label
 
+    def __contains__(self, key: str) -> bool:
+        return key in self._left
+
     def take(self, key: str) -> Any:
         """Return a field of any kind."""
         require(key in self._left, f"{self._label} has no field {key!r}.")

@@ -30,25 +30,25 @@ class _Blocks:
     """Encoded columns in the order in which nodes make them, and where they belong."""
 
     tensors: list[str] = field(default_factory=list)
-    places: list[int] = field(default_factory=list)
+    indices: list[int] = field(default_factory=list)
 
-    def add(self, tensor: str, places: list[int]) -> None:
+    def add(self, tensor: str, indices: list[int]) -> None:
         """Take some encoded columns."""
         self.tensors.append(tensor)
-        self.places += places
+        self.indices += indices
 
 
 @dataclass(frozen=True)
 class _Part:
     """One scaled part of a feature.
 
-    `owner` is the place of the feature among those that are measured, `source` the
-    column of the values, and `place` the encoded column.
+    `owner` is the index of the feature among those that are measured, `source` the
+    column of the values, and `index` the encoded column.
     """
 
     owner: int
     source: int
-    place: int
+    index: int
     knots: FloatArray | None
     scores: FloatArray | None
     mean: float
@@ -58,22 +58,22 @@ class _Part:
 def add_encoding(graph: Graph, encoder: TableEncoder, columns: Columns) -> str:
     """Add the nodes that encode a table, as float32 does, and return the float64s."""
     if encoder.sparse_features is not None:
-        values = columns.numbers(encoder.sparse_features.tolist())
+        values = columns.block(encoder.sparse_features.tolist(), TensorType.DOUBLE)
         spreads = graph.doubles(encoder.sparse_spreads[None, :])
         return graph.rounded_to_float32(graph.add("Div", values, spreads))
     blocks = _Blocks()
     measured: list[tuple[FeatureEncoder, int]] = []
-    place = 0
+    index = 0
     for feature in encoder.features:
         if isinstance(feature.encoder, CategoryEncoder):
             encoded = _add_category(graph, feature, columns)
-            blocks.add(encoded, list(range(place, place + feature.encoder.n_columns)))
+            blocks.add(encoded, list(range(index, index + feature.encoder.n_columns)))
         else:
-            measured.append((feature, place))
-        place += feature.encoder.n_columns
+            measured.append((feature, index))
+        index += feature.encoder.n_columns
     if measured:
         _add_measured(graph, measured, columns, blocks)
-    return graph.columns(graph.side_by_side(blocks.tensors), np.argsort(blocks.places))
+    return graph.columns(graph.side_by_side(blocks.tensors), np.argsort(blocks.indices))
 
 
 def _add_measured(
@@ -88,11 +88,11 @@ def _add_measured(
     dates = [f.feature for f, _ in measured if f.kind == "date"]
     values, missing = [], []
     if numbers:
-        raw = columns.numbers(numbers)
+        raw = columns.block(numbers, TensorType.DOUBLE)
         missing.append(graph.add("IsNaN", raw))
         values.append(graph.add("Where", missing[-1], graph.doubles(0.0), raw))
     if dates:
-        moments = columns.integers(dates)
+        moments = columns.block(dates, TensorType.INT64)
         missing.append(graph.add("Equal", moments, graph.integers(MISSING_INTEGER)))
         known = graph.add("Where", missing[-1], graph.integers(0), moments)
         values += [_add_date_part(graph, known, part) for part in DATE_PARTS]
@@ -105,14 +105,14 @@ def _add_measured(
             scaled = _add_scaling(graph, all_values, group)
             holes = graph.columns(is_missing, [part.owner for part in group])
             filled = graph.add("Where", holes, graph.doubles(0.0), scaled)
-            blocks.add(filled, [part.place for part in group])
+            blocks.add(filled, [part.index for part in group])
     _add_indicators(graph, measured, is_missing, blocks)
 
 
 def _parts(measured: list[tuple[FeatureEncoder, int]], n_dates: int) -> list[_Part]:
     """Return the scaled parts of all features that are measured."""
     parts = []
-    for owner, (feature, place) in enumerate(measured):
+    for owner, (feature, index) in enumerate(measured):
         assert isinstance(feature.encoder, NumberEncoder)
         scaler = feature.encoder.scaler
         for j, name in enumerate(feature.encoder.parts):
@@ -122,7 +122,7 @@ def _parts(measured: list[tuple[FeatureEncoder, int]], n_dates: int) -> list[_Pa
             knots = scaler.knots[j] if scaler.knots else None
             scores = scaler.scores[j] if scaler.scores else None
             mean, spread = float(scaler.means[j]), float(scaler.spreads[j])
-            parts.append(_Part(owner, source, place + j, knots, scores, mean, spread))
+            parts.append(_Part(owner, source, index + j, knots, scores, mean, spread))
     return parts
 
 
@@ -133,18 +133,18 @@ def _add_indicators(
     blocks: _Blocks,
 ) -> None:
     """Encode what is missing, and as zero those features that had no values at all."""
-    owners, places, states = [], [], []
-    for owner, (feature, place) in enumerate(measured):
+    owners, indices, states = [], [], []
+    for owner, (feature, index) in enumerate(measured):
         assert isinstance(feature.encoder, NumberEncoder)
         share = feature.encoder.missing_share
         n_columns = feature.encoder.n_columns
         if not feature.encoder.parts:
             owners.append(owner)
-            places.append(place)
+            indices.append(index)
             states.append((0.0, 0.0))
         if share is not None:
             owners.append(owner)
-            places.append(place + n_columns - 1)
+            indices.append(index + n_columns - 1)
             states.append(scaled_indicator(share))
     if not owners:
         return
@@ -152,7 +152,7 @@ def _add_indicators(
     no, yes = np.array(states, dtype=np.float32).T
     holes = graph.columns(is_missing, owners)
     encoded = graph.add("Where", holes, graph.doubles(yes), graph.doubles(no))
-    blocks.add(encoded, places)
+    blocks.add(encoded, indices)
 
 
 def _add_scaling(graph: Graph, values: str, parts: list[_Part]) -> str:
@@ -179,17 +179,17 @@ def _add_interpolation(graph: Graph, values: str, parts: list[_Part]) -> str:
     lasts = np.where(np.isinf(knots), -np.inf, knots).max(axis=1)
     values = graph.add("Min", values, graph.doubles(lasts))
     all_knots = graph.doubles(knots.reshape(-1))
-    place = graph.integers(np.arange(n_parts)[None, :] * size)  # of the first knots
+    index = graph.integers(np.arange(n_parts)[None, :] * size)  # of the first knots
     step = size // 2
     while step > 0:
-        further = graph.add("Add", place, graph.integers(step))
+        further = graph.add("Add", index, graph.integers(step))
         next_knot = graph.add("Gather", all_knots, further, axis=0)
         is_reached = graph.add("LessOrEqual", next_knot, values)
-        place = graph.add("Where", is_reached, further, place)
+        index = graph.add("Where", is_reached, further, index)
         step //= 2
-    knot = graph.add("Gather", all_knots, place, axis=0)
-    slope = graph.add("Gather", graph.doubles(slopes.reshape(-1)), place, axis=0)
-    score = graph.add("Gather", graph.doubles(scores.reshape(-1)), place, axis=0)
+    knot = graph.add("Gather", all_knots, index, axis=0)
+    slope = graph.add("Gather", graph.doubles(slopes.reshape(-1)), index, axis=0)
+    score = graph.add("Gather", graph.doubles(scores.reshape(-1)), index, axis=0)
     rise = graph.add("Mul", slope, graph.add("Sub", values, knot))
     return graph.add("Add", rise, score)
 
@@ -286,14 +286,14 @@ def _add_category(graph: Graph, feature: FeatureEncoder, columns: Columns) -> st
 
 def _add_text_state(graph: Graph, encoder: CategoryEncoder, column: str) -> str:
     """Return the state of each text."""
-    places: dict[str, int] = {MISSING_TEXT: encoder.missing_state}
-    places |= {str(level): place for place, level in enumerate(encoder.levels)}
+    states: dict[str, int] = {MISSING_TEXT: encoder.missing_state}
+    states |= {str(level): state for state, level in enumerate(encoder.levels)}
     return graph.add(
         "LabelEncoder",
         column,
         domain="ai.onnx.ml",
-        keys_strings=list(places),
-        values_int64s=list(places.values()),
+        keys_strings=list(states),
+        values_int64s=list(states.values()),
         default_int64=encoder.other_state,
     )
 
