@@ -11,6 +11,8 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from types import FrameType, TracebackType
 from typing import Any, Self
 
+from featuresieve.errors import FeatureSieveError
+
 __all__ = [
     "CLEAR_LINE",
     "INTERRUPTED",
@@ -82,7 +84,7 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     interrupt(number, frame)
 
 
-class NulError(ValueError):
+class NulError(FeatureSieveError, ValueError):
     """A word of a command line that no path can be."""
 
 

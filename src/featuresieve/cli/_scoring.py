@@ -114,9 +114,9 @@ def score(
     matrix[:, np.isnan(matrix[: len(train)]).all(axis=0)] = 0.0
     own = _weights_of(known, class_weight, own)
     judged = []
-    for places in (np.arange(table.num_columns), np.asarray(kept)):
-        predictor = _predictor(target, is_category[places], seed)
-        guesses = _guesses(predictor, matrix[:, places], known, own)
+    for columns in (np.arange(table.num_columns), np.asarray(kept)):
+        predictor = _predictor(target, is_category[columns], seed)
+        guesses = _guesses(predictor, matrix[:, columns], known, own)
         judged.append(_judged(target, test, guesses, weights, seed))
     metric = "balanced accuracy" if target.task == "classification" else "R²"
     return Score(metric, *judged[0], *judged[1], len(train), len(test))
@@ -160,7 +160,7 @@ def _matrix(
     """Return some rows as numbers, NaN where missing, and which are categories."""
     matrix = np.empty((len(rows), table.num_columns), dtype=np.float32)
     is_category = np.zeros(table.num_columns, dtype=bool)
-    for place, column in enumerate(table.columns):
+    for j, column in enumerate(table.columns):
         column = column.take(rows)
         kind = column.type
         if pa.types.is_dictionary(kind):
@@ -168,9 +168,9 @@ def _matrix(
             kind = column.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             levels = pc.unique(column).drop_null().sort()
-            is_category[place] = len(levels) <= _MOST_LEVELS
+            is_category[j] = len(levels) <= _MOST_LEVELS
             column = pc.index_in(column, value_set=levels)
-        matrix[:, place] = _numbers(column)
+        matrix[:, j] = _numbers(column)
     return matrix, is_category
 
 
@@ -212,28 +212,18 @@ def _judged(
     weights: FloatArray | None,
     seed: int,
 ) -> tuple[float, float]:
-    """Return a score and its standard error over resampled rows."""
+    """Return the score of the rows, and its standard error over draws of as many."""
     truth = target.values[test]
     own = np.ones(len(test)) if weights is None else weights[test]
     rng = np.random.default_rng(seed)
+    draws = [rng.integers(len(test), size=len(test)) for _ in range(_N_RESAMPLES)]
     with warnings.catch_warnings():  # a class that was drawn out
         warnings.simplefilter("ignore")
-        return _resampled(target.task, truth, guesses, own, rng)
-
-
-def _resampled(
-    task: Task,
-    truth: npt.NDArray[Any],
-    guesses: npt.NDArray[Any],
-    weights: FloatArray,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """Return the score of the rows, and its spread over draws of as many."""
-    values = []
-    for _ in range(_N_RESAMPLES):
-        drawn = rng.integers(len(truth), size=len(truth))
-        values.append(_metric(task, truth[drawn], guesses[drawn], weights[drawn]))
-    return _metric(task, truth, guesses, weights), float(np.nanstd(values))
+        value, *drawn = (
+            _metric(target.task, truth[rows], guesses[rows], own[rows])
+            for rows in (np.arange(len(test)), *draws)
+        )
+        return value, float(np.nanstd(drawn))
 
 
 def _metric(
@@ -242,6 +232,5 @@ def _metric(
     """Return the score of guesses; NaN if no row has a weight."""
     if not weights.any():
         return float("nan")
-    if task == "classification":
-        return float(balanced_accuracy_score(truth, guesses, sample_weight=weights))
-    return float(r2_score(truth, guesses, sample_weight=weights))
+    score = balanced_accuracy_score if task == "classification" else r2_score
+    return float(score(truth, guesses, sample_weight=weights))

@@ -47,7 +47,7 @@ class SelectResult:
     def kept(self) -> list[str]:
         """The names of the kept columns, in the order of the table."""
         names = self.inputs.features.column_names
-        return [names[place] for place in np.flatnonzero(self.selector.support_)]
+        return [names[j] for j in np.flatnonzero(self.selector.support_)]
 
 
 def select(
@@ -91,11 +91,11 @@ def _selector(
     target: TargetColumn, known: Mapping[str, Any], options: SelectOptions
 ) -> Any:
     """Return the estimator that the options ask for."""
-    kinds = {
-        "classification": featuresieve.AutoNFSClassifier,
-        "regression": featuresieve.AutoNFSRegressor,
-    }
-    return kinds[target.task](
+    is_classes = target.task == "classification"
+    kind = (
+        featuresieve.AutoNFSClassifier if is_classes else featuresieve.AutoNFSRegressor
+    )
+    return kind(
         balance=options.balance,
         n_features_to_select=options.n_features,
         max_features=options.max_features,
@@ -113,6 +113,6 @@ def _in_words_of_options(error: BaseException) -> str:
     text = one_line(error)
     for argument, option in _OPTION_OF.items():
         # A word of everyday language is an argument only where a message begins.
-        place = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
-        text = re.sub(place, option, text)
+        pattern = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
+        text = re.sub(pattern, option, text)
     return text

@@ -163,18 +163,18 @@ def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
     taken, names, notes = set(headings), [], []
     # The number at which to go on looking, so that many equal names cost no more.
     next_number: dict[str, int] = {}
-    for place, heading in enumerate(headings, start=1):
+    for index, heading in enumerate(headings, start=1):
         if heading and heading not in next_number:
             next_number[heading] = 2
             names.append(heading)
             continue
-        number = next_number.get(heading, 0) if heading else place
+        number = next_number.get(heading, 0) if heading else index
         while (name := _numbered(heading, number)) in taken:
             number += 1
         next_number[heading] = number + 1
         names.append(name)
         taken.add(name)
-        what = f"a second column {heading!r}" if heading else f"unnamed column {place}"
+        what = f"a second column {heading!r}" if heading else f"unnamed column {index}"
         notes.append(f"{what} is called {name!r} here.")
     if len(notes) > _MOST_NOTES:
         n_more = len(notes) - _MOST_NOTES

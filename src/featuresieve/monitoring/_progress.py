@@ -77,8 +77,8 @@ class Progress:
         if n_done < _FIRST_STEPS:
             return None
         per_step = (now - self._began) / n_done
-        place = self._stages.index(self._name)
-        later = sum(_USUAL_SHARES[name] for name in self._stages[place + 1 :])
+        number = self._stages.index(self._name)
+        later = sum(_USUAL_SHARES[name] for name in self._stages[number + 1 :])
         whole = per_step * self._n_steps
         left = per_step * (self._n_steps - self._step)
         return left + whole * later / _USUAL_SHARES[self._name]
