@@ -88,12 +88,13 @@ def unpack_stream(
     file.seek(0)
     head = file.read(_LENGTH_BYTES)
     head += file.read(_header_length(head, size))
-    seal = _find_seal(head)
+    seals = list(_SEAL.finditer(head, _LENGTH_BYTES))
+    require(len(seals) == 1, "it has no checksum: it was not written by `save`.")
     header = _header(head, size)
     file.seek(0)
     data = file.read(size)
     require(data.startswith(head) and len(data) == size, "it changes while it is read.")
-    _check_seal(data, seal)
+    _check_seal(data, seals[0])
     return header, _load(data)
 
 
@@ -112,13 +113,6 @@ def _header_length(start: bytes, size: int) -> int:
         "it is truncated, or was not written by `save`.",
     )
     return n_header
-
-
-def _find_seal(head: bytes) -> re.Match[bytes]:
-    """Find the checksum."""
-    seals = list(_SEAL.finditer(head, _LENGTH_BYTES))
-    require(len(seals) == 1, "it has no checksum: it was not written by `save`.")
-    return seals[0]
 
 
 def _check_seal(data: bytes, seal: re.Match[bytes]) -> None:

@@ -161,13 +161,6 @@ class Arrays:
         require(name in self._left, f"it has no array {name!r}.")
         return self._left.pop(name)
 
-    def length(self, name: str) -> int:
-        """Return the length of an array with one axis that is still to be taken."""
-        require(name in self._left, f"it has no array {name!r}.")
-        array = self._left[name]
-        require(array.ndim == 1, f"the array {name!r} does not have one axis.")
-        return len(array)
-
     def starting_with(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Return all arrays whose names start so, by the rest of their names."""
         names = [name for name in self._left if name.startswith(prefix)]

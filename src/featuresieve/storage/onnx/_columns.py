@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from featuresieve.storage.onnx._graph import Graph, TensorType
+from featuresieve.storage.onnx._graph import Graph, Tensor, TensorType
 from featuresieve.tables import (
     NUMERIC_KINDS,
     CategoryEncoder,
@@ -20,11 +20,11 @@ MISSING_TEXT = ""
 class Columns(Protocol):
     """Columns of a table inside a graph; features are positions in the table."""
 
-    def block(self, features: list[int], to: TensorType) -> str:
+    def block(self, features: list[int], to: TensorType) -> Tensor:
         """Return columns as another type, (rows, features)."""
         ...
 
-    def column(self, feature: int) -> str:
+    def column(self, feature: int) -> Tensor:
         """Return one column as it came in, (rows, 1)."""
         ...
 
@@ -35,11 +35,11 @@ class MatrixColumns:
     def __init__(self, graph: Graph, matrix: str) -> None:
         self._graph, self._matrix = graph, matrix
 
-    def block(self, features: list[int], to: TensorType) -> str:
+    def block(self, features: list[int], to: TensorType) -> Tensor:
         """Return columns as another type."""
-        return self._graph.cast(self._graph.columns(self._matrix, features), to)
+        return self._graph.columns(self._matrix, features).cast(to)
 
-    def column(self, feature: int) -> str:
+    def column(self, feature: int) -> Tensor:
         """Return one column."""
         return self._graph.columns(self._matrix, [feature])
 
@@ -50,14 +50,14 @@ class SingleColumns:
     def __init__(self, graph: Graph, names: dict[int, str]) -> None:
         self._graph, self._names = graph, names
 
-    def block(self, features: list[int], to: TensorType) -> str:
+    def block(self, features: list[int], to: TensorType) -> Tensor:
         """Return columns as another type, side by side."""
-        cast = [self._graph.cast(self._names[feature], to) for feature in features]
+        cast = [self.column(feature).cast(to) for feature in features]
         return self._graph.side_by_side(cast)
 
-    def column(self, feature: int) -> str:
+    def column(self, feature: int) -> Tensor:
         """Return one column."""
-        return self._names[feature]
+        return Tensor(self._graph, self._names[feature])
 
 
 def is_numeric(encoder: TableEncoder) -> bool:

@@ -22,6 +22,8 @@ from featuresieve.storage.onnx._graph import (
     OPSET,
     TEXT_OPSET,
     Graph,
+    Operand,
+    Tensor,
     TensorType,
     UniqueNames,
 )
@@ -105,7 +107,7 @@ class _Model:
         return inputs
 
     def add_output(
-        self, tensor: str, name: str, type_: TensorType, width: int | None
+        self, tensor: Operand, name: str, type_: TensorType, width: int | None
     ) -> None:
         """Add an output of a name that is free, cast to the type if need be."""
         name = self.unique_name(name)
@@ -190,15 +192,14 @@ class _Model:
         (values,) = tensors
         n_outputs = None if code.is_flat else len(code.means)
         if code.is_flat:
-            values = self.graph.add("Squeeze", values, self.graph.integers([1]))
+            values = self.graph.add("Squeeze", values, [1])
         self.add_output(values, "prediction", self.numbers, n_outputs)
 
 
-def add_prediction(graph: Graph, estimator: Any, encoded: str) -> tuple[str, ...]:
+def add_prediction(graph: Graph, estimator: Any, encoded: Tensor) -> tuple[Tensor, ...]:
     """Add networks and decoding to an encoded table.
 
-    Returns the names of labels and probabilities, or of the values of a regression,
-    (rows, outputs).
+    Returns labels and probabilities, or the values of a regression, (rows, outputs).
     """
     if estimator._task_network is not None:
         raise TypeError(
