@@ -8,26 +8,10 @@ import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
 from featuresieve.errors import FeatureSieveError
-
-__all__ = [
-    "CLEAR_LINE",
-    "INTERRUPTED",
-    "HeldInterrupts",
-    "NulError",
-    "as_clock",
-    "check_words",
-    "interrupts_delayed",
-    "interrupts_held",
-    "printable",
-    "printable_output",
-    "run_as_process",
-    "show_status",
-    "was_interrupted",
-]
 
 INTERRUPTED = 130  # the status after Ctrl-C
 CLEAR_LINE = "\r\033[K"
@@ -47,7 +31,8 @@ def run_as_process(main: Callable[[], int]) -> int:
     `main` returns the exit status, `INTERRUPTED` after Ctrl-C.
     """
     _open_streams()
-    _hear_termination()
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # else it shall be ignored
+        signal.signal(signal.SIGTERM, _terminate)
     statuses: list[int] = []
     atexit.register(_end, statuses)  # the first to be registered is called last
     statuses.append(main())
@@ -56,22 +41,14 @@ def run_as_process(main: Callable[[], int]) -> int:
 
 def _open_streams() -> None:
     """Open what the caller closed: a file opened later would take its number."""
-    for number, (name, mode) in enumerate(
-        (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
-    ):
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
             os.set_inheritable(number, True)
-            setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115
-
-
-def _hear_termination() -> None:
-    """Let SIGTERM do what Ctrl-C does, unless the caller had it ignored."""
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+            setattr(sys, name, open(number, "w" if number else "r"))  # noqa: PTH123, SIM115
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -201,12 +178,7 @@ class HeldInterrupts:
             self._is_installed = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._is_installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
