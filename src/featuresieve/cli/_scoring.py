@@ -21,8 +21,9 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
-from featuresieve.files import TargetColumn, Task
+from featuresieve.files import Inputs, TargetColumn, Task
 
+Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
 
@@ -85,12 +86,9 @@ def split_rows(
 
 
 def score(
-    table: pa.Table,
-    target: TargetColumn,
+    inputs: Inputs,
     kept: Sequence[int],
     rows: tuple[IndexArray, IndexArray],
-    *,
-    weights: FloatArray | None,
     class_weight: Any,
     seed: int,
 ) -> Score | None:
@@ -98,41 +96,30 @@ def score(
 
     None if there are none, or if all that are learnt from have one class.
     """
-    train, test = rows
+    (train, test), table, target = rows, inputs.features, inputs.target
     if len(test) == 0:
         return None
     train = _fewer(train, table.num_columns, seed)
-    own = None
+    weights = inputs.weights
     if weights is not None:
         train = train[weights[train] > 0]
-        own = weights[train]
     known = target.values[train]
     if target.task == "classification" and len(np.unique(known)) < 2:
         return None
     matrix, is_category = _matrix(table, np.r_[train, test])
     # Trees of scikit-learn refuse a column in which nothing is known.
     matrix[:, np.isnan(matrix[: len(train)]).all(axis=0)] = 0.0
-    own = _weights_of(known, class_weight, own)
+    own = _weights_of(known, class_weight, None if weights is None else weights[train])
     judged = []
     for columns in (np.arange(table.num_columns), np.asarray(kept)):
         predictor = _predictor(target, is_category[columns], seed)
-        guesses = _guesses(predictor, matrix[:, columns], known, own)
-        judged.append(_judged(target, test, guesses, weights, seed))
+        with warnings.catch_warnings():  # also of a class that was drawn out
+            warnings.simplefilter("ignore")
+            predictor.fit(matrix[: len(train), columns], known, sample_weight=own)
+            guesses = np.asarray(predictor.predict(matrix[len(train) :, columns]))
+            judged.append(_judged(inputs, test, guesses, seed))
     metric = "balanced accuracy" if target.task == "classification" else "R²"
     return Score(metric, *judged[0], *judged[1], len(train), len(test))
-
-
-def _guesses(
-    predictor: Any,
-    matrix: npt.NDArray[np.float32],
-    known: npt.NDArray[Any],
-    weights: FloatArray | None,
-) -> npt.NDArray[Any]:
-    """Train on the first rows, whose target is known, and predict the others."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        predictor.fit(matrix[: len(known)], known, sample_weight=weights)
-        return np.asarray(predictor.predict(matrix[len(known) :]))
 
 
 def _fewer(rows: IndexArray, n_columns: int, seed: int) -> IndexArray:
@@ -145,7 +132,7 @@ def _fewer(rows: IndexArray, n_columns: int, seed: int) -> IndexArray:
 
 
 def _weights_of(
-    labels: npt.NDArray[Any], class_weight: Any, weights: FloatArray | None
+    labels: Array, class_weight: Any, weights: FloatArray | None
 ) -> FloatArray | None:
     """Return what the rows weigh, by themselves and by their class."""
     if class_weight is None:
@@ -154,9 +141,7 @@ def _weights_of(
     return by_class if weights is None else weights * by_class
 
 
-def _matrix(
-    table: pa.Table, rows: IndexArray
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+def _matrix(table: pa.Table, rows: IndexArray) -> tuple[Array, Array]:
     """Return some rows as numbers, NaN where missing, and which are categories."""
     matrix = np.empty((len(rows), table.num_columns), dtype=np.float32)
     is_category = np.zeros(table.num_columns, dtype=bool)
@@ -188,9 +173,7 @@ def _numbers(column: Any) -> FloatArray:
     return values
 
 
-def _predictor(
-    target: TargetColumn, is_category: npt.NDArray[np.bool_], seed: int
-) -> Any:
+def _predictor(target: TargetColumn, is_category: Array, seed: int) -> Any:
     """Return an untrained predictor that does not take long."""
     settings: dict[str, Any] = {
         "random_state": seed,
@@ -206,29 +189,21 @@ def _predictor(
 
 
 def _judged(
-    target: TargetColumn,
-    test: IndexArray,
-    guesses: npt.NDArray[Any],
-    weights: FloatArray | None,
-    seed: int,
+    inputs: Inputs, test: IndexArray, guesses: Array, seed: int
 ) -> tuple[float, float]:
     """Return the score of the rows, and its standard error over draws of as many."""
-    truth = target.values[test]
+    truth, weights = inputs.target.values[test], inputs.weights
     own = np.ones(len(test)) if weights is None else weights[test]
     rng = np.random.default_rng(seed)
     draws = [rng.integers(len(test), size=len(test)) for _ in range(_N_RESAMPLES)]
-    with warnings.catch_warnings():  # a class that was drawn out
-        warnings.simplefilter("ignore")
-        value, *drawn = (
-            _metric(target.task, truth[rows], guesses[rows], own[rows])
-            for rows in (np.arange(len(test)), *draws)
-        )
-        return value, float(np.nanstd(drawn))
+    value, *drawn = (
+        _metric(inputs.target.task, truth[rows], guesses[rows], own[rows])
+        for rows in (np.arange(len(test)), *draws)
+    )
+    return value, float(np.nanstd(drawn))
 
 
-def _metric(
-    task: Task, truth: npt.NDArray[Any], guesses: npt.NDArray[Any], weights: FloatArray
-) -> float:
+def _metric(task: Task, truth: Array, guesses: Array, weights: FloatArray) -> float:
     """Return the score of guesses; NaN if no row has a weight."""
     if not weights.any():
         return float("nan")

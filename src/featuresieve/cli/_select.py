@@ -73,15 +73,8 @@ def select(
     seconds = time.monotonic() - started
     del part
     say("scoring …")
-    scored = score(
-        inputs.features,
-        inputs.target,
-        np.flatnonzero(selector.support_).tolist(),
-        (train, test),
-        weights=weights,
-        class_weight=known["class_weight"],
-        seed=options.seed,
-    )
+    kept = np.flatnonzero(selector.support_).tolist()
+    scored = score(inputs, kept, (train, test), known["class_weight"], options.seed)
     said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
     sentences = tuple(_in_words_of_options(warning) for warning in said)
     return SelectResult(inputs, selector, sentences, scored, len(train), seconds)

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
 import pyarrow as pa
 from pyarrow import feather, ipc, parquet
 
 from featuresieve.errors import TableFileError, did_you_mean
-from featuresieve.files._column_types import ColumnHint, ColumnType
+from featuresieve.files._column_types import ColumnHint, ColumnType, Known
 from featuresieve.files._dialect import Dialect, find_dialect, skip_hint, unique_names
 from featuresieve.files._source import DAMAGED, Source, open_source
 from featuresieve.files._text_reading import read_text
@@ -70,54 +70,39 @@ def read_file(
     skip : int, default=0
         Lines before the header of a text file.
     """
-    known = meanings or {}, types or {}, [text.strip() for text in missing]
+    known = Known(meanings or {}, types or {}, [text.strip() for text in missing])
     with open_source(name) as source:
         if source.format == "text":
             dialect = find_dialect(source, encoding, delimiter, skip)
-            file = _read_text(source, dialect, *known)
+            file = _read_text(source, dialect, known)
         elif skip:
             raise TableFileError(f"--skip is for text, and {name} is {source.format}.")
         else:
-            file = _read_typed(source, *known)
+            file = _read_typed(source, known)
         if file.table.num_rows == 0 or file.table.num_columns == 0:
             what = "rows" if file.table.num_columns else "columns"
             raise TableFileError(f"{source.name} has a header but no {what}.")
         yield file
 
 
-def _read_text(
-    source: Source,
-    dialect: Dialect,
-    meanings: Mapping[str, ColumnHint],
-    types: Mapping[str, ColumnType],
-    missing: Sequence[str],
-) -> TableFile:
+def _read_text(source: Source, dialect: Dialect, known: Known) -> TableFile:
     """Read delimited text."""
     names, notes = unique_names(dialect.headings)
-    types = _types_by_name(types, names)
-    table, dialect, said = read_text(
-        source, dialect, names, meanings, types=types, missing=missing
-    )
+    table, dialect, said = read_text(source, dialect, names, _by_name(known, names))
     return TableFile(source, dialect, table, dialect.headings, (*notes, *said))
 
 
-def _types_by_name(
-    types: Mapping[str, ColumnType], names: Sequence[str]
-) -> dict[str, ColumnType]:
-    """Return the types of the columns that names and patterns stand for."""
-    return {
+def _by_name(known: Known, names: Sequence[str]) -> Known:
+    """Put columns in the place of patterns."""
+    types = {
         name: asked
-        for wanted, asked in types.items()
+        for wanted, asked in known.types.items()
         for name in find_columns("--type", [wanted], names)
     }
+    return replace(known, types=types)
 
 
-def _read_typed(
-    source: Source,
-    meanings: Mapping[str, ColumnHint],
-    types: Mapping[str, ColumnType],
-    missing: Sequence[str],
-) -> TableFile:
+def _read_typed(source: Source, known: Known) -> TableFile:
     """Read a file that knows the types of its columns."""
     try:
         table = read_arrow(source)
@@ -125,12 +110,10 @@ def _read_typed(
         raise source.unreadable(error) from error
     headings = tuple(table.column_names)
     names, notes = unique_names(headings)
-    types = _types_by_name(types, names)
+    known = _by_name(known, names)
     columns = {}
     for name, found in zip(names, table.columns, strict=True):
-        columns[name], said = typed(
-            name, found, meanings.get(name), types.get(name), missing
-        )
+        columns[name], said = typed(name, found, known)
         notes += said
     return TableFile(source, None, pa.table(columns), headings, tuple(notes))
 

@@ -7,7 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve.files._column_types import ColumnHint
+from featuresieve.files._column_types import ColumnHint, Noted
 
 # What pandas takes for missing, and what statistics programs write.
 MISSING_MARKS = (
@@ -46,7 +46,7 @@ _DATES = [
 
 def refined(
     name: str, column: Any, decimal: str, meaning: ColumnHint | None = None
-) -> tuple[Any, list[str]]:
+) -> Noted:
     """Turn a column as read into the column that was meant, and return notes on it.
 
     What may be known of it: words beside numbers are labels; all of it is text; what is
@@ -66,7 +66,7 @@ def refined(
     return found or _as_dates(name, column, meaning) or (column, [])
 
 
-def finite(name: str, column: Any) -> tuple[Any, list[str]]:
+def finite(name: str, column: Any) -> Noted:
     """Turn infinite numbers into missing ones."""
     is_infinite = pc.is_inf(column)
     count = pc.sum(is_infinite).as_py() or 0
@@ -90,7 +90,7 @@ def without_marks(column: Any, missing: Sequence[str]) -> Any:
 
 def _as_numbers(
     name: str, column: Any, decimal: str, meaning: ColumnHint | None
-) -> tuple[Any, list[str]] | None:
+) -> Noted | None:
     """Return the numbers in text, if it is meant as numbers, and a note."""
     is_number = pc.match_substring_regex(column, _number_pattern(decimal))
     n_numbers = pc.sum(is_number).as_py() or 0
@@ -146,9 +146,7 @@ def _parsed(column: Any, decimal: str) -> Any:
     return pc.cast(plain, pa.float64())
 
 
-def _as_dates(
-    name: str, column: Any, meaning: ColumnHint | None
-) -> tuple[Any, list[str]] | None:
+def _as_dates(name: str, column: Any, meaning: ColumnHint | None) -> Noted | None:
     """Return text as dates, if all of it is, and a note where they are ambiguous."""
     first = column.drop_null().slice(0, 1)
     for pattern, layout in _DATES:

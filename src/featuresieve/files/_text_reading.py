@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from pyarrow import csv
 
 from featuresieve.errors import TableFileError
-from featuresieve.files._column_types import ColumnHint, ColumnType
+from featuresieve.files._column_types import ColumnHint, Known
 from featuresieve.files._dialect import Dialect, skip_hint
 from featuresieve.files._source import DAMAGED, Source
 from featuresieve.files._text_columns import (
@@ -26,30 +26,25 @@ _MOST_BLOCK_BYTES = 1 << 30
 
 
 def read_text(
-    source: Source,
-    dialect: Dialect,
-    names: Sequence[str],
-    meanings: Mapping[str, ColumnHint],
-    *,
-    types: Mapping[str, ColumnType],
-    missing: Sequence[str],
+    source: Source, dialect: Dialect, names: list[str], known: Known
 ) -> tuple[pa.Table, Dialect, list[str]]:
     """Read a text file; return the table, the dialect, notes.
 
     The dialect has another encoding if letters further down asked for it.
     """
-    reader = _Reader(source, dialect, list(names), missing)
+    reader = _Reader(source, dialect, names, known.missing)
     table = reader.read()
     columns = {name: table.column(name) for name in names}
-    meanings = {**meanings, **{name: meaning_of(types[name]) for name in types}}
+    asked = {name: meaning_of(kind) for name, kind in known.types.items()}
+    meanings = {**known.meanings, **asked}
     _restore_texts(reader, columns, meanings)
     del table
     notes: list[str] = []
     for name in names:
-        column = without_marks(columns[name], missing)
-        if name in types:
+        column = without_marks(columns[name], known.missing)
+        if name in known.types:
             columns[name], said = read_as(
-                *(name, column, types[name]),
+                *(name, column, known.types[name]),
                 decimal=dialect.decimal,
                 n_lines_before=dialect.n_header_lines,
             )

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError
-from featuresieve.files._column_types import ColumnHint, ColumnType
+from featuresieve.files._column_types import ColumnHint, ColumnType, Known, Noted
 from featuresieve.files._text_columns import (
     finite,
     refined,
@@ -65,20 +65,14 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def typed(
-    name: str,
-    column: Any,
-    meaning: ColumnHint | None,
-    asked: ColumnType | None,
-    missing: Sequence[str],
-) -> tuple[Any, list[str]]:
+def typed(name: str, column: Any, known: Known) -> Noted:
     """Return a column that has a type as what it is known to be, and notes."""
     column = as_usual(column)
-    kind = column.type
+    kind, meaning, missing = column.type, known.meanings.get(name), known.missing
     if not is_single_value(kind):  # an error unless it is dropped
         return column, []
-    if asked is not None:
-        return read_as(name, column, asked, missing=missing)
+    if name in known.types:
+        return read_as(name, column, known.types[name], missing=missing)
     if pa.types.is_floating(kind):
         return finite(name, column)
     if is_text(kind) and missing:
@@ -105,7 +99,7 @@ def read_as(
     decimal: str = ".",
     missing: Sequence[str] = (),
     n_lines_before: int = 0,
-) -> tuple[Any, list[str]]:
+) -> Noted:
     """Read a column as the type that was asked for, and return it with notes."""
     meaning = meaning_of(asked)
     if _has_meaning(column.type, meaning):
