@@ -8,7 +8,13 @@ import numpy.typing as npt
 
 from featuresieve.problem import BoolArray, IndexArray
 from featuresieve.search import Judgement
-from featuresieve.storage._file_checks import Arrays, Fields, require
+from featuresieve.storage._file_checks import (
+    Arrays,
+    Fields,
+    NamedArrays,
+    State,
+    require,
+)
 from featuresieve.tables import FloatArray
 
 # What `path_` holds.
@@ -45,9 +51,7 @@ MAX_SEED = 2**31 - 1
 _MAY_BE_NAN = ("loss", "loss_error")
 
 
-def attribute_state(
-    attributes: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def attribute_state(attributes: Mapping[str, Any]) -> State:
     """Return what `attributes_from_state` needs: a description for JSON, and arrays."""
     history, path = attributes["history_"], attributes["path_"]
     assert history.keys() == _HISTORY.keys(), "a new entry needs a new schema version"
@@ -184,9 +188,7 @@ def _path(arrays: Arrays, n_path: int, n_features: int) -> npt.NDArray[Any]:
     return path
 
 
-def _taken(
-    prefix: str, known: _Arrays, arrays: Arrays, **lengths: int
-) -> dict[str, npt.NDArray[Any]]:
+def _taken(prefix: str, known: _Arrays, arrays: Arrays, **lengths: int) -> NamedArrays:
     """Return arrays, if they have the dtypes and lengths that are known."""
     return {
         name: arrays.take(

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -22,6 +21,8 @@ from featuresieve.files import check_no_nul
 from featuresieve.storage._file_checks import (
     MAX_JSON_VALUES,
     Fields,
+    NamedArrays,
+    State,
     parse_json,
     require,
 )
@@ -41,7 +42,7 @@ _ITEM_BYTES = {
 }
 
 
-def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
+def pack(header: dict[str, Any], arrays: NamedArrays) -> bytes:
     """Return the bytes of a file; a ValueError if `unpack` would find it too large."""
     sealed = {"sha256": _OPEN.decode(), **header}
     text = json.dumps(sealed, allow_nan=False, separators=(",", ":"))
@@ -63,9 +64,7 @@ def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
     return data[: seal.start(1)] + digest + data[seal.end(1) :]
 
 
-def unpack(
-    path: str | os.PathLike[str],
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def unpack(path: str | os.PathLike[str]) -> State:
     """Read header and arrays of a file that `pack` made, or a `FileFormatError`."""
     check_no_nul("path", path)
     mode = Path(path).stat().st_mode
@@ -76,9 +75,7 @@ def unpack(
         return unpack_stream(file)
 
 
-def unpack_stream(
-    file: IO[bytes],
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def unpack_stream(file: IO[bytes]) -> State:
     """Read what `pack` made; the arrays only after the header is found to fit them."""
     size = file.seek(0, os.SEEK_END)
     require(
@@ -170,10 +167,10 @@ def _check_arrays(entries: dict[str, Any], n_bytes: int) -> None:
     )
 
 
-def _load(data: bytes) -> dict[str, npt.NDArray[Any]]:
+def _load(data: bytes) -> NamedArrays:
     """Return the arrays, which have allowed dtypes and shapes."""
     try:
-        arrays: dict[str, npt.NDArray[Any]] = load(data)
+        arrays: NamedArrays = load(data)
     except SafetensorError as error:
         require(False, f"its arrays cannot be read: {error}")
     for name, array in arrays.items():

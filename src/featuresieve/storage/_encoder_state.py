@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from featuresieve.errors import FileFormatError
-from featuresieve.storage._file_checks import Fields, require
+from featuresieve.storage._file_checks import Fields, State, require
 from featuresieve.tables import (
     DATE_PARTS,
     NUMBER_PARTS,
@@ -28,7 +28,7 @@ _ARRAYS = ("means", "spreads", "knots", "scores", "n_knots", "shares")
 _INTEGER_ARRAYS = ("n_knots", "sparse_features")
 
 
-def encoder_state(encoder: TableEncoder) -> tuple[dict[str, Any], dict[str, Any]]:
+def encoder_state(encoder: TableEncoder) -> State:
     """Return what `encoder_from_state` needs: a description for JSON, and arrays."""
     numbers: dict[str, list[Any]] = {key: [np.zeros(0)] for key in _ARRAYS}
     described = []

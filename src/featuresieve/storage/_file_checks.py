@@ -14,6 +14,9 @@ import numpy.typing as npt
 
 from featuresieve.errors import FileFormatError
 
+NamedArrays = dict[str, npt.NDArray[Any]]
+# A header or description for JSON, and arrays.
+State = tuple[dict[str, Any], NamedArrays]
 # Commas and brackets of a JSON text, an upper bound of the values in it.
 MAX_JSON_VALUES = 4_000_000
 MAX_COUNT = 2**31 - 1

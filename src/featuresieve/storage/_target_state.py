@@ -6,10 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from featuresieve.problem import ClassEncoder, ValueScaler
-from featuresieve.storage._file_checks import Arrays, Fields, require
+from featuresieve.storage._file_checks import Arrays, Fields, State, require
 from featuresieve.storage._json_values import fits_array
-
-State = tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]
 
 # Kinds of labels that are stored as an array: booleans, integers, floats.
 _NUMBER_KINDS = "biuf"

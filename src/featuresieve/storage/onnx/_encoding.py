@@ -23,6 +23,8 @@ from featuresieve.tables import (
 
 _HOUR = 3_600_000_000  # in microseconds
 _DAY = 24 * _HOUR
+# A feature, and the index of its first encoded column.
+_Placed = tuple[FeatureEncoder, int]
 
 
 @dataclass
@@ -61,7 +63,7 @@ def add_encoding(graph: Graph, encoder: TableEncoder, columns: Columns) -> Tenso
         values = columns.block(encoder.sparse_features.tolist(), TensorType.DOUBLE)
         return (values / encoder.sparse_spreads[None, :]).rounded_to_float32()
     blocks = _Blocks()
-    measured: list[tuple[FeatureEncoder, int]] = []
+    measured: list[_Placed] = []
     index = 0
     for feature in encoder.features:
         if isinstance(feature.encoder, CategoryEncoder):
@@ -76,10 +78,7 @@ def add_encoding(graph: Graph, encoder: TableEncoder, columns: Columns) -> Tenso
 
 
 def _add_measured(
-    graph: Graph,
-    measured: list[tuple[FeatureEncoder, int]],
-    columns: Columns,
-    blocks: _Blocks,
+    graph: Graph, measured: list[_Placed], columns: Columns, blocks: _Blocks
 ) -> None:
     """Encode numbers, booleans and dates, all at once."""
     measured = sorted(measured, key=lambda pair: pair[0].kind == "date")
@@ -108,7 +107,7 @@ def _add_measured(
     _add_indicators(graph, measured, is_missing, blocks)
 
 
-def _parts(measured: list[tuple[FeatureEncoder, int]], n_dates: int) -> list[_Part]:
+def _parts(measured: list[_Placed], n_dates: int) -> list[_Part]:
     """Return the scaled parts of all features that are measured."""
     parts = []
     for owner, (feature, index) in enumerate(measured):
@@ -126,10 +125,7 @@ def _parts(measured: list[tuple[FeatureEncoder, int]], n_dates: int) -> list[_Pa
 
 
 def _add_indicators(
-    graph: Graph,
-    measured: list[tuple[FeatureEncoder, int]],
-    is_missing: Tensor,
-    blocks: _Blocks,
+    graph: Graph, measured: list[_Placed], is_missing: Tensor, blocks: _Blocks
 ) -> None:
     """Encode what is missing, and as zero those features that had no values at all."""
     owners, indices, states = [], [], []
