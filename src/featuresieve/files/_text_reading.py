@@ -70,7 +70,7 @@ def _restore_texts(
         **options: bool,
     ) -> None:
         names = [name for name, column in columns.items() if is_doubtful(name, column)]
-        texts = reader.read(names, as_text=True, **options) if names else {}
+        texts = reader.read(names, **options) if names else {}
         columns.update({n: texts[n] for n in names if is_lost(texts[n])})
 
     restore(lambda name, _: meanings.get(name) == "text")
@@ -112,20 +112,16 @@ class _Reader:
         self.block_bytes = max(_BLOCK_BYTES, 64 * sum(map(len, names)))
 
     def read(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        as_text: bool = False,
-        is_minus_missing: bool = True,
+        self, as_text: Sequence[str] = (), *, is_minus_missing: bool = True
     ) -> pa.Table:
-        """Return a table, or say what is wrong with the file."""
+        """Return all columns, or some as text, or say what is wrong with the file."""
         marks = [mark for mark in MISSING_MARKS if is_minus_missing or mark != "-"]
         options = csv.ConvertOptions(
             null_values=[*marks, *self.missing],
             strings_can_be_null=True,
             decimal_point=self.dialect.decimal,
-            include_columns=list(columns or self.names),
-            column_types=dict.fromkeys(columns or (), pa.string()) if as_text else None,
+            include_columns=list(as_text or self.names),
+            column_types=dict.fromkeys(as_text, pa.string()),
         )
         while True:
             try:

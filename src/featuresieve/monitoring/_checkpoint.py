@@ -81,14 +81,12 @@ class Checkpoint:
             return
         if not isinstance(fingerprint, dict):
             raise self._error("cannot be used: its fingerprint is not an object.")
-        names = sorted({*fingerprint, *self._fingerprint})
-        told = [
-            f"{name} is {fingerprint.get(name)!r:.80} there and "
-            f"{self._fingerprint.get(name)!r:.80} here"
-            for name in names
-            if fingerprint.get(name) != self._fingerprint.get(name) and name != "data"
-        ]
-        if fingerprint.get("data") != self._fingerprint.get("data"):
+        told, own = [], self._fingerprint
+        for name in sorted({*fingerprint, *own} - {"data"}):
+            there, here = fingerprint.get(name), own.get(name)
+            if there != here:
+                told.append(f"{name} is {there!r:.80} there and {here!r:.80} here")
+        if fingerprint.get("data") != own.get("data"):
             told.append("the data, or their weights, groups or encoding, are others")
         raise self._error(f"was written by another fit: {'; '.join(told)}.")
 
@@ -123,8 +121,15 @@ class Checkpoint:
         """Write the stages before, and the parts of the present one."""
         began = time.monotonic()
         state = self._state | _stage_state(self._stage, parts)
+        header = {
+            "kind": _KIND,
+            "version": _VERSION,
+            "fingerprint": self._fingerprint,
+            "seed": self.seed,
+            "spent_seconds": max(0.0, began - self.started),
+        }
         try:
-            data = pack(self._header(began), state)
+            data = pack(header, state)
             write_atomically(self._path, data, draft_suffix=_DRAFT)
         except (OSError, ValueError) as error:
             if not self._is_written:
@@ -136,16 +141,6 @@ class Checkpoint:
         now = time.monotonic()
         pause = max(INTERVAL_SECONDS, (now - began) * (1 / LARGEST_SHARE - 1))
         self._due = now + pause
-
-    def _header(self, now: float) -> dict[str, Any]:
-        """Return what the file says besides the state."""
-        return {
-            "kind": _KIND,
-            "version": _VERSION,
-            "fingerprint": self._fingerprint,
-            "seed": self.seed,
-            "spent_seconds": max(0.0, now - self.started),
-        }
 
     def _warn(self, error: Exception) -> None:
         """Say once that a later writing failed; the fit is worth more than the file."""
