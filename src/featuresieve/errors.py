@@ -6,7 +6,8 @@
     ├── TrainingDivergedError      (also an ArithmeticError)
     ├── OutOfDeviceMemoryError     (also a MemoryError)
     ├── CheckpointError            the file at `checkpoint` is of no use
-    └── FileFormatError            (also a ValueError)
+    ├── FileFormatError            (also a ValueError)
+    └── TableFileError             (also a ValueError)
 
     FeatureSieveWarning            (a UserWarning)
     ├── SelectionCollapseWarning   nothing cleared the threshold
@@ -45,6 +46,10 @@ class CheckpointError(FeatureSieveError):
 
 class FileFormatError(FeatureSieveError, ValueError):
     """A file is not what `save` writes, or not whole."""
+
+
+class TableFileError(FeatureSieveError, ValueError):
+    """A file, a column or an option that the command cannot work with."""
 
 
 class FeatureSieveWarning(UserWarning):
@@ -157,19 +162,9 @@ def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
 def one_line(
     error: BaseException, *, has_kind: bool = False, longest: int | None = _LONGEST_LINE
 ) -> str:
-    """Return the message of an error on one line that is not too long.
+    """Return the message of an error on one line of at most `longest` letters.
 
-    Parameters
-    ----------
-    error : BaseException
-    has_kind : bool, default=False
-        Whether the line begins with the kind of the error.
-    longest : int or None, default=300
-        Most letters; None for all.
-
-    Returns
-    -------
-    str
+    With `has_kind`, it begins with the kind of the error.
     """
     text, kind = " ".join(str(error).split()), type(error).__name__
     line = f"{kind}: {text or 'no message'}" if has_kind else text or kind
@@ -179,18 +174,7 @@ def one_line(
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Return names with commas, the first ones if there are many.
-
-    Parameters
-    ----------
-    names : sequence of str
-    most : int, default=8
-        How many are shown.
-
-    Returns
-    -------
-    str
-    """
+    """Return names with commas, the first ones if there are many."""
     shown = ", ".join(map(repr, names[:most]))
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
@@ -198,24 +182,10 @@ def listed(names: Sequence[str], most: int = 8) -> str:
 def did_you_mean(
     name: str, known: Iterable[str], otherwise: str | None = None, *, most: int = 1
 ) -> str:
-    """Return the end of a sentence on an unknown name: the nearest, or what there is.
+    """Return the end of a sentence on an unknown name: the nearest, or `otherwise`.
 
-    Parameters
-    ----------
-    name : str
-        The unknown one.
-    known : iterable of str
-    otherwise : str or None, default=None
-        How the sentence ends if none is near; None lists the names.
-    most : int, default=1
-        How many near ones are named.
+    Without `otherwise`, names that are there are listed.
 
-    Returns
-    -------
-    str
-
-    Examples
-    --------
     >>> did_you_mean("Forrest", ["forest", "lasso"])
     "; did you mean 'forest'?"
     >>> did_you_mean("magic", ["forest", "lasso"])
@@ -230,18 +200,7 @@ def did_you_mean(
 
 
 def draw_seed(random_state: Any) -> int:
-    """Return the seed of a fit, drawn from what the user passed as random_state.
-
-    Parameters
-    ----------
-    random_state : int, RandomState instance or None
-        What the user passed.
-
-    Returns
-    -------
-    int
-        Between 0 and 2**31 - 2.
-    """
+    """Return the seed of a fit, below 2**31 - 1, drawn from the user's random_state."""
     # Here: whoever only wants the errors need not wait for scikit-learn.
     from sklearn.utils import check_random_state
 

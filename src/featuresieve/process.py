@@ -8,24 +8,10 @@ import threading
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppress
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Any, Self
 
-__all__ = [
-    "CLEAR_LINE",
-    "INTERRUPTED",
-    "HeldInterrupts",
-    "NulError",
-    "as_clock",
-    "check_words",
-    "interrupts_delayed",
-    "interrupts_held",
-    "printable",
-    "printable_output",
-    "run_as_process",
-    "show_status",
-    "was_interrupted",
-]
+from featuresieve.errors import FeatureSieveError
 
 INTERRUPTED = 130  # the status after Ctrl-C
 CLEAR_LINE = "\r\033[K"
@@ -42,18 +28,11 @@ def run_as_process(main: Callable[[], int]) -> int:
     shell needs it to stop too. SIGTERM is heard as Ctrl-C is, so that no draft of a
     file is left. A standard stream that is closed is as one that leads nowhere.
 
-    Parameters
-    ----------
-    main : callable
-        Returns the exit status, `INTERRUPTED` after Ctrl-C.
-
-    Returns
-    -------
-    int
-        The exit status.
+    `main` returns the exit status, `INTERRUPTED` after Ctrl-C.
     """
     _open_streams()
-    _hear_termination()
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:  # else it shall be ignored
+        signal.signal(signal.SIGTERM, _terminate)
     statuses: list[int] = []
     atexit.register(_end, statuses)  # the first to be registered is called last
     statuses.append(main())
@@ -62,22 +41,14 @@ def run_as_process(main: Callable[[], int]) -> int:
 
 def _open_streams() -> None:
     """Open what the caller closed: a file opened later would take its number."""
-    for number, (name, mode) in enumerate(
-        (("stdin", "r"), ("stdout", "w"), ("stderr", "w"))
-    ):
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             nowhere = os.open(os.devnull, os.O_RDWR)
             if nowhere != number:
                 os.dup2(nowhere, number)
                 os.close(nowhere)
             os.set_inheritable(number, True)
-            setattr(sys, name, open(number, mode))  # noqa: PTH123, SIM115
-
-
-def _hear_termination() -> None:
-    """Let SIGTERM do what Ctrl-C does, unless the caller had it ignored."""
-    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+            setattr(sys, name, open(number, "w" if number else "r"))  # noqa: PTH123, SIM115
 
 
 def _terminate(number: int, frame: FrameType | None) -> None:
@@ -90,37 +61,19 @@ def _terminate(number: int, frame: FrameType | None) -> None:
     interrupt(number, frame)
 
 
-class NulError(ValueError):
+class NulError(FeatureSieveError, ValueError):
     """A word of a command line that no path can be."""
 
 
 def check_words(words: Iterable[str]) -> None:
-    """Refuse words with a NUL, which end as errors without the name of the file.
-
-    Parameters
-    ----------
-    words : iterable of str
-
-    Raises
-    ------
-    NulError
-    """
+    """Refuse words with a NUL, which end as errors without the name of the file."""
     for word in words:
         if "\0" in word:
             raise NulError(f"an argument must not hold a NUL character, got {word!r}.")
 
 
 def was_interrupted(error: BaseException | None) -> bool:
-    """Tell whether Ctrl-C is at the bottom: in an import it may turn into an error.
-
-    Parameters
-    ----------
-    error : BaseException or None
-
-    Returns
-    -------
-    bool
-    """
+    """Tell whether Ctrl-C is at the bottom: in an import it may turn into an error."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
         error = error.__cause__ or error.__context__
     return error is not None
@@ -130,14 +83,6 @@ def printable(text: str) -> str:
     r"""Return a text with control characters escaped, such as ``\x1b`` and ``\n``.
 
     Names from a file could otherwise clear a terminal, or write into its title.
-
-    Parameters
-    ----------
-    text : str
-
-    Returns
-    -------
-    str
     """
     if text.isprintable():
         return text
@@ -154,10 +99,6 @@ def printable_output() -> Iterator[None]:
     """Escape control characters in all that is printed, but for ends of lines.
 
     What is written to ``sys.stdout.buffer`` is data, and stays as it is.
-
-    Yields
-    ------
-    None
     """
     with (
         redirect_stdout(_PrintableStream(sys.stdout)),
@@ -186,13 +127,7 @@ class _PrintableStream:
 
 
 def show_status(text: str) -> None:
-    """Write over the present line of a terminal; elsewhere nothing is written.
-
-    Parameters
-    ----------
-    text : str
-        Nothing clears the line.
-    """
+    """Write over the present line of a terminal; "" clears it. Elsewhere do nothing."""
     if sys.stderr.isatty():
         sys.stderr.write(CLEAR_LINE)  # alone: in a text, the commands escape it
         sys.stderr.write(text)
@@ -200,16 +135,7 @@ def show_status(text: str) -> None:
 
 
 def as_clock(seconds: float) -> str:
-    """Return a time to read: 8 s, 3 min 20 s, 2 h 5 min.
-
-    Parameters
-    ----------
-    seconds : float
-
-    Returns
-    -------
-    str
-    """
+    """Return a time to read: 8 s, 3 min 20 s, 2 h 5 min."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -239,15 +165,10 @@ class HeldInterrupts:
 
     Only in the main thread, and only where Python's own handler stands: a program that
     handles the signal itself is left alone.
-
-    Attributes
-    ----------
-    is_asked : bool
-        Whether an interrupt came.
     """
 
     def __init__(self) -> None:
-        self.is_asked = False
+        self.is_asked = False  # whether an interrupt came
         self._is_installed = False
 
     def __enter__(self) -> Self:
@@ -257,12 +178,7 @@ class HeldInterrupts:
             self._is_installed = True
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *exception: object) -> None:
         if self._is_installed:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -279,10 +195,6 @@ def interrupts_delayed() -> Iterator[None]:
 
     For imports: what is raised while modules are loaded may be dropped (in a callback
     of the import system), turn into another error, or end the process (inside torch).
-
-    Yields
-    ------
-    None
     """
     with HeldInterrupts() as held:
         yield
@@ -298,10 +210,6 @@ def interrupts_held() -> Iterator[None]:
     never sees it, from its first instruction on. Here it arrives after the block, or
     in it if the process has other threads. Windows has no such mask: there nothing is
     held.
-
-    Yields
-    ------
-    None
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield

@@ -7,9 +7,4 @@ public names.
 from featuresieve.cli._main import console, main
 from featuresieve.cli._parser import add_reading, add_types
 
-__all__ = [
-    "add_reading",
-    "add_types",
-    "console",
-    "main",
-]
+__all__ = ["add_reading", "add_types", "console", "main"]

@@ -26,35 +26,14 @@ from featuresieve.files import (
 
 
 def apply(options: ApplyOptions) -> list[str]:
-    """Copy the kept columns of a file, and predict its rows.
-
-    Parameters
-    ----------
-    options : ApplyOptions
-        What the user asks for.
-
-    Returns
-    -------
-    list of str
-        What was done, a line each.
-
-    Raises
-    ------
-    TableFileError
-        If a file or a column is not there, or does not fit.
-    """
+    """Copy the kept columns of a file, predict its rows; return lines about it."""
     _check_outputs(options)
     selector = _loaded(options.saved)
     names = [str(name) for name in selector.feature_names_in_]
-    kept = [names[place] for place in np.flatnonzero(selector.support_)]
+    kept = [names[j] for j in np.flatnonzero(selector.support_)]
     with (
         read_file(
-            options.file,
-            meanings=_meanings(selector),
-            missing=options.missing,
-            encoding=options.encoding,
-            delimiter=options.delimiter,
-            skip=options.skip,
+            options.file, meanings=_meanings(selector), **options.reading
         ) as file,
         AtomicFiles() as drafts,
     ):
@@ -70,13 +49,11 @@ def apply(options: ApplyOptions) -> list[str]:
         out = "-" if options.out is options.predict is None else options.out
         if out is not None:
             wanted = {*kept, *find_columns("--also", options.also, present)}
-            places = [place for place, name in enumerate(present) if name in wanted]
-            write_columns(file, places, out, drafts)
+            indices = [j for j, name in enumerate(present) if name in wanted]
+            write_columns(file, indices, out, drafts)
             lines.append(f"kept {len(kept)} of {len(names)} columns")
-    written = (
-        name for name in (options.out, options.predict) if name not in (None, "-")
-    )
-    return [*lines, *(f"wrote {name}" for name in written)]
+    outputs = (options.out, options.predict)
+    return [*lines, *(f"wrote {name}" for name in outputs if name not in (None, "-"))]
 
 
 def _check_outputs(options: ApplyOptions) -> None:
@@ -112,21 +89,17 @@ def _predictions(
     selector: Any, file: TableFile, names: Sequence[str], kept: Sequence[str]
 ) -> pa.Table:
     """Return the prediction for each row, and the probability of each class."""
-    n_rows = file.table.num_rows
-    columns = {}
-    for name in names:  # those that were not kept do not matter, but have a place
-        column = pa.nulls(n_rows)
-        if name in kept:
-            column = file.table.column(name)
-        columns[name] = column
-    table = pa.table(columns)
+    # Those that were not kept do not matter, but are there.
+    nothing = pa.nulls(file.table.num_rows)
+    table = pa.table(
+        {name: file.table[name] if name in kept else nothing for name in names}
+    )
     try:
-        guesses = selector.predict(table)
-        result = {"prediction": pa.array(guesses.tolist())}
+        result = {"prediction": pa.array(selector.predict(table).tolist())}
         if hasattr(selector, "predict_proba"):
-            shares = selector.predict_proba(table)
-            for place, label in enumerate(selector.classes_):
-                result[f"probability of {label}"] = pa.array(shares[:, place])
+            shares = selector.predict_proba(table).T
+            for label, share in zip(selector.classes_, shares, strict=True):
+                result[f"probability of {label}"] = pa.array(share)
     except (ValueError, TypeError) as error:
         raise TableFileError(one_line(error)) from error
     return pa.table(result)
@@ -140,12 +113,10 @@ def _meanings(selector: Any) -> dict[str, ColumnHint]:
     """
     meanings: dict[str, ColumnHint] = {}
     for feature in selector._encoder.features:
-        name = str(feature.name)
-        match feature.kind:
-            case "number":
-                meanings[name] = "number"
-            case "date":
-                meanings[name] = "date"
-            case "category" if all(isinstance(v, str) for v in feature.encoder.levels):
-                meanings[name] = "text"
+        if feature.kind in ("number", "date"):
+            meanings[str(feature.name)] = feature.kind
+        elif feature.kind == "category" and all(
+            isinstance(level, str) for level in feature.encoder.levels
+        ):
+            meanings[str(feature.name)] = "text"
     return meanings

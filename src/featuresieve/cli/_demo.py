@@ -14,13 +14,7 @@ _N_NOISE = 30
 
 @contextmanager
 def demo_file() -> Iterator[Path]:
-    """Write scikit-learn's breast cancer data with 30 noise columns to a CSV file.
-
-    Yields
-    ------
-    Path
-        Removed when the block is left.
-    """
+    """Write scikit-learn's breast cancer data with 30 noise columns to a CSV file."""
     tumours = load_breast_cancer()
     noise = np.random.default_rng(0).standard_normal((len(tumours.data), _N_NOISE))
     names = [*tumours.feature_names, *(f"noise {number}" for number in range(_N_NOISE))]

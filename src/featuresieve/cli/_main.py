@@ -33,30 +33,13 @@ _PICTURES = (".png", ".svg", ".pdf")
 
 
 def console() -> int:
-    """Run the command line as a process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command line as a process."""
     return run_as_process(main)
 
 
 @printable_output()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str or None, default=None
-        The words after the command; None takes those of the process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command line, by default with the words of the process."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
         status = _run(words)
@@ -70,7 +53,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if was_interrupted(error):
             return _failed("interrupted", INTERRUPTED, words)
         if isinstance(error, FeatureSieveError | ImportError | OSError | MemoryError):
-            return _failed(_explained(error), _status(error), words)
+            # 2 for what the user can fix, 1 for what failed on the way.
+            is_input = isinstance(error, ValueError | ImportError | OSError)
+            return _failed(_explained(error), 2 if is_input else 1, words)
         text = one_line(error, has_kind=True, longest=None)
         return _failed(f"{text} (--verbose shows where)", 1, words)
     return status
@@ -79,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     """Run the command that the words name."""
     parser = build_parser()
-    _check_words(words)
+    check_words(words)
     try:
         given = parser.parse_args(words)
     except SystemExit as done:  # --help and --version
@@ -91,14 +76,6 @@ def _run(words: list[str]) -> int:
     return _select(_select_options(given, parser))
 
 
-def _check_words(words: list[str]) -> None:
-    """Refuse words that no path can be."""
-    try:
-        check_words(words)
-    except NulError as error:
-        raise UsageError(str(error)) from None
-
-
 def _failed(message: str, status: int, words: list[str]) -> int:
     """Say in one line why nothing came of it."""
     if "--verbose" in words and status == 1:
@@ -107,11 +84,6 @@ def _failed(message: str, status: int, words: list[str]) -> int:
     kind = "" if status == INTERRUPTED else "error: "
     print(f"featuresieve: {kind}{message}", file=sys.stderr)
     return status
-
-
-def _status(error: BaseException) -> int:
-    """Return 2 for what the user can fix, 1 for what failed on the way."""
-    return 2 if isinstance(error, ValueError | ImportError | OSError) else 1
 
 
 def _explained(error: BaseException) -> str:
@@ -128,20 +100,21 @@ def _explained(error: BaseException) -> str:
 
 def _select_options(given: argparse.Namespace, parser: Parser) -> SelectOptions:
     """Return the options of a selection: words first, then the configuration."""
-    options = {name: value for name, value in vars(given).items() if value is not None}
-    options.pop("command")
-    config = options.pop("config", None)
-    if config is not None:
-        for name, value in _from_config(config, parser).items():
-            options.setdefault(name, value)
+    options = _given_options(given)
+    if "config" in options:
+        options = _from_config(options.pop("config"), parser) | options
     if "target" not in options:
         raise UsageError("--target is required: the column to predict.")
-    for name in ("keep", "drop", "missing"):
-        options[name] = tuple(options.get(name, ()))
-    options["group"] = tuple(map(tuple, options.get("group", ())))
-    for name in ("cost", "class_weight", "type"):
-        options[name] = dict(options.get(name, {}))
+    for name in options.keys() & {"cost", "class_weight", "type"}:
+        options[name] = dict(options[name])
     return SelectOptions(**options)
+
+
+def _given_options(given: argparse.Namespace) -> dict[str, Any]:
+    """Return the options that were given."""
+    options = {name: value for name, value in vars(given).items() if value is not None}
+    del options["command"]
+    return options
 
 
 def _from_config(path: str, parser: Parser) -> dict[str, Any]:
@@ -153,9 +126,9 @@ def _from_config(path: str, parser: Parser) -> dict[str, Any]:
         if isinstance(value, str)
     ]
     try:
-        _check_words(words)
+        check_words(words)
         checked = vars(parser.parse_args(["select", "-", *words]))
-    except UsageError as error:
+    except (UsageError, NulError) as error:
         raise UsageError(f"--config: {path}: {error}") from error
     return {
         name: checked[name] if isinstance(value, str) else value
@@ -167,8 +140,7 @@ def _from_config(path: str, parser: Parser) -> dict[str, Any]:
 def _select(options: SelectOptions) -> int:
     """Select columns, print them, write files."""
     with interrupts_delayed():
-        from featuresieve.cli._constraints import known_arguments
-        from featuresieve.cli._facts import facts
+        from featuresieve.cli._facts import facts, known_arguments
         from featuresieve.files import AtomicFiles, read_file, read_inputs
 
     check_options(options)
@@ -177,16 +149,13 @@ def _select(options: SelectOptions) -> int:
     uses_stdout = "-" in (options.out, options.json)
     screen = sys.stderr if uses_stdout else sys.stdout
     is_silent = uses_stdout and options.quiet
-    say = _show_nothing if options.quiet else show_status
+    say = (lambda _: None) if options.quiet else show_status
     say("reading …")
     with read_file(
         options.file,
         meanings={options.target: "label"},
         types=options.type,
-        missing=options.missing,
-        encoding=options.encoding,
-        delimiter=options.delimiter,
-        skip=options.skip,
+        **options.reading,
     ) as file:
         inputs = read_inputs(
             file,
@@ -228,10 +197,9 @@ def _check_outputs(options: SelectOptions) -> None:
         raise UsageError("--out and --json cannot both be standard output.")
     if options.out is not None:
         check_table_output("--out", options.out)
-    if options.json is not None:
-        check_output("--json", options.json)
-    if options.save is not None:
-        check_output("--save", options.save)
+    for option, name in (("--json", options.json), ("--save", options.save)):
+        if name is not None:
+            check_output(option, name)
     if options.plot is not None:
         check_output("--plot", options.plot, _PICTURES)
         with interrupts_delayed():
@@ -266,8 +234,8 @@ def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None
     if options.out is not None:
         wanted = {*outcome.kept, outcome.inputs.target.name}
         names = file.table.column_names
-        places = [place for place, name in enumerate(names) if name in wanted]
-        write_columns(file, places, options.out, drafts)
+        indices = [index for index, name in enumerate(names) if name in wanted]
+        write_columns(file, indices, options.out, drafts)
     if options.json is not None:
         with drafts.open(options.json) as out:
             out.write(json_text(outcome, file, options).encode())
@@ -282,11 +250,7 @@ def _apply(given: argparse.Namespace) -> int:
     with interrupts_delayed():
         from featuresieve.cli._apply import apply
 
-    options = {name: value for name, value in vars(given).items() if value is not None}
-    options.pop("command")
-    for name in ("also", "missing"):
-        options[name] = tuple(options.get(name, ()))
-    for line in apply(ApplyOptions(**options)):
+    for line in apply(ApplyOptions(**_given_options(given))):
         print(line, file=sys.stderr)
     return 0
 
@@ -300,7 +264,3 @@ def _demo(is_quiet: bool) -> int:
         command = f"featuresieve select {name.name} --target diagnosis --test 0.3"
         print(f"$ {command}", flush=True)
         return _select(SelectOptions(str(name), "diagnosis", test=0.3, quiet=is_quiet))
-
-
-def _show_nothing(_: str) -> None:
-    """Keep quiet."""

@@ -1,7 +1,7 @@
 """What the commands can be told, by words or by a TOML file."""
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -18,37 +18,32 @@ class UsageError(FeatureSieveError, ValueError):
     """Words of a command line, or lines of its configuration, that do not fit."""
 
 
-@dataclass(frozen=True)
-class SelectOptions:
-    """The options of `featuresieve select`; None leaves a choice to the library.
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """How a file is written, as `read_file` takes it."""
 
-    Attributes
-    ----------
-    file, target : str
-        What to read, and which of its columns to predict.
-    task : str
-        "auto", "classification" or "regression".
-    keep, drop : tuple of str
-        Names of columns, or patterns with ``*``.
-    group : tuple of tuples of str
-        Columns that go together.
-    cost, class_weight : dict
-        Prices of columns; weights of classes, or {"balanced": 1}.
-    missing : tuple of str
-        Texts that count as missing values.
-    type : dict
-        What columns, by name or pattern, are to be read as.
-    skip : int
-        Lines before the header.
-    """
+    encoding: str | None = None
+    delimiter: str | None = None
+    missing: Sequence[str] = ()
+    skip: int = 0
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """These options by name."""
+        return {item.name: getattr(self, item.name) for item in fields(_Reading)}
+
+
+@dataclass(frozen=True)
+class SelectOptions(_Reading):
+    """The options of `featuresieve select`; None leaves a choice to the library."""
 
     file: str
     target: str
     task: str = "auto"
     balance: str | float = "auto"
-    keep: tuple[str, ...] = ()
-    drop: tuple[str, ...] = ()
-    group: tuple[tuple[str, ...], ...] = ()
+    keep: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    group: Sequence[Sequence[str]] = ()
     cost: Mapping[str, float] = field(default_factory=dict)
     class_weight: Mapping[str, float] = field(default_factory=dict)
     max_features: int | None = None
@@ -59,11 +54,7 @@ class SelectOptions:
     device: str = "auto"
     max_time: float | None = None
     epochs: int | None = None
-    encoding: str | None = None
-    delimiter: str | None = None
-    missing: tuple[str, ...] = ()
     type: Mapping[str, ColumnType] = field(default_factory=dict)
-    skip: int = 0
     out: str | None = None
     json: str | None = None
     save: str | None = None
@@ -73,48 +64,18 @@ class SelectOptions:
 
 
 @dataclass(frozen=True)
-class ApplyOptions:
-    """The options of `featuresieve apply`.
+class ApplyOptions(_Reading):
+    """The options of `featuresieve apply`."""
 
-    Attributes
-    ----------
-    saved, file : str
-        What `select --save` wrote, and the table to apply it to.
-    out, predict : str or None
-        Files to write; "-" is standard output.
-    also : tuple of str
-        Further columns to copy.
-    encoding, delimiter : str or None
-        How text is written; found if None.
-    missing : tuple of str
-        Texts that count as missing values.
-    skip : int
-        Lines before the header.
-    """
-
-    saved: str
+    saved: str  # what `select --save` wrote
     file: str
     out: str | None = None
     predict: str | None = None
-    also: tuple[str, ...] = ()
-    encoding: str | None = None
-    delimiter: str | None = None
-    missing: tuple[str, ...] = ()
-    skip: int = 0
+    also: Sequence[str] = ()  # further columns to copy
 
 
 def check_options(options: SelectOptions) -> None:
-    """Refuse options that contradict each other, which no file can fix.
-
-    Parameters
-    ----------
-    options : SelectOptions
-        What the user asks for.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Refuse options that contradict each other, which no file can fix."""
     if options.quiet and options.verbose:
         raise UsageError("--quiet and --verbose exclude each other.")
     both = set(options.keep) & set(options.drop)
@@ -139,22 +100,9 @@ def check_options(options: SelectOptions) -> None:
 
 
 def read_config(path: str) -> dict[str, Any]:
-    """Read options from a TOML file.
+    """Read options from a TOML file, whose keys are their names.
 
-    Parameters
-    ----------
-    path : str
-        The file. Its keys are the names of the options.
-
-    Returns
-    -------
-    dict
-        By name of the attribute; scalars as text, to be read as words are.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be read, or has a key that is no option.
+    Scalars are returned as text, to be read as words are.
     """
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
@@ -167,8 +115,7 @@ def read_config(path: str) -> dict[str, Any]:
     for key, value in content.items():
         name = key.replace("-", "_")
         if name not in known or name in _NOT_IN_FILES:
-            shown = [other.replace("_", "-") for other in known]
-            hint = did_you_mean(key, shown, ".")
+            hint = did_you_mean(key, [each.replace("_", "-") for each in known], ".")
             raise UsageError(f"--config: {path}: there is no option {key!r}{hint}")
         options[name] = _from_toml(f"--config: {path}: {key}", name, value)
     return options
@@ -177,52 +124,43 @@ def read_config(path: str) -> dict[str, Any]:
 def _from_toml(label: str, name: str, value: Any) -> Any:
     """Return a value of a configuration as the command line would give it."""
     if name in ("quiet", "verbose"):
-        if not isinstance(value, bool):
-            raise UsageError(f"{label} must be true or false, got {value!r}.")
+        _check(isinstance(value, bool), label, "true or false", value)
         return value or None
     if name not in _LISTS:
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise UsageError(f"{label} must be a text or a number, got {value!r}.")
+        is_scalar = isinstance(value, str | int | float) and not isinstance(value, bool)
+        _check(is_scalar, label, "a text or a number", value)
         return str(value)
     if name in ("cost", "class_weight"):
         if name == "class_weight" and value == "balanced":
             return {"balanced": 1.0}
-        return _numbers(label, value)
+        is_table = isinstance(value, dict) and all(map(_is_price, value.values()))
+        _check(is_table, label, "a table of numbers, finite and >= 0", value)
+        return {key: float(number) for key, number in value.items()}
     if name == "type":
-        return _types(label, value)
+        is_table = isinstance(value, dict) and all(v in TYPES for v in value.values())
+        _check(is_table, label, f"a table of {', '.join(TYPES)}", value)
+        return value
     if name == "group":
-        if not isinstance(value, list):
-            raise UsageError(f"{label} must be a list of lists of names.")
+        _check(isinstance(value, list), label, "a list of lists of names", value)
         return [_names(label, members) for members in value]
     return _names(label, value)
+
+
+def _check(is_met: bool, label: str, what: str, value: Any) -> None:
+    """Refuse a value of a configuration that is not what is expected."""
+    if not is_met:
+        raise UsageError(f"{label} must be {what}, got {shown(value)}.")
 
 
 def _names(label: str, value: Any) -> list[str]:
     """Return a list of names."""
     names = [value] if isinstance(value, str) else value
-    if not isinstance(names, list) or not all(isinstance(n, str) for n in names):
-        raise UsageError(f"{label} must be a list of names, got {value!r}.")
-    return names
+    are_names = isinstance(names, list) and all(isinstance(n, str) for n in names)
+    _check(are_names, label, "a list of names", value)
+    return list(names)
 
 
-def _types(label: str, value: Any) -> dict[str, str]:
-    """Return types by name."""
-    if not isinstance(value, dict) or not all(v in TYPES for v in value.values()):
-        allowed = ", ".join(TYPES)
-        raise UsageError(f"{label} must be a table of {allowed}, got {value!r}.")
-    return value
-
-
-def _numbers(label: str, value: Any) -> dict[str, float]:
-    """Return numbers by name."""
-    is_table = isinstance(value, dict) and all(
-        isinstance(number, int | float)
-        and not isinstance(number, bool)
-        and 0 <= as_float(number) < float("inf")
-        for number in value.values()
-    )
-    if not is_table:
-        raise UsageError(
-            f"{label} must be a table of numbers, finite and >= 0, got {shown(value)}."
-        )
-    return {name: float(number) for name, number in value.items()}
+def _is_price(value: Any) -> bool:
+    """Tell whether a value is a finite number that is not negative."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and 0 <= as_float(value) < float("inf")

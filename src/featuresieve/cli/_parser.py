@@ -2,7 +2,9 @@
 
 import argparse
 import codecs
+import math
 import re
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from featuresieve import __version__
@@ -50,30 +52,20 @@ examples:
 Columns that were not kept need not be there. Without --out and --predict, the kept
 columns go to standard output.
 """
+# Options that take several words, and may be repeated.
+_MANY: dict[str, Any] = {"action": "extend", "nargs": "+"}
 
 
 class Parser(argparse.ArgumentParser):
     """A parser that raises what it has to complain about."""
 
     def error(self, message: str) -> NoReturn:
-        """Raise the complaint.
-
-        Parameters
-        ----------
-        message : str
-            What is wrong.
-        """
+        """Raise the complaint."""
         raise UsageError(f"{message} (see {self.prog} --help)")
 
 
 def build_parser() -> Parser:
-    """Build the parser of all commands.
-
-    Returns
-    -------
-    Parser
-        Options that are not given are None.
-    """
+    """Build the parser of all commands; options that are not given are None."""
     parser = Parser(
         prog="featuresieve",
         description="Which columns of a table matter, and how many?",
@@ -111,29 +103,18 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
     add("--target", metavar="COLUMN", help="the column to predict (required)")
     tasks = ("auto", "classification", "regression")
     add("--task", choices=tasks, help="what the target stands for (auto)")
-    names: dict[str, Any] = {"nargs": "+", "metavar": "NAME"}
-    priced: dict[str, Any] = {"action": "extend", "nargs": "+"}
-    group = parser.add_argument_group("what you know about the columns")
-    group.add_argument("--keep", action="extend", **names, help="always keep these")
-    group.add_argument("--drop", action="extend", **names, help="leave these out")
-    group.add_argument(
-        "--group", action="append", **names, help="keep or drop these together; repeat"
+    add = parser.add_argument_group("what you know about the columns").add_argument
+    add("--keep", **_MANY, metavar="NAME", help="always keep these")
+    add("--drop", **_MANY, metavar="NAME", help="leave these out")
+    text = "keep or drop these together; repeat"
+    add("--group", action="append", nargs="+", metavar="NAME", help=text)
+    text = "what a column costs in the penalty (1)"
+    add("--cost", **_MANY, type=_priced, metavar="NAME=NUMBER", help=text)
+    text = "weights of classes, or the word balanced"
+    add(
+        "--class-weight", **_MANY, type=_class_weight, metavar="LABEL=NUMBER", help=text
     )
-    group.add_argument(
-        *("--cost",),
-        **priced,
-        type=_priced,
-        metavar="NAME=NUMBER",
-        help="what a column costs in the penalty (1)",
-    )
-    group.add_argument(
-        *("--class-weight",),
-        **priced,
-        type=_class_weight,
-        metavar="LABEL=NUMBER",
-        help="weights of classes, or the word balanced",
-    )
-    group.add_argument("--weight", metavar="COLUMN", help="the weight of each row")
+    add("--weight", metavar="COLUMN", help="the weight of each row")
     _add_how(parser.add_argument_group("how to select"))
     reading = parser.add_argument_group("how the file is written")
     add_reading(reading)
@@ -144,71 +125,35 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
 def _add_how(group: Any) -> None:
     """Add the options of the search."""
     add = group.add_argument
-    add(
-        "--balance",
-        type=_balance,
-        help="auto (default), price (quicker, less careful) or a number: more of it, "
-        "fewer columns",
-    )
+    text = "auto (default), price (quicker, less careful) or a number: more of it, "
+    add("--balance", type=_balance, help=f"{text}fewer columns")
     add("--max-features", type=_count, metavar="N", help="keep at most so many")
     add("--n-features", type=_count, metavar="N", help="keep exactly so many")
-    add(
-        "--test",
-        type=_fraction,
-        metavar="FRACTION",
-        help="rows set apart for the score (0.2; 0 for none)",
-    )
-    add("--seed", type=_whole, metavar="N", help="decides all that is random (0)")
+    text = "rows set apart for the score (0.2; 0 for none)"
+    add("--test", type=_fraction, metavar="FRACTION", help=text)
+    add("--seed", type=_seed, metavar="N", help="decides all that is random (0)")
     add("--device", type=_device, help="auto (default), cpu, cuda or mps")
-    add(
-        "--max-time",
-        type=_seconds,
-        metavar="SECONDS",
-        help="shorten the selection to that",
-    )
+    text = "shorten the selection to that"
+    add("--max-time", type=_seconds, metavar="SECONDS", help=text)
     add("--epochs", type=_count, metavar="N", help="length of training (by size)")
-    add(
-        "--config",
-        metavar="FILE.toml",
-        help="read options from a file; those given here win",
-    )
+    text = "read options from a file; those given here win"
+    add("--config", metavar="FILE.toml", help=text)
 
 
 def add_reading(group: Any) -> None:
-    """Add the options that say how a file is written.
-
-    Parameters
-    ----------
-    group : argparse's parser or group of arguments
-    """
+    """Add the options that say how a file is written to a parser or group."""
     add = group.add_argument
     add("--encoding", type=_encoding, help="such as latin-1 or cp1251 (found)")
     add("--delimiter", type=_delimiter, help="one character, or tab (found)")
-    add(
-        "--missing",
-        action="extend",
-        nargs="+",
-        metavar="TEXT",
-        help="such as k.A.: a missing value, beside NA, null, ? and the like",
-    )
+    text = "such as k.A.: a missing value, beside NA, null, ? and the like"
+    add("--missing", **_MANY, metavar="TEXT", help=text)
     add("--skip", type=_lines, metavar="LINES", help="lines before the header (0)")
 
 
 def add_types(group: Any) -> None:
-    """Add the option that says what columns hold.
-
-    Parameters
-    ----------
-    group : argparse's parser or group of arguments
-    """
-    group.add_argument(
-        "--type",
-        action="extend",
-        nargs="+",
-        type=_typed,
-        metavar="NAME=TYPE",
-        help="read a column as number, category, date or text (found)",
-    )
+    """Add the option that says what columns hold."""
+    text = "read a column as number, category, date or text (found)"
+    group.add_argument("--type", **_MANY, type=_typed, metavar="NAME=TYPE", help=text)
 
 
 def _add_outputs(group: Any) -> None:
@@ -229,13 +174,7 @@ def _add_apply(parser: argparse.ArgumentParser) -> None:
     add("saved", metavar="SAVED", help="what featuresieve select --save wrote")
     add("file", metavar="FILE", help="the table; - is standard input")
     add("--out", metavar="FILE", help="the kept columns")
-    add(
-        "--also",
-        action="extend",
-        nargs="+",
-        metavar="NAME",
-        help="copy these columns too",
-    )
+    add("--also", **_MANY, metavar="NAME", help="copy these columns too")
     add("--predict", metavar="FILE", help="prediction for each row")
     add_reading(parser)
 
@@ -245,7 +184,7 @@ def _refused(what: str, text: str) -> argparse.ArgumentTypeError:
     return argparse.ArgumentTypeError(f"must be {what}, got {text!r}")
 
 
-def _number(text: str) -> float:
+def _as_number(text: str) -> float:
     """Return a number, NaN for anything else."""
     try:
         return float(text)
@@ -253,46 +192,41 @@ def _number(text: str) -> float:
         return float("nan")
 
 
+def _number(
+    what: str, is_allowed: Callable[[float], bool], kind: type[float] = float
+) -> Callable[[str], float]:
+    """Return a reader of numbers; an int is one that is whole."""
+
+    def read(text: str) -> float:
+        value = _as_number(text)
+        if not is_allowed(value) or value != kind(value):
+            raise _refused(what, text)
+        return kind(value)
+
+    return read
+
+
+_count = _number(
+    f"a whole number >= 1 and <= {LARGEST_INTEGER}",
+    lambda number: 1 <= number <= LARGEST_INTEGER,
+    int,
+)
+_lines = _number(
+    f"a whole number >= 0 and <= {LARGEST_INTEGER}",
+    lambda number: 0 <= number <= LARGEST_INTEGER,
+    int,
+)
+_seed = _number(
+    "a whole number >= 0 and below 2**32", lambda number: 0 <= number < 2**32, int
+)
+_seconds = _number("a number of seconds above 0", lambda number: 0 < number < math.inf)
+_fraction = _number("a number from 0 to 0.5", lambda number: 0 <= number <= 0.5)
+_weight = _number("auto, price or a number >= 0", lambda number: 0 <= number < math.inf)
+
+
 def _balance(text: str) -> str | float:
     """Return a balance."""
-    if text in ("auto", "price"):
-        return text
-    value = _number(text)
-    if not 0 <= value < float("inf"):
-        raise _refused("auto, price or a number >= 0", text)
-    return value
-
-
-def _count(text: str) -> int:
-    """Return a count of at least one."""
-    value = _number(text)
-    if not 1 <= value <= LARGEST_INTEGER or value != int(value):
-        raise _refused(f"a whole number >= 1 and <= {LARGEST_INTEGER}", text)
-    return int(value)
-
-
-def _whole(text: str) -> int:
-    """Return a seed."""
-    value = _number(text)
-    if not 0 <= value < 2**32 or value != int(value):
-        raise _refused("a whole number >= 0 and below 2**32", text)
-    return int(value)
-
-
-def _seconds(text: str) -> float:
-    """Return a number of seconds."""
-    value = _number(text)
-    if not 0 < value < float("inf"):
-        raise _refused("a number of seconds above 0", text)
-    return value
-
-
-def _fraction(text: str) -> float:
-    """Return a share of the rows."""
-    value = _number(text)
-    if not 0 <= value <= 0.5:
-        raise _refused("a number from 0 to 0.5", text)
-    return value
+    return text if text in ("auto", "price") else _weight(text)
 
 
 def _delimiter(text: str) -> str:
@@ -314,14 +248,6 @@ def _encoding(text: str) -> str:
     return text
 
 
-def _lines(text: str) -> int:
-    """Return a number of lines."""
-    value = _number(text)
-    if not 0 <= value <= LARGEST_INTEGER or value != int(value):
-        raise _refused(f"a whole number >= 0 and <= {LARGEST_INTEGER}", text)
-    return int(value)
-
-
 def _device(text: str) -> str:
     """Return the name of a device."""
     if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", text):
@@ -340,8 +266,8 @@ def _typed(text: str) -> tuple[str, str]:
 def _priced(text: str) -> tuple[str, float]:
     """Return a name and its number."""
     name, mark, number = text.rpartition("=")
-    value = _number(number)
-    if not mark or not name or not 0 <= value < float("inf"):
+    value = _as_number(number)
+    if not mark or not name or not 0 <= value < math.inf:
         raise _refused("NAME=NUMBER with a number >= 0", text)
     return name, value
 

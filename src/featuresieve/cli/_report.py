@@ -19,19 +19,7 @@ _LONGEST_NAME = 48
 
 
 def screen_text(outcome: SelectResult, options: SelectOptions) -> str:
-    """Return the selection as lines of text.
-
-    Parameters
-    ----------
-    outcome : SelectResult
-        The finished selection.
-    options : SelectOptions
-        With `verbose`, the columns left out are listed too.
-
-    Returns
-    -------
-    str
-    """
+    """Return the selection as lines of text."""
     selector = outcome.selector
     n_columns = len(selector.support_)
     count = f"kept {selector.n_features_selected_} of {n_columns} columns"
@@ -51,32 +39,17 @@ def screen_text(outcome: SelectResult, options: SelectOptions) -> str:
 
 def _columns(outcome: SelectResult, is_all: bool) -> list[str]:
     """Return the kept columns, best ranked first."""
-    rows = _ranked(outcome)
-    shown = [row for row in rows if is_all or row["kept"]]
-    names = [_short(row["name"]) for row in shown]
-    width = max(len("column"), *map(len, names))
-    head = f"{'column':<{width}}  frequency  rank" + ("  kept" if is_all else "")
-    lines = [head]
-    for name, row in zip(names, shown, strict=True):
-        line = f"{name:<{width}}  {row['frequency']:>9.2f}  {row['rank']:>4}"
-        mark = f"  {'yes' if row['kept'] else 'no':>4}" if is_all else ""
-        lines.append(line + mark)
-    return lines
-
-
-def _ranked(outcome: SelectResult) -> list[dict[str, Any]]:
-    """Return what is known of each column, best ranked first."""
     selector = outcome.selector
-    names = outcome.inputs.features.column_names
-    return [
-        {
-            "name": names[place],
-            "kept": bool(selector.support_[place]),
-            "frequency": float(selector.selection_frequency_[place]),
-            "rank": rank,
-        }
-        for rank, place in enumerate(selector.order_, start=1)
-    ]
+    ranked = enumerate(selector.order_, start=1)
+    shown = [(rank, j) for rank, j in ranked if is_all or selector.support_[j]]
+    names = [_short(outcome.inputs.features.column_names[j]) for _, j in shown]
+    width = max(len("column"), *map(len, names))
+    lines = [f"{'column':<{width}}  frequency  rank{'  kept' if is_all else ''}"]
+    for name, (rank, j) in zip(names, shown, strict=True):
+        frequency, kept = selector.selection_frequency_[j], selector.support_[j]
+        line = f"{name:<{width}}  {frequency:>9.2f}  {rank:>4}"
+        lines.append(f"{line}  {'yes' if kept else 'no':>4}" if is_all else line)
+    return lines
 
 
 def _score_lines(outcome: SelectResult) -> list[str]:
@@ -87,15 +60,19 @@ def _score_lines(outcome: SelectResult) -> list[str]:
             "no score: it needs rows that the selection does not see (--test, and at "
             f"least {LEAST_ROWS} rows)"
         ]
-    n_all, n_kept = len(selector.support_), selector.n_features_selected_
-    width = len(str(n_all))
+    width = len(str(len(selector.support_)))
+
+    def line(word: str, count: int, value: float, error: float) -> str:
+        numbers = f"{_number(value)} ± {_number(error)}"
+        return f"  {word:<4} {count:>{width}} columns  {numbers}"
+
     return [
         f"{score.metric} of gradient boosting on {score.n_test} rows that the "
         "selection has not seen:",
-        f"  all  {n_all:>{width}} columns  {_number(score.all_columns)} "
-        f"± {_number(score.all_error)}",
-        f"  kept {n_kept:>{width}} columns  {_number(score.kept_columns)} "
-        f"± {_number(score.kept_error)}",
+        line("all", len(selector.support_), score.all_columns, score.all_error),
+        line(
+            "kept", selector.n_features_selected_, score.kept_columns, score.kept_error
+        ),
     ]
 
 
@@ -123,21 +100,7 @@ def _short(name: str) -> str:
 
 
 def json_text(outcome: SelectResult, file: TableFile, options: SelectOptions) -> str:
-    """Return the selection as JSON; docs/command.md describes its fields.
-
-    Parameters
-    ----------
-    outcome : SelectResult
-        The finished selection.
-    file : TableFile
-        The user's table.
-    options : SelectOptions
-        What the user asked for.
-
-    Returns
-    -------
-    str
-    """
+    """Return the selection as JSON; docs/command.md describes its fields."""
     inputs, score = outcome.inputs, outcome.score
     content = {
         "schema": "featuresieve-command",
@@ -172,15 +135,7 @@ def _finite(value: Any) -> Any:
 
 
 def draw(selector: Any, path: Path) -> None:
-    """Save the candidates with their losses, and the votes for each column.
-
-    Parameters
-    ----------
-    selector : AutoNFSClassifier or AutoNFSRegressor
-        Fitted.
-    path : Path
-        Its ending decides the format.
-    """
+    """Save the candidates with their losses, and the votes for each column."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 

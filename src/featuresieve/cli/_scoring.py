@@ -21,8 +21,9 @@ from sklearn.metrics import balanced_accuracy_score, r2_score
 from sklearn.model_selection import train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
-from featuresieve.files import TargetColumn, Task
+from featuresieve.files import Inputs, TargetColumn, Task
 
+Array = npt.NDArray[Any]
 FloatArray = npt.NDArray[np.float64]
 IndexArray = npt.NDArray[np.intp]
 
@@ -41,23 +42,11 @@ _N_RESAMPLES = 100
 
 @dataclass(frozen=True)
 class Score:
-    """Scores on held-out rows.
+    """Scores on held-out rows."""
 
-    Attributes
-    ----------
-    metric : str
-        "balanced accuracy" or "R²"; 1 is the best.
-    all_columns, kept_columns : float
-        With all columns, and with those kept.
-    all_error, kept_error : float
-        Their standard errors over resampled rows.
-    n_train, n_test : int
-        Rows the predictor learnt from, and rows it was judged on.
-    """
-
-    metric: str
+    metric: str  # 1 is the best
     all_columns: float
-    all_error: float
+    all_error: float  # the standard error over resampled rows
     kept_columns: float
     kept_error: float
     n_train: int
@@ -67,21 +56,9 @@ class Score:
 def split_rows(
     target: TargetColumn, test_fraction: float, seed: int
 ) -> tuple[IndexArray, IndexArray]:
-    """Set rows apart for the score, the classes in proportion.
+    """Set rows apart for the score, the classes in proportion: train and test.
 
-    Parameters
-    ----------
-    target : TargetColumn
-        The target.
-    test_fraction : float
-        Share of the rows; at most 20,000 are taken.
-    seed : int
-        Decides which.
-
-    Returns
-    -------
-    train, test : arrays of int
-        In ascending order. A class with a single row is for training.
+    A class with a single row is for training.
     """
     n_rows = len(target.values)
     n_test = min(round(test_fraction * n_rows), _MOST_TEST_ROWS)
@@ -109,74 +86,40 @@ def split_rows(
 
 
 def score(
-    table: pa.Table,
-    target: TargetColumn,
+    inputs: Inputs,
     kept: Sequence[int],
     rows: tuple[IndexArray, IndexArray],
-    *,
-    weights: FloatArray | None,
     class_weight: Any,
     seed: int,
 ) -> Score | None:
-    """Train a predictor twice and judge it on the rows set apart.
+    """Train a predictor twice and judge it on the rows that `split_rows` set apart.
 
-    Parameters
-    ----------
-    table : pyarrow.Table
-        The features.
-    target : TargetColumn
-        The target.
-    kept : sequence of int
-        Positions of the kept columns.
-    rows : pair of arrays of int
-        From `split_rows`.
-    weights : array of shape (n_rows,) or None
-        Of the rows.
-    class_weight : dict, "balanced" or None
-        Of the classes.
-    seed : int
-        Decides what is random.
-
-    Returns
-    -------
-    Score or None
-        None if no rows were set apart, or if all learnt have one class.
+    None if there are none, or if all that are learnt from have one class.
     """
-    train, test = rows
+    (train, test), table, target = rows, inputs.features, inputs.target
     if len(test) == 0:
         return None
     train = _fewer(train, table.num_columns, seed)
-    own = None
+    weights = inputs.weights
     if weights is not None:
         train = train[weights[train] > 0]
-        own = weights[train]
     known = target.values[train]
     if target.task == "classification" and len(np.unique(known)) < 2:
         return None
     matrix, is_category = _matrix(table, np.r_[train, test])
     # Trees of scikit-learn refuse a column in which nothing is known.
     matrix[:, np.isnan(matrix[: len(train)]).all(axis=0)] = 0.0
-    own = _weights_of(known, class_weight, own)
+    own = _weights_of(known, class_weight, None if weights is None else weights[train])
     judged = []
-    for places in (np.arange(table.num_columns), np.asarray(kept)):
-        predictor = _predictor(target, is_category[places], seed)
-        guesses = _guesses(predictor, matrix[:, places], known, own)
-        judged.append(_judged(target, test, guesses, weights, seed))
+    for columns in (np.arange(table.num_columns), np.asarray(kept)):
+        predictor = _predictor(target, is_category[columns], seed)
+        with warnings.catch_warnings():  # also of a class that was drawn out
+            warnings.simplefilter("ignore")
+            predictor.fit(matrix[: len(train), columns], known, sample_weight=own)
+            guesses = np.asarray(predictor.predict(matrix[len(train) :, columns]))
+            judged.append(_judged(inputs, test, guesses, seed))
     metric = "balanced accuracy" if target.task == "classification" else "R²"
     return Score(metric, *judged[0], *judged[1], len(train), len(test))
-
-
-def _guesses(
-    predictor: Any,
-    matrix: npt.NDArray[np.float32],
-    known: npt.NDArray[Any],
-    weights: FloatArray | None,
-) -> npt.NDArray[Any]:
-    """Train on the first rows, whose target is known, and predict the others."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        predictor.fit(matrix[: len(known)], known, sample_weight=weights)
-        return np.asarray(predictor.predict(matrix[len(known) :]))
 
 
 def _fewer(rows: IndexArray, n_columns: int, seed: int) -> IndexArray:
@@ -189,7 +132,7 @@ def _fewer(rows: IndexArray, n_columns: int, seed: int) -> IndexArray:
 
 
 def _weights_of(
-    labels: npt.NDArray[Any], class_weight: Any, weights: FloatArray | None
+    labels: Array, class_weight: Any, weights: FloatArray | None
 ) -> FloatArray | None:
     """Return what the rows weigh, by themselves and by their class."""
     if class_weight is None:
@@ -198,13 +141,11 @@ def _weights_of(
     return by_class if weights is None else weights * by_class
 
 
-def _matrix(
-    table: pa.Table, rows: IndexArray
-) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.bool_]]:
+def _matrix(table: pa.Table, rows: IndexArray) -> tuple[Array, Array]:
     """Return some rows as numbers, NaN where missing, and which are categories."""
     matrix = np.empty((len(rows), table.num_columns), dtype=np.float32)
     is_category = np.zeros(table.num_columns, dtype=bool)
-    for place, column in enumerate(table.columns):
+    for j, column in enumerate(table.columns):
         column = column.take(rows)
         kind = column.type
         if pa.types.is_dictionary(kind):
@@ -212,9 +153,9 @@ def _matrix(
             kind = column.type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             levels = pc.unique(column).drop_null().sort()
-            is_category[place] = len(levels) <= _MOST_LEVELS
+            is_category[j] = len(levels) <= _MOST_LEVELS
             column = pc.index_in(column, value_set=levels)
-        matrix[:, place] = _numbers(column)
+        matrix[:, j] = _numbers(column)
     return matrix, is_category
 
 
@@ -232,9 +173,7 @@ def _numbers(column: Any) -> FloatArray:
     return values
 
 
-def _predictor(
-    target: TargetColumn, is_category: npt.NDArray[np.bool_], seed: int
-) -> Any:
+def _predictor(target: TargetColumn, is_category: Array, seed: int) -> Any:
     """Return an untrained predictor that does not take long."""
     settings: dict[str, Any] = {
         "random_state": seed,
@@ -250,42 +189,23 @@ def _predictor(
 
 
 def _judged(
-    target: TargetColumn,
-    test: IndexArray,
-    guesses: npt.NDArray[Any],
-    weights: FloatArray | None,
-    seed: int,
+    inputs: Inputs, test: IndexArray, guesses: Array, seed: int
 ) -> tuple[float, float]:
-    """Return a score and its standard error over resampled rows."""
-    truth = target.values[test]
+    """Return the score of the rows, and its standard error over draws of as many."""
+    truth, weights = inputs.target.values[test], inputs.weights
     own = np.ones(len(test)) if weights is None else weights[test]
     rng = np.random.default_rng(seed)
-    with warnings.catch_warnings():  # a class that was drawn out
-        warnings.simplefilter("ignore")
-        return _resampled(target.task, truth, guesses, own, rng)
+    draws = [rng.integers(len(test), size=len(test)) for _ in range(_N_RESAMPLES)]
+    value, *drawn = (
+        _metric(inputs.target.task, truth[rows], guesses[rows], own[rows])
+        for rows in (np.arange(len(test)), *draws)
+    )
+    return value, float(np.nanstd(drawn))
 
 
-def _resampled(
-    task: Task,
-    truth: npt.NDArray[Any],
-    guesses: npt.NDArray[Any],
-    weights: FloatArray,
-    rng: np.random.Generator,
-) -> tuple[float, float]:
-    """Return the score of the rows, and its spread over draws of as many."""
-    values = []
-    for _ in range(_N_RESAMPLES):
-        drawn = rng.integers(len(truth), size=len(truth))
-        values.append(_metric(task, truth[drawn], guesses[drawn], weights[drawn]))
-    return _metric(task, truth, guesses, weights), float(np.nanstd(values))
-
-
-def _metric(
-    task: Task, truth: npt.NDArray[Any], guesses: npt.NDArray[Any], weights: FloatArray
-) -> float:
+def _metric(task: Task, truth: Array, guesses: Array, weights: FloatArray) -> float:
     """Return the score of guesses; NaN if no row has a weight."""
     if not weights.any():
         return float("nan")
-    if task == "classification":
-        return float(balanced_accuracy_score(truth, guesses, sample_weight=weights))
-    return float(r2_score(truth, guesses, sample_weight=weights))
+    score = balanced_accuracy_score if task == "classification" else r2_score
+    return float(score(truth, guesses, sample_weight=weights))

@@ -34,34 +34,20 @@ _OPTION_OF = {
 
 @dataclass(frozen=True)
 class SelectResult:
-    """A finished selection.
-
-    Attributes
-    ----------
-    inputs : Inputs
-    selector : AutoNFSClassifier or AutoNFSRegressor
-        Fitted.
-    warnings : tuple of str
-        What the selector warned of.
-    score : Score or None
-    n_rows_used : int
-        Rows the selection saw.
-    seconds : float
-        What the selection took.
-    """
+    """A finished selection."""
 
     inputs: Inputs
     selector: Any
     warnings: tuple[str, ...]
     score: Score | None
-    n_rows_used: int
-    seconds: float
+    n_rows_used: int  # rows the selection saw
+    seconds: float  # what the selection took
 
     @property
     def kept(self) -> list[str]:
         """The names of the kept columns, in the order of the table."""
         names = self.inputs.features.column_names
-        return [names[place] for place in np.flatnonzero(self.selector.support_)]
+        return [names[j] for j in np.flatnonzero(self.selector.support_)]
 
 
 def select(
@@ -70,28 +56,7 @@ def select(
     options: SelectOptions,
     say: Callable[[str], None],
 ) -> SelectResult:
-    """Select columns, and score all and the kept ones on rows set apart.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        The table.
-    known : mapping of str to object
-        What the user knows of columns and classes, as arguments of the estimator.
-    options : SelectOptions
-        What the user asks for.
-    say : callable
-        Called with what is being done.
-
-    Returns
-    -------
-    SelectResult
-
-    Raises
-    ------
-    TableFileError
-        If the estimator refuses the table or an argument.
-    """
+    """Select columns, and score all and the kept ones on rows set apart."""
     train, test = split_rows(inputs.target, options.test, options.seed)
     selector = _selector(inputs.target, known, options)
     started = time.monotonic()
@@ -108,15 +73,8 @@ def select(
     seconds = time.monotonic() - started
     del part
     say("scoring …")
-    scored = score(
-        inputs.features,
-        inputs.target,
-        np.flatnonzero(selector.support_).tolist(),
-        (train, test),
-        weights=weights,
-        class_weight=known["class_weight"],
-        seed=options.seed,
-    )
+    kept = np.flatnonzero(selector.support_).tolist()
+    scored = score(inputs, kept, (train, test), known["class_weight"], options.seed)
     said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
     sentences = tuple(_in_words_of_options(warning) for warning in said)
     return SelectResult(inputs, selector, sentences, scored, len(train), seconds)
@@ -126,11 +84,11 @@ def _selector(
     target: TargetColumn, known: Mapping[str, Any], options: SelectOptions
 ) -> Any:
     """Return the estimator that the options ask for."""
-    kinds = {
-        "classification": featuresieve.AutoNFSClassifier,
-        "regression": featuresieve.AutoNFSRegressor,
-    }
-    return kinds[target.task](
+    is_classes = target.task == "classification"
+    kind = (
+        featuresieve.AutoNFSClassifier if is_classes else featuresieve.AutoNFSRegressor
+    )
+    return kind(
         balance=options.balance,
         n_features_to_select=options.n_features,
         max_features=options.max_features,
@@ -148,6 +106,6 @@ def _in_words_of_options(error: BaseException) -> str:
     text = one_line(error)
     for argument, option in _OPTION_OF.items():
         # A word of everyday language is an argument only where a message begins.
-        place = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
-        text = re.sub(place, option, text)
+        pattern = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
+        text = re.sub(pattern, option, text)
     return text

@@ -9,22 +9,25 @@ May import: errors. Needs pyarrow, the extra ``featuresieve[cli]``, when it is u
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.errors import TableFileError
+from featuresieve.files._atomic import (
+    AtomicFiles,
+    check_no_nul,
+    check_output,
+    draft_prefix,
+    write_atomically,
+)
+from featuresieve.files._column_types import TYPES, ColumnHint, ColumnType
+
 if TYPE_CHECKING:
-    from featuresieve.files._atomic import (
-        AtomicFiles,
-        check_no_nul,
-        check_output,
-        draft_prefix,
-        write_atomically,
+    from featuresieve.files._inputs import Inputs, TargetColumn, read_inputs
+    from featuresieve.files._reading import (
+        TableFile,
+        find_column,
+        find_columns,
+        read_file,
     )
-    from featuresieve.files._column_types import TYPES, ColumnType
-    from featuresieve.files._errors import TableFileError
-    from featuresieve.files._inputs import Inputs, read_inputs
-    from featuresieve.files._naming import find_column, find_columns
-    from featuresieve.files._reading import TableFile, read_file
-    from featuresieve.files._target import TargetColumn
     from featuresieve.files._task import Task, infer_task
-    from featuresieve.files._text_columns import ColumnHint
     from featuresieve.files._writing import (
         check_table_output,
         write_columns,
@@ -55,29 +58,13 @@ __all__ = [
     "write_table",
 ]
 
-# Imported when they are first asked for: most of them need pyarrow.
+# Imported when they are first asked for: they need numpy, and most of them pyarrow.
 _MODULE_OF = {
-    "ColumnType": "featuresieve.files._column_types",
-    "AtomicFiles": "featuresieve.files._atomic",
-    "Inputs": "featuresieve.files._inputs",
-    "ColumnHint": "featuresieve.files._text_columns",
-    "TYPES": "featuresieve.files._column_types",
-    "TableFile": "featuresieve.files._reading",
-    "TableFileError": "featuresieve.files._errors",
-    "TargetColumn": "featuresieve.files._target",
-    "Task": "featuresieve.files._task",
-    "check_no_nul": "featuresieve.files._atomic",
-    "check_output": "featuresieve.files._atomic",
-    "check_table_output": "featuresieve.files._writing",
-    "draft_prefix": "featuresieve.files._atomic",
-    "find_column": "featuresieve.files._naming",
-    "find_columns": "featuresieve.files._naming",
-    "infer_task": "featuresieve.files._task",
-    "read_file": "featuresieve.files._reading",
-    "read_inputs": "featuresieve.files._inputs",
-    "write_atomically": "featuresieve.files._atomic",
-    "write_columns": "featuresieve.files._writing",
-    "write_table": "featuresieve.files._writing",
+    **dict.fromkeys(("Inputs", "TargetColumn", "read_inputs"), "_inputs"),
+    **dict.fromkeys(("TableFile", "find_column", "find_columns"), "_reading"),
+    **dict.fromkeys(("Task", "infer_task"), "_task"),
+    **dict.fromkeys(("check_table_output", "write_columns", "write_table"), "_writing"),
+    "read_file": "_reading",
 }
 
 
@@ -85,6 +72,6 @@ def __getattr__(name: str) -> Any:
     """Import a name where it lives."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(_MODULE_OF[name]), name)
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
     globals()[name] = value
     return value

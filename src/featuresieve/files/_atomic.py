@@ -1,18 +1,16 @@
 """Files are written whole, or not at all."""
 
-import contextlib
 import io
 import os
 import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, Self, cast
 
-from featuresieve.files._errors import TableFileError
+from featuresieve.errors import TableFileError
 
 
 def write_atomically(
@@ -22,14 +20,8 @@ def write_atomically(
 
     The bytes go to a new file in the same folder, reach the disk, and then take the
     name. What stood there before is replaced; after an error or an interrupt it is
-    untouched, and nothing half-written is left.
-
-    Parameters
-    ----------
-    path : str or path-like
-    data : bytes
-    draft_suffix : str, default=".part"
-        How the name of the new file ends before it takes its own.
+    untouched, and nothing half-written is left. Until then the name of the new file
+    ends in `draft_suffix`.
     """
     check_no_nul("path", path)
     # A link is written through, not replaced.
@@ -48,20 +40,13 @@ def write_atomically(
         Path(name).chmod(mode)
         Path(name).replace(target)
     except BaseException:  # also an interrupt
-        with contextlib.suppress(FileNotFoundError):
+        with suppress(FileNotFoundError):
             Path(name).unlink()
         raise
 
 
 def check_no_nul(name: str, path: str | os.PathLike[str]) -> None:
-    """Refuse a path that the system cannot be asked for, and say which argument it is.
-
-    Parameters
-    ----------
-    name : str
-        Of the argument.
-    path : str or path-like
-    """
+    """Refuse a path, the argument `name`, that the system cannot be asked for."""
     if "\0" in os.fsdecode(path):
         raise ValueError(f"{name} must not hold a NUL character, got {str(path)!r}.")
 
@@ -94,12 +79,7 @@ class AtomicFiles:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         """Rename the drafts, or remove them."""
         try:
             if kind is None:
@@ -110,18 +90,7 @@ class AtomicFiles:
                 draft.unlink(missing_ok=True)
 
     def path(self, name: str) -> Path:
-        """Return where to write a file for now.
-
-        Parameters
-        ----------
-        name : str
-            The path it will have.
-
-        Returns
-        -------
-        Path
-            With the same ending.
-        """
+        """Return where to write a file for now, with the ending of its path."""
         path = Path(os.path.realpath(Path(name).expanduser()))
         if path.exists() and not path.is_file():
             return path
@@ -132,17 +101,7 @@ class AtomicFiles:
 
     @contextmanager
     def open(self, name: str) -> Iterator[IO[bytes]]:
-        """Give a file to write into.
-
-        Parameters
-        ----------
-        name : str
-            The path it will have, or "-".
-
-        Yields
-        ------
-        binary file
-        """
+        """Give a file to write into, for the path it will have or "-"."""
         if name == "-":
             sys.stdout.flush()
             yield cast("IO[bytes]", _StandardOutput())
@@ -170,40 +129,28 @@ class _StandardOutput(io.RawIOBase):
 def check_output(option: str, name: str, endings: Sequence[str] = ()) -> None:
     """Refuse, before any work is done, a file that cannot be written.
 
-    Parameters
-    ----------
-    option : str
-        The option that names it, for the error.
-    name : str
-        The file, or "-".
-    endings : sequence of str, default=()
-        What the name may end in; anything if empty.
-
-    Raises
-    ------
-    TableFileError
-        If the folder is not there or the ending is none of these.
+    "-" can; `option`, which names the file, begins the `TableFileError`. The name may
+    end in `endings`, or in anything if there are none.
     """
     if name == "-":
         return
     path = Path(name).expanduser()
-    if Path(os.path.realpath(path)).is_symlink():
-        raise TableFileError(f"{option}: {name} is a link that leads to itself.")
-    if path.is_dir():
-        raise TableFileError(f"{option}: {name} is a folder.")
-    if not path.parent.is_dir():
-        raise TableFileError(f"{option}: there is no folder {str(path.parent)!r}.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise TableFileError(f"{option}: {name} may not be written: permission denied.")
     is_device = path.exists() and not path.is_file()
-    if not is_device:
+    problem = None
+    if Path(os.path.realpath(path)).is_symlink():
+        problem = f"{name} is a link that leads to itself."
+    elif path.is_dir():
+        problem = f"{name} is a folder."
+    elif not path.parent.is_dir():
+        problem = f"there is no folder {str(path.parent)!r}."
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        problem = f"{name} may not be written: permission denied."
+    elif not is_device:
         try:  # a draft beside it; root is told that it may write anywhere
             tempfile.TemporaryFile(dir=path.parent).close()
         except OSError as error:
-            raise TableFileError(
-                f"{option}: {name} cannot be written: {error.strerror}."
-            ) from error
-    if endings and not is_device and path.suffix.lower() not in endings:
-        raise TableFileError(
-            f"{option}: {name} must end in {', '.join(endings[:-1])} or {endings[-1]}."
-        )
+            problem = f"{name} cannot be written: {error.strerror}."
+        if problem is None and endings and path.suffix.lower() not in endings:
+            problem = f"{name} must end in {', '.join(endings[:-1])} or {endings[-1]}."
+    if problem is not None:
+        raise TableFileError(f"{option}: {problem}")

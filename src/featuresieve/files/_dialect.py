@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from featuresieve.files._errors import TableFileError
+from featuresieve.errors import TableFileError
 from featuresieve.files._source import Source
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -35,32 +35,16 @@ _DECIMAL_POINT = re.compile(
 
 @dataclass(frozen=True)
 class Dialect:
-    """How the table is written.
+    """How the table is written."""
 
-    Attributes
-    ----------
-    encoding : str
-        As Python names it.
-    delimiter, quote, decimal : str
-        One character each.
-    headings : tuple of str
-        The cells of the header, as written but for quotes and outer spaces.
-    n_header_lines : int
-        Lines to the first row.
-    n_lines_before : int
-        Those of them that come before the header.
-    has_row_names : bool
-        Whether rows begin with a cell for which the header has none; its heading is
-        empty.
-    """
-
-    encoding: str
+    encoding: str  # as Python names it
     delimiter: str
     quote: str
     decimal: str
-    headings: tuple[str, ...]
-    n_header_lines: int
-    n_lines_before: int = 0
+    headings: tuple[str, ...]  # without quotes and outer spaces
+    n_header_lines: int  # lines to the first row
+    n_lines_before: int = 0  # those of them before the header
+    # Whether rows begin with a cell for which the header has none: its heading is "".
     has_row_names: bool = False
 
 
@@ -70,26 +54,7 @@ def find_dialect(
     delimiter: str | None = None,
     skip: int = 0,
 ) -> Dialect:
-    """Find out how a text file is written, from its first 256 KiB or four lines.
-
-    Parameters
-    ----------
-    source : Source
-        A text file.
-    encoding, delimiter : str or None
-        What is known.
-    skip : int, default=0
-        Lines before the header.
-
-    Returns
-    -------
-    Dialect
-
-    Raises
-    ------
-    TableFileError
-        If the file is not text, or has no header.
-    """
+    """Find out how a text file is written, from its first 256 KiB or four lines."""
     text, encoding, is_cut = _first_text(source, encoding, skip)
     announced = re.match(r"sep=(.)\r?\n", text)  # as Excel writes it
     if announced:
@@ -122,18 +87,6 @@ def skip_hint(source: Source, dialect: Dialect) -> str:
 
     A table begins with the first row that has as many cells as most rows have, and
     most of them not empty.
-
-    Parameters
-    ----------
-    source : Source
-        A text file.
-    dialect : Dialect
-        As which it could not be read.
-
-    Returns
-    -------
-    str
-        A sentence after a space, or nothing.
     """
     text, _, is_cut = _first_text(source, dialect.encoding, dialect.n_header_lines)
     quote = _find_quote(text)
@@ -188,15 +141,6 @@ def find_encoding(sample: bytes) -> str:
     """Return the encoding that the first bytes of a text point to.
 
     UTF-8 unless they are not: then Windows-1252, which is Latin-1 with more signs.
-
-    Parameters
-    ----------
-    sample : bytes
-        The start of the file, perhaps cut in the middle of a letter.
-
-    Returns
-    -------
-    str
     """
     for mark, name in _BYTE_ORDER_MARKS:
         if sample.startswith(mark):
@@ -212,36 +156,25 @@ def find_encoding(sample: bytes) -> str:
 
 
 def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Give every column a name of its own.
+    """Give every column a name of its own, and return notes on those that changed.
 
-    Parameters
-    ----------
-    headings : sequence of str
-        What the file calls its columns.
-
-    Returns
-    -------
-    names : list of str
-        The headings; a repeated one gets a number, and an empty one is "column" with
-        its place.
-    notes : list of str
-        What was changed, one sentence each for the first ones.
+    A repeated heading gets a number, an empty one is "column" with its position.
     """
     taken, names, notes = set(headings), [], []
     # The number at which to go on looking, so that many equal names cost no more.
     next_number: dict[str, int] = {}
-    for place, heading in enumerate(headings, start=1):
+    for index, heading in enumerate(headings, start=1):
         if heading and heading not in next_number:
             next_number[heading] = 2
             names.append(heading)
             continue
-        number = next_number.get(heading, 0) if heading else place
+        number = next_number.get(heading, 0) if heading else index
         while (name := _numbered(heading, number)) in taken:
             number += 1
         next_number[heading] = number + 1
         names.append(name)
         taken.add(name)
-        what = f"a second column {heading!r}" if heading else f"unnamed column {place}"
+        what = f"a second column {heading!r}" if heading else f"unnamed column {index}"
         notes.append(f"{what} is called {name!r} here.")
     if len(notes) > _MOST_NOTES:
         n_more = len(notes) - _MOST_NOTES

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -9,41 +10,36 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve.errors import listed
-from featuresieve.files._errors import TableFileError
-from featuresieve.files._inspection import column_notes
-from featuresieve.files._naming import find_column, find_columns
-from featuresieve.files._reading import TableFile
-from featuresieve.files._target import TargetColumn, target_of
+from featuresieve.errors import TableFileError, listed
+from featuresieve.files._reading import TableFile, find_column, find_columns
+from featuresieve.files._task import MOST_CLASSES, Task, infer_task
+from featuresieve.files._typed_columns import is_number, is_text
+
+# Fewer rows than this differ by chance.
+_LEAST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """The target of the rows that have one."""
+
+    name: str
+    values: npt.NDArray[Any]  # labels or numbers, (n_rows,)
+    task: Task
+    reason: str  # why it is that
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a table file gives to a selection.
+    """What a table file gives to a selection."""
 
-    Attributes
-    ----------
-    features : pyarrow.Table
-        The columns to select from, in the rows that have a target.
-    target : TargetColumn
-    weights : array of shape (n_rows,) or None
-    names : tuple of str
-        All columns but target, weight and names of rows, also the dropped ones.
-    dropped : tuple of str
-        Columns left out on request.
-    notes : tuple of str
-        What the user should know, one sentence each.
-    n_rows_left_out : int
-        Rows without a target.
-    """
-
-    features: pa.Table
+    features: pa.Table  # the columns to select from, in rows that have a target
     target: TargetColumn
-    weights: npt.NDArray[np.float64] | None
-    names: tuple[str, ...]
-    dropped: tuple[str, ...]
-    notes: tuple[str, ...]
-    n_rows_left_out: int
+    weights: npt.NDArray[np.float64] | None  # (n_rows,)
+    names: tuple[str, ...]  # all but target, weight, row names; also the dropped ones
+    dropped: tuple[str, ...]  # left out on request
+    notes: tuple[str, ...]  # what the user should know, one sentence each
+    n_rows_left_out: int  # rows without a target
 
 
 def read_inputs(
@@ -57,7 +53,8 @@ def read_inputs(
     """Take target, weights and features out of a table.
 
     Left out are rows without a target, and a first column without a name that names or
-    counts the rows, as R and pandas write them: a saved index, often a leak.
+    counts the rows, as R and pandas write them: a saved index, often a leak. A column
+    that is not there is a `TableFileError`.
 
     Parameters
     ----------
@@ -71,15 +68,6 @@ def read_inputs(
         Columns to leave out, by name or pattern.
     weight : str or None, default=None
         The column that holds the weights of the rows.
-
-    Returns
-    -------
-    Inputs
-
-    Raises
-    ------
-    TableFileError
-        If a column is not there, or nothing is left to select from.
     """
     table = file.table
     target_name = find_column("--target", target, file)
@@ -102,7 +90,7 @@ def read_inputs(
         raise TableFileError(f"--target: {target_name!r} is missing in every row.")
     table = table.filter(is_known) if n_left_out else table
     features = table.select(names)
-    notes = [*file.notes, *column_notes(features)]
+    notes = [*file.notes, *_column_notes(features)]
     if n_left_out:
         notes.append(f"{n_left_out} rows without a value of {target_name!r} left out.")
     if row_names:
@@ -111,7 +99,7 @@ def read_inputs(
         notes.append(f"left out on request: {listed(dropped)}.")
     return Inputs(
         features,
-        target_of(target_name, table.column(target_name), task),
+        _target(target_name, table.column(target_name), task),
         None if weight is None else _weights(table, special[1]),
         tuple(others),
         tuple(dropped),
@@ -152,8 +140,97 @@ def _is_known(column: Any) -> Any:
 def _weights(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
     """Return the weights of the rows."""
     column = table.column(name)
-    kind = column.type
-    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
-    if not is_number or not pc.all(_is_known(column)).as_py():
+    if not is_number(column.type) or not pc.all(_is_known(column)).as_py():
         raise TableFileError(f"--weight: {name!r} must hold a number in every row.")
     return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _target(name: str, column: Any, task: str) -> TargetColumn:
+    """Decide what a target stands for, by `infer_task` unless the user says it."""
+    values = _target_values(name, column)
+    distinct = np.unique(values)
+    if len(distinct) < 2:
+        raise TableFileError(
+            f"--target: {name!r} is {distinct.tolist()[0]!r} in every row; there is "
+            "nothing to predict."
+        )
+    if task == "auto":
+        found, reason = infer_task(values)
+    else:
+        found, reason = task, "as --task says"  # type: ignore[assignment]
+    if found == "regression":
+        if values.dtype == object:
+            raise TableFileError(
+                f"--task regression: {name!r} holds text such as {distinct[0]!r}."
+            )
+        return TargetColumn(name, values.astype(np.float64), found, reason)
+    if len(distinct) > len(values) / 2 and len(distinct) > MOST_CLASSES:
+        raise TableFileError(
+            f"--target: {name!r} has {len(distinct)} different values in {len(values)} "
+            "rows, which are no classes."
+        )
+    return TargetColumn(name, values, found, reason)
+
+
+def _target_values(name: str, column: Any) -> npt.NDArray[Any]:
+    """Return the target as labels or numbers."""
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    kind = column.type
+    if pa.types.is_temporal(kind):
+        raise TableFileError(
+            f"--target: {name!r} holds {kind}; only numbers, text and truth values can "
+            "be predicted."
+        )
+    if pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    values = np.asarray(column.to_numpy())
+    if values.dtype.kind in "biuf":
+        return values
+    return np.array(pc.cast(column, pa.string()).to_pylist(), dtype=object)
+
+
+def _column_notes(table: pa.Table) -> list[str]:
+    """Name the columns that hold nothing, the same throughout, or row numbers."""
+    empty, constant, identifying = [], [], []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count == len(column):
+            empty.append(name)
+        elif _is_constant(column):
+            constant.append(name)
+        elif len(column) >= _LEAST_ROWS and _is_identifier(column):
+            identifying.append(name)
+    notes = []
+    if empty:
+        notes.append(f"empty: {listed(empty)}.")
+    if constant:
+        notes.append(f"the same value in every row: {listed(constant)}.")
+    if identifying:
+        word = "looks" if len(identifying) == 1 else "look"
+        hint = " ".join(quote(name) for name in identifying[:8])
+        notes.append(
+            f"{listed(identifying)} {word} like a number or name of each row, which "
+            f"says nothing about other rows; to leave out: --drop {hint}"
+        )
+    return notes
+
+
+def _is_constant(column: Any) -> bool:
+    """Tell whether a column without gaps has one value."""
+    if column.null_count:
+        return False
+    if pa.types.is_dictionary(column.type):
+        return len(pc.unique(column)) == 1
+    first = column[0]
+    return first.is_valid and bool(pc.all(pc.equal(column, first)).as_py())
+
+
+def _is_identifier(column: Any) -> bool:
+    """Tell whether a column numbers the rows, or has another text in each."""
+    if is_text(column.type):
+        return bool(pc.count_distinct(column, mode="all").as_py() == len(column))
+    if not pa.types.is_integer(column.type) or column.null_count:
+        return False
+    values = column.to_numpy()
+    is_dense = int(values.max()) - int(values.min()) == len(values) - 1
+    return _is_counting(column) or (is_dense and len(pc.unique(column)) == len(column))

@@ -1,57 +1,33 @@
-"""Reading a table file of any kind."""
+"""Reading a table file of any kind, and finding columns by name or pattern."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import feather, ipc, parquet
 
-from featuresieve.files._arrow_types import as_usual, is_single_value
-from featuresieve.files._asked_types import has_meaning, read_as
-from featuresieve.files._column_types import ColumnType
-from featuresieve.files._dialect import Dialect, find_dialect, unique_names
-from featuresieve.files._errors import TableFileError
-from featuresieve.files._naming import find_columns
+from featuresieve.errors import TableFileError, did_you_mean
+from featuresieve.files._column_types import ColumnHint, ColumnType, Known
+from featuresieve.files._dialect import Dialect, find_dialect, skip_hint, unique_names
 from featuresieve.files._source import DAMAGED, Source, open_source
-from featuresieve.files._text_columns import ColumnHint, finite, refined, without_marks
 from featuresieve.files._text_reading import read_text
+from featuresieve.files._typed_columns import is_single_value, typed
 
 
 @dataclass(frozen=True)
 class TableFile:
-    """A table, and the file it was read from.
-
-    Attributes
-    ----------
-    source : Source
-        The file.
-    dialect : Dialect or None
-        How it is written, if it is text.
-    table : pyarrow.Table
-        All columns, under names that differ.
-    headings : tuple of str
-        What the file calls them.
-    notes : tuple of str
-        What was found and decided on reading, one sentence each.
-    """
+    """A table, and the file it was read from."""
 
     source: Source
-    dialect: Dialect | None
-    table: pa.Table
-    headings: tuple[str, ...]
-    notes: tuple[str, ...]
+    dialect: Dialect | None  # how it is written, if it is text
+    table: pa.Table  # all columns, under names that differ
+    headings: tuple[str, ...]  # what the file calls them
+    notes: tuple[str, ...]  # what was found and decided, one sentence each
 
     def check_columns(self, names: Iterable[str]) -> None:
-        """Refuse columns that hold what is no single value.
-
-        Parameters
-        ----------
-        names : iterable of str
-            Those that are used.
-        """
+        """Refuse columns that hold what is no single value."""
         for name in names:
             kind = self.table.schema.field(name).type
             if not is_single_value(kind):
@@ -74,6 +50,9 @@ def read_file(
 ) -> Iterator[TableFile]:
     """Read a table from a file, or from standard input.
 
+    The table is to be used within the block: what came from standard input is gone
+    after it. A file that cannot be read, or not as was asked, is a `TableFileError`.
+
     Parameters
     ----------
     name : str
@@ -90,63 +69,40 @@ def read_file(
         How text is written; found if None.
     skip : int, default=0
         Lines before the header of a text file.
-
-    Yields
-    ------
-    TableFile
-        To be used within the block: what came from standard input is gone after it.
-
-    Raises
-    ------
-    TableFileError
-        If there is no such file, or it cannot be read, or not as was asked.
     """
-    known = meanings or {}, types or {}, [text.strip() for text in missing]
+    known = Known(meanings or {}, types or {}, [text.strip() for text in missing])
     with open_source(name) as source:
         if source.format == "text":
             dialect = find_dialect(source, encoding, delimiter, skip)
-            yield _read_text(source, dialect, *known)
+            file = _read_text(source, dialect, known)
         elif skip:
             raise TableFileError(f"--skip is for text, and {name} is {source.format}.")
         else:
-            yield _read_typed(source, *known)
+            file = _read_typed(source, known)
+        if file.table.num_rows == 0 or file.table.num_columns == 0:
+            what = "rows" if file.table.num_columns else "columns"
+            raise TableFileError(f"{source.name} has a header but no {what}.")
+        yield file
 
 
-def _read_text(
-    source: Source,
-    dialect: Dialect,
-    meanings: Mapping[str, ColumnHint],
-    types: Mapping[str, ColumnType],
-    missing: Sequence[str],
-) -> TableFile:
+def _read_text(source: Source, dialect: Dialect, known: Known) -> TableFile:
     """Read delimited text."""
     names, notes = unique_names(dialect.headings)
-    table, dialect, said = read_text(
-        *(source, dialect, names, meanings),
-        types=_types_by_name(types, names),
-        missing=missing,
-    )
-    _check_size(source, table)
+    table, dialect, said = read_text(source, dialect, names, _by_name(known, names))
     return TableFile(source, dialect, table, dialect.headings, (*notes, *said))
 
 
-def _types_by_name(
-    types: Mapping[str, ColumnType], names: Sequence[str]
-) -> dict[str, ColumnType]:
-    """Return the types of the columns that names and patterns stand for."""
-    return {
+def _by_name(known: Known, names: Sequence[str]) -> Known:
+    """Put columns in the place of patterns."""
+    types = {
         name: asked
-        for wanted, asked in types.items()
+        for wanted, asked in known.types.items()
         for name in find_columns("--type", [wanted], names)
     }
+    return replace(known, types=types)
 
 
-def _read_typed(
-    source: Source,
-    meanings: Mapping[str, ColumnHint],
-    types: Mapping[str, ColumnType],
-    missing: Sequence[str],
-) -> TableFile:
+def _read_typed(source: Source, known: Known) -> TableFile:
     """Read a file that knows the types of its columns."""
     try:
         table = read_arrow(source)
@@ -154,59 +110,16 @@ def _read_typed(
         raise source.unreadable(error) from error
     headings = tuple(table.column_names)
     names, notes = unique_names(headings)
+    known = _by_name(known, names)
     columns = {}
-    types = _types_by_name(types, names)
     for name, found in zip(names, table.columns, strict=True):
-        column = as_usual(found)
-        if not is_single_value(column.type):  # an error unless it is dropped
-            columns[name] = column
-            continue
-        columns[name], said = _typed(
-            name, column, meanings.get(name), types.get(name), missing
-        )
+        columns[name], said = typed(name, found, known)
         notes += said
-    table = pa.table(columns)
-    _check_size(source, table)
-    return TableFile(source, None, table, headings, tuple(notes))
-
-
-def _typed(
-    name: str,
-    column: Any,
-    meaning: ColumnHint | None,
-    asked: ColumnType | None,
-    missing: Sequence[str],
-) -> tuple[Any, list[str]]:
-    """Return a column that has a type as what it is known to be, and notes."""
-    if asked is not None:
-        return read_as(name, column, asked, missing=missing)
-    kind = column.type
-    if pa.types.is_floating(kind):
-        return finite(name, column)
-    is_text = has_meaning(column, "text") and not pa.types.is_dictionary(kind)
-    if is_text and missing:
-        is_mark = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, kind))
-        column = pc.if_else(is_mark, pa.scalar(None, kind), column)
-    if meaning in (None, "label") or has_meaning(column, meaning):
-        return column, []
-    if not (is_text or pa.types.is_integer(kind)):
-        return column, []
-    text = without_marks(pc.cast(column, pa.string()), missing)
-    return refined(name, text, ".", meaning)
+    return TableFile(source, None, pa.table(columns), headings, tuple(notes))
 
 
 def read_arrow(source: Source) -> pa.Table:
-    """Read Parquet, Feather or Arrow as it is.
-
-    Parameters
-    ----------
-    source : Source
-        Such a file.
-
-    Returns
-    -------
-    pyarrow.Table
-    """
+    """Read Parquet, Feather or Arrow as it is."""
     with source.open() as file:
         if source.compression is not None:  # these readers must be able to jump
             file = pa.BufferReader(file.read())
@@ -217,8 +130,60 @@ def read_arrow(source: Source) -> pa.Table:
         return feather.read_table(file, memory_map=False)
 
 
-def _check_size(source: Source, table: pa.Table) -> None:
-    """Refuse a table without rows or columns."""
-    if table.num_rows == 0 or table.num_columns == 0:
-        what = "rows" if table.num_columns else "columns"
-        raise TableFileError(f"{source.name} has a header but no {what}.")
+def find_column(option: str, name: str, file: TableFile) -> str:
+    """Return the one column that has a name; an error begins with `option`."""
+    n_alike = file.headings.count(name)
+    if n_alike > 1:
+        raise TableFileError(
+            f"{option}: {file.source.name} has {n_alike} columns named {name!r}."
+        )
+    if name in file.table.column_names:
+        return name
+    hint = _hint(file)
+    error = _no_column(option, name, file.table.column_names)
+    raise TableFileError(f"{error} {hint}") if hint else error
+
+
+def _hint(file: TableFile) -> str:
+    """Return why a file may have other columns than expected, or nothing."""
+    if file.dialect is None:
+        return ""
+    if skip := skip_hint(file.source, file.dialect):
+        return skip.strip()
+    if len(file.headings) == 1:
+        return "If cells are separated by another character, name it with --delimiter."
+    if all(_is_number(heading) for heading in file.headings if heading):
+        return "The first line must name the columns, and seems to be data."
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    """Tell whether a text is a number."""
+    try:
+        float(text.replace(",", "."))
+    except ValueError:
+        return False
+    return True
+
+
+def find_columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[str]:
+    """Return the columns that names and patterns stand for, in the order of the table.
+
+    What is no name and has a ``*`` or ``?`` is a pattern. Errors begin with `option`.
+    """
+    found: set[str] = set()
+    for name in wanted:
+        is_pattern = name not in names and ("*" in name or "?" in name)
+        matches = {
+            n for n in names if n == name or (is_pattern and fnmatchcase(n, name))
+        }
+        if not matches:
+            raise _no_column(option, name, names)
+        found |= matches
+    return [name for name in names if name in found]
+
+
+def _no_column(option: str, name: str, names: Sequence[str]) -> TableFileError:
+    """Build the error for a column that is not there, with the nearest names."""
+    hint = did_you_mean(name, names, most=3)
+    return TableFileError(f"{option}: there is no column {name!r}{hint}")

@@ -14,16 +14,16 @@ import sys
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, Any, Literal, cast
 
 import pyarrow as pa
 
-from featuresieve.errors import did_you_mean, one_line
-from featuresieve.files._errors import TableFileError
+from featuresieve.errors import TableFileError, did_you_mean, one_line
 
 Compression = Literal["gz", "bz2", "xz", "zip", "zst"]
 Format = Literal["text", "parquet", "arrow"]
@@ -58,70 +58,48 @@ _FOREIGN = (
 _JSON = re.compile(rb'\s*(\{\s*["}]|\[\s*([\[{"\d-]|null|true|false))')
 _JSON_ENDINGS = (".json", ".jsonl", ".ndjson", ".geojson")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_READERS: dict[str, Callable[[IO[bytes]], Any]] = {
+    "gz": gzip.open,
+    "bz2": bz2.open,
+    "xz": lzma.open,
+    "zst": lambda raw: pa.CompressedInputStream(raw, "zstd"),
+}
+_WRITERS: dict[str, Callable[[IO[bytes]], Any]] = {
+    "bz2": partial(bz2.open, mode="wb"),
+    "xz": partial(lzma.open, mode="wb"),
+    "zst": lambda raw: pa.CompressedOutputStream(raw, "zstd"),
+}
 # What the openers of damaged archives raise.
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
 
 
 @dataclass(frozen=True)
 class Source:
-    """A table that has not been read yet.
+    """A table that has not been read yet."""
 
-    Attributes
-    ----------
-    name : str
-        How messages call it.
-    path : Path or None
-        None for standard input and pipes, which are then held in `spool`.
-    compression : str or None
-        "gz", "bz2", "xz", "zip" or "zst".
-    format : str
-        "text", "parquet" or "arrow".
-    spool : binary file or None
-        A copy of what can be read only once, without a name in the file system.
-    """
-
-    name: str
-    path: Path | None
+    name: str  # how messages call it
+    path: Path | None  # None for standard input and pipes, which are held in `spool`
     compression: Compression | None = None
     format: Format = "text"
-    spool: IO[bytes] | None = None
+    spool: IO[bytes] | None = None  # has no name in the file system
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Give the bytes of the table, not compressed, from the start.
-
-        Yields
-        ------
-        binary file
-        """
+        """Give the bytes of the table, not compressed, from the start."""
         with self._raw() as raw, _unpacked(raw, self.compression, self.name) as file:
             yield file
 
-    @contextmanager
-    def _raw(self) -> Iterator[IO[bytes]]:
-        """Give the bytes as they are stored."""
+    def _raw(self) -> IO[bytes]:
+        """Open the bytes as they are stored."""
         if self.path is not None:
-            with self.path.open("rb") as file:
-                yield file
-            return
+            return self.path.open("rb")
         assert self.spool is not None
         self.spool.seek(0)
         # A copy of the handle: readers close what they are given.
-        with os.fdopen(os.dup(self.spool.fileno()), "rb") as file:
-            yield file
+        return os.fdopen(os.dup(self.spool.fileno()), "rb")
 
     def first_bytes(self, n_bytes: int) -> bytes:
-        """Return the first bytes of the table, not compressed.
-
-        Parameters
-        ----------
-        n_bytes : int
-            How many.
-
-        Returns
-        -------
-        bytes
-        """
+        """Return the first bytes of the table, not compressed."""
         try:
             with self.open() as file:
                 return file.read(n_bytes)
@@ -138,20 +116,6 @@ def open_source(name: str) -> Iterator[Source]:
     """Find out what a file is.
 
     What can be read only once is copied first: "-", standard input, and pipes.
-
-    Parameters
-    ----------
-    name : str
-        A path, or "-".
-
-    Yields
-    ------
-    Source
-
-    Raises
-    ------
-    TableFileError
-        If there is no such file, or it is of no kind that can be read.
     """
     path = None if name == "-" else _existing(name)
     if path is not None and path.is_file():
@@ -190,19 +154,17 @@ def _hint(path: Path) -> str:
 
 def _identified(source: Source) -> Source:
     """Return the source with what its first bytes tell."""
-    stored = Source(source.name, source.path, spool=source.spool).first_bytes(64)
-    if not stored:
+    first = source.first_bytes(64)
+    if not first:
         raise TableFileError(f"{source.name} is empty.")
-    compression = next(
-        (c for mark, c in _COMPRESSIONS if stored[:6].startswith(mark)), None
-    )
-    packed = Source(source.name, source.path, compression, spool=source.spool)
-    first = packed.first_bytes(64) if compression else stored
+    for mark, compression in _COMPRESSIONS:
+        if first.startswith(mark):
+            source = replace(source, compression=compression)
+            first = source.first_bytes(64)
+            break
     _check_kind(source.name, first.removeprefix(codecs.BOM_UTF8))
-    kind = next((f for mark, f in _FORMATS if first.startswith(mark)), "text")
-    return Source(
-        source.name, source.path, compression, cast("Format", kind), source.spool
-    )
+    kind: Format = next((f for mark, f in _FORMATS if first.startswith(mark)), "text")
+    return replace(source, format=kind)
 
 
 def _check_kind(name: str, first: bytes) -> None:
@@ -220,27 +182,17 @@ def _unpacked(
     raw: IO[bytes], compression: Compression | None, name: str
 ) -> Iterator[IO[bytes]]:
     """Give what a compressed file holds."""
-    match compression:
-        case None:
-            yield raw
-        case "gz":
-            with gzip.open(raw) as file:
-                yield cast("IO[bytes]", file)
-        case "bz2":
-            with bz2.open(raw) as file:
-                yield cast("IO[bytes]", file)
-        case "xz":
-            with lzma.open(raw) as file:
-                yield cast("IO[bytes]", file)
-        case "zst":
-            with pa.CompressedInputStream(raw, "zstd") as file:
-                yield cast("IO[bytes]", file)
-        case "zip":
-            with (
-                zipfile.ZipFile(raw) as archive,
-                archive.open(_only_member(archive, name)) as file,
-            ):
-                yield file
+    if compression is None:
+        yield raw
+    elif compression == "zip":
+        with (
+            zipfile.ZipFile(raw) as archive,
+            archive.open(_only_member(archive, name)) as file,
+        ):
+            yield file
+    else:
+        with _READERS[compression](raw) as file:
+            yield file
 
 
 def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
@@ -263,39 +215,18 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
 def packed(
     raw: IO[bytes], compression: Compression | None, member: str
 ) -> Iterator[IO[bytes]]:
-    """Give a file to write into, which compresses.
-
-    Parameters
-    ----------
-    raw : binary file
-        Where the compressed bytes go.
-    compression : str or None
-        As `Source.compression`.
-    member : str
-        Name of the file inside an archive.
-
-    Yields
-    ------
-    binary file
-    """
-    match compression:
-        case None:
-            yield raw
-        case "gz":
-            with gzip.GzipFile(member, "wb", fileobj=raw, mtime=0) as file:
-                yield cast("IO[bytes]", file)
-        case "bz2":
-            with bz2.open(raw, "wb") as file:
-                yield cast("IO[bytes]", file)
-        case "xz":
-            with lzma.open(raw, "wb") as file:
-                yield cast("IO[bytes]", file)
-        case "zst":
-            with pa.CompressedOutputStream(raw, "zstd") as file:
-                yield cast("IO[bytes]", file)
-        case "zip":
-            with (
-                zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive,
-                archive.open(member, "w", force_zip64=True) as file,
-            ):
-                yield file
+    """Give a file to write into, which compresses; an archive holds `member`."""
+    if compression is None:
+        yield raw
+    elif compression == "zip":
+        with (
+            zipfile.ZipFile(raw, "w", zipfile.ZIP_DEFLATED) as archive,
+            archive.open(member, "w", force_zip64=True) as file,
+        ):
+            yield file
+    elif compression == "gz":  # without the time: the same table, the same bytes
+        with gzip.GzipFile(member, "wb", fileobj=raw, mtime=0) as file:
+            yield cast("IO[bytes]", file)
+    else:
+        with _WRITERS[compression](raw) as file:
+            yield file

@@ -14,7 +14,7 @@ _LEAST_ROWS_PER_CLASS = 3
 
 
 def infer_task(values: npt.NDArray[Any]) -> tuple[Task, str]:
-    """Return the task that values usually stand for, and why.
+    """Return the task that values usually stand for, and why, as the end of a sentence.
 
     Text and truth values are classes. Numbers with a fraction are values. Whole
     numbers are classes if there are at most 20 different ones and at least three rows
@@ -24,12 +24,6 @@ def infer_task(values: npt.NDArray[Any]) -> tuple[Task, str]:
     ----------
     values : ndarray of shape (n_rows,)
         The target, without missing values.
-
-    Returns
-    -------
-    {"classification", "regression"}
-    str
-        The reason, as the end of a sentence.
     """
     if values.dtype == np.bool_:
         return "classification", "it holds truth values"

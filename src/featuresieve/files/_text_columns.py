@@ -1,12 +1,13 @@
 """What columns of text hold: missing values, numbers written oddly, dates, labels."""
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from itertools import product
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-ColumnHint = Literal["label", "text", "number", "date"]
+from featuresieve.files._column_types import ColumnHint, Noted
 
 # What pandas takes for missing, and what statistics programs write.
 MISSING_MARKS = (
@@ -21,7 +22,7 @@ _NUMBER_SHARE = 0.9
 _MOST_WORDS = 10
 # Below this share of numbers a column is plain text, of which nothing is said.
 _MIXED_SHARE = 0.5
-_DATE_FORMATS = (
+_DAYS = (
     (r"^\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
     (r"^\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
     (r"^\d{1,2}/\d{1,2}/\d{4}", "%m/%d/%Y"),
@@ -29,73 +30,44 @@ _DATE_FORMATS = (
     (r"^\d{4}/\d{1,2}/\d{1,2}", "%Y/%m/%d"),
     (r"^\d{4}\.\d{1,2}\.\d{1,2}", "%Y.%m.%d"),
     (r"^\d{4}-\d{1,2}-\d{1,2}", "%Y-%m-%d"),
+    (r"^\d{8}", "%Y%m%d"),  # a date only where it is known to be one
 )
-# Dates only where they are known to be dates.
-_COMPACT_DATES = ((r"^\d{8}", "%Y%m%d"),)
 _CLOCKS = (
     (r"$", ""),
     (r"[ T]\d{1,2}:\d{2}$", "%H:%M"),
     (r"[ T]\d{1,2}:\d{2}:\d{2}Z?$", "%H:%M:%S"),
 )
+# What dates look like, and how they are parsed.
+_DATES = [
+    (shape + clock_shape, f"{day} {clock}".strip())
+    for (shape, day), (clock_shape, clock) in product(_DAYS, _CLOCKS)
+]
 
 
 def refined(
     name: str, column: Any, decimal: str, meaning: ColumnHint | None = None
-) -> tuple[Any, list[str]]:
-    """Turn a column as read into the column that was meant.
+) -> Noted:
+    """Turn a column as read into the column that was meant, and return notes on it.
 
-    Parameters
-    ----------
-    name : str
-        Its name, for the notes.
-    column : pyarrow.ChunkedArray
-        As read; text without marks for what is missing.
-    decimal : str
-        The decimal mark of the file.
-    meaning : "label", "text", "number", "date" or None, default=None
-        What is known of the column: words beside numbers are labels; all of it is
-        text; what is no number is missing; eight digits are a date.
-
-    Returns
-    -------
-    column : pyarrow.ChunkedArray
-    notes : list of str
-        What was decided, one sentence each.
+    What may be known of it: words beside numbers are labels; all of it is text; what is
+    no number is missing; eight digits are a date.
     """
     if pa.types.is_floating(column.type):
         return finite(name, column)
     if meaning == "date" and pa.types.is_integer(column.type):
         column = pc.cast(column, pa.string())
-    if column.type != pa.string():
-        return column, []
-    if meaning == "text":
+    if column.type != pa.string() or meaning == "text":
         return column, []
     if column.null_count == len(column):
         return pa.chunked_array([pa.nulls(len(column))]), []
-    numbers = None
+    found = None
     if meaning != "date":
-        numbers = _as_numbers(name, column, decimal, meaning)
-    if numbers is not None:
-        return numbers
-    dates = _as_dates(name, column, _COMPACT_DATES if meaning == "date" else ())
-    return (column, []) if dates is None else dates
+        found = _as_numbers(name, column, decimal, meaning)
+    return found or _as_dates(name, column, meaning) or (column, [])
 
 
-def finite(name: str, column: Any) -> tuple[Any, list[str]]:
-    """Turn infinite numbers into missing ones.
-
-    Parameters
-    ----------
-    name : str
-        Name of the column, for the note.
-    column : pyarrow.ChunkedArray
-        Floats.
-
-    Returns
-    -------
-    column : pyarrow.ChunkedArray
-    notes : list of str
-    """
+def finite(name: str, column: Any) -> Noted:
+    """Turn infinite numbers into missing ones."""
     is_infinite = pc.is_inf(column)
     count = pc.sum(is_infinite).as_py() or 0
     if count == 0:
@@ -105,33 +77,20 @@ def finite(name: str, column: Any) -> tuple[Any, list[str]]:
 
 
 def without_marks(column: Any, missing: Sequence[str]) -> Any:
-    """Return trimmed text, missing where only a mark for that is left.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Text; columns of other types are returned as they are.
-    missing : sequence of str
-        Marks beside those that are known.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-    """
+    """Return trimmed text, missing where only a mark for that is left."""
     if column.type != pa.string() or column.num_chunks == 0:
         return column
     trimmed = pc.utf8_trim_whitespace(column)
-    has_plus = bool(pc.any(pc.equal(trimmed, "+")).as_py())  # then minus is a label
+    has_plus = any_is(pc.equal(trimmed, "+"))  # then minus is a label
     known = [m for m in MISSING_MARKS if not (has_plus and m == "-")]
     marks = pa.array([*known, *missing], pa.string())
-    return pc.if_else(
-        pc.is_in(trimmed, value_set=marks), pa.scalar(None, pa.string()), trimmed
-    )
+    is_mark = pc.is_in(trimmed, value_set=marks)
+    return pc.if_else(is_mark, pa.scalar(None, pa.string()), trimmed)
 
 
 def _as_numbers(
     name: str, column: Any, decimal: str, meaning: ColumnHint | None
-) -> tuple[Any, list[str]] | None:
+) -> Noted | None:
     """Return the numbers in text, if it is meant as numbers, and a note."""
     is_number = pc.match_substring_regex(column, _number_pattern(decimal))
     n_numbers = pc.sum(is_number).as_py() or 0
@@ -170,9 +129,12 @@ def _number_pattern(decimal: str) -> str:
 
 def _any_code(column: Any) -> bool:
     """Tell whether the numbers are codes: with a leading zero, or very long."""
-    return bool(
-        pc.any(pc.match_substring_regex(column, r"^[+-]?(0\d+|\d{20,})$")).as_py()
-    )
+    return any_is(pc.match_substring_regex(column, r"^[+-]?(0\d+|\d{20,})$"))
+
+
+def any_is(condition: Any) -> bool:
+    """Tell whether something holds anywhere."""
+    return bool(pc.any(condition).as_py())
 
 
 def _parsed(column: Any, decimal: str) -> Any:
@@ -184,51 +146,40 @@ def _parsed(column: Any, decimal: str) -> Any:
     return pc.cast(plain, pa.float64())
 
 
-def _as_dates(
-    name: str, column: Any, more_formats: Sequence[tuple[str, str]]
-) -> tuple[Any, list[str]] | None:
+def _as_dates(name: str, column: Any, meaning: ColumnHint | None) -> Noted | None:
     """Return text as dates, if all of it is, and a note where they are ambiguous."""
-    first = column.drop_null()[0].as_py()
-    for shape, day in (*_DATE_FORMATS, *more_formats):
-        for clock_shape, clock in _CLOCKS:
-            pattern = shape + clock_shape
-            if not pc.match_substring_regex(pa.array([first]), pattern)[0].as_py():
-                continue
-            if not pc.all(pc.match_substring_regex(column, pattern)).as_py():
-                continue
-            dates = _moments(column, f"{day} {clock}".strip())
-            if dates.null_count > column.null_count:
-                continue
-            other = _moments(column, f"%m/%d/%Y {clock}".strip())
-            is_ambiguous = day == "%d/%m/%Y" and other.null_count == column.null_count
-            note = f"{name!r}: dates taken as day/month/year."
-            return dates, [note] if is_ambiguous else []
+    first = column.drop_null().slice(0, 1)
+    for pattern, layout in _DATES:
+        if layout.startswith("%Y%m%d") and meaning != "date":
+            continue
+        if not all(
+            pc.all(pc.match_substring_regex(c, pattern)).as_py()
+            for c in (first, column)
+        ):
+            continue
+        dates = _moments(column, layout)
+        if dates.null_count > column.null_count:
+            continue
+        is_ambiguous = (
+            layout.startswith("%d/%m")
+            and _moments(column, layout.replace("%d/%m", "%m/%d")).null_count
+            == column.null_count
+        )
+        note = f"{name!r}: dates taken as day/month/year."
+        return dates, [note] if is_ambiguous else []
     return None
 
 
 def unreadable_dates(column: Any) -> Any:
-    """Tell which cells are no dates in the format that most cells have.
-
-    Parameters
-    ----------
-    column : pyarrow.ChunkedArray
-        Text.
-
-    Returns
-    -------
-    pyarrow.ChunkedArray
-        Truth values.
-    """
+    """Tell which cells are no dates in the format that most cells have."""
     is_text = pc.is_valid(column)
     fewest = is_text
-    for shape, day in (*_DATE_FORMATS, *_COMPACT_DATES):
-        for clock_shape, clock in _CLOCKS:
-            is_shaped = pc.match_substring_regex(column, shape + clock_shape)
-            dates = _moments(column, f"{day} {clock}".strip())
-            is_date = pc.and_(pc.fill_null(is_shaped, False), pc.is_valid(dates))
-            is_other = pc.and_(is_text, pc.invert(is_date))
-            if pc.sum(is_other).as_py() < pc.sum(fewest).as_py():
-                fewest = is_other
+    for pattern, layout in _DATES:
+        is_shaped = pc.fill_null(pc.match_substring_regex(column, pattern), False)
+        is_date = pc.and_(is_shaped, pc.is_valid(_moments(column, layout)))
+        is_other = pc.and_(is_text, pc.invert(is_date))
+        if pc.sum(is_other).as_py() < pc.sum(fewest).as_py():
+            fewest = is_other
     return fewest
 
 

@@ -13,7 +13,7 @@ from featuresieve.files._source import Source
 def copy_columns(
     source: Source,
     dialect: Dialect,
-    places: Sequence[int],
+    indices: Sequence[int],
     out: IO[bytes],
     delimiter: str | None = None,
 ) -> None:
@@ -21,35 +21,26 @@ def copy_columns(
 
     Cells keep their text and their quotes, rows their order and their line ends. With
     another delimiter, quotes are put where they are needed.
-
-    Parameters
-    ----------
-    source : Source
-        A text file.
-    dialect : Dialect
-        How it is written.
-    places : sequence of int
-        Positions of the columns.
-    out : binary file
-        Where to write.
-    delimiter : str or None, default=None
-        Of the copy; None is that of the original.
     """
-    is_same = delimiter in (None, dialect.delimiter)
     with source.open() as raw:
         file = io.TextIOWrapper(raw, encoding=dialect.encoding, newline="")
-        writer = io.TextIOWrapper(
-            out, encoding=dialect.encoding, newline="", write_through=False
-        )
+        writer = io.TextIOWrapper(out, encoding=dialect.encoding, newline="")
         try:
             for _ in range(dialect.n_lines_before):
                 file.readline()
-            if is_same:
-                records = _with_all_headings(_records(file, dialect), dialect)
-                writer.writelines(_copied(records, dialect.delimiter, places))
+            if delimiter in (None, dialect.delimiter):
+                rows = _with_all_headings(_records(file, dialect), dialect)
+                writer.writelines(
+                    dialect.delimiter.join([row[i] for i in indices]) + row[-1]
+                    for row in rows
+                )
             else:
-                assert delimiter is not None
-                _convert(file, writer, dialect, places, delimiter)
+                reader = csv.reader(
+                    file, delimiter=dialect.delimiter, quotechar=dialect.quote
+                )
+                rows = _with_all_headings((row for row in reader if row), dialect)
+                copy = csv.writer(writer, delimiter=delimiter, lineterminator="\n")
+                copy.writerows([row[i] for i in indices] for row in rows)
             writer.flush()
         finally:
             writer.detach()  # who opened it closes it
@@ -79,11 +70,11 @@ def _records(file: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
         if not record.strip():
             continue
         body = record.rstrip("\r\n")
+        cells: list[str] | None
         if _is_simple(body, dialect):
-            pending = ""
-            yield [*body.split(dialect.delimiter), record[len(body) :]]
-            continue
-        cells = _cells(record, cell, dialect.delimiter)
+            cells = [*body.split(dialect.delimiter), record[len(body) :]]
+        else:
+            cells = _cells(record, cell, dialect.delimiter)
         pending = record if cells is None else ""
         if cells is not None:
             yield cells
@@ -106,34 +97,10 @@ def _is_simple(body: str, dialect: Dialect) -> bool:
 def _cells(record: str, cell: re.Pattern[str], delimiter: str) -> list[str] | None:
     """Return the cells of a row and its line end, or None if a quote is still open."""
     cells: list[str] = []
-    place = 0
-    while True:
-        match = cell.match(record, place)
-        if match is None:
-            return None
+    start = 0
+    while match := cell.match(record, start):
         cells.append(match[1])
-        place = match.end()
+        start = match.end()
         if match[2] != delimiter:
             return [*cells, match[2]]
-
-
-def _copied(
-    records: Iterable[list[str]], delimiter: str, places: Sequence[int]
-) -> Iterator[str]:
-    """Yield the lines of the copy."""
-    for cells in records:
-        yield delimiter.join([cells[place] for place in places]) + cells[-1]
-
-
-def _convert(
-    file: Iterable[str],
-    writer: IO[str],
-    dialect: Dialect,
-    places: Sequence[int],
-    delimiter: str,
-) -> None:
-    """Write the columns with another delimiter."""
-    reader = csv.reader(file, delimiter=dialect.delimiter, quotechar=dialect.quote)
-    out = csv.writer(writer, delimiter=delimiter, lineterminator="\n")
-    rows = _with_all_headings((row for row in reader if row), dialect)
-    out.writerows([row[place] for place in places] for row in rows)
+    return None

@@ -1,7 +1,7 @@
 """Delimited text becomes a table of Arrow: numbers, dates, truth values and text."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -9,81 +9,48 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv
 
-from featuresieve.files._asked_types import meaning_of, read_as
-from featuresieve.files._column_types import ColumnType
+from featuresieve.errors import TableFileError
+from featuresieve.files._column_types import ColumnHint, Known
 from featuresieve.files._dialect import Dialect, skip_hint
-from featuresieve.files._errors import TableFileError
 from featuresieve.files._source import DAMAGED, Source
 from featuresieve.files._text_columns import (
     MISSING_MARKS,
-    ColumnHint,
+    any_is,
     refined,
     without_marks,
 )
+from featuresieve.files._typed_columns import meaning_of, read_as
 
 _BLOCK_BYTES = 1 << 22
 _MOST_BLOCK_BYTES = 1 << 30
 
 
 def read_text(
-    source: Source,
-    dialect: Dialect,
-    names: Sequence[str],
-    meanings: Mapping[str, ColumnHint],
-    *,
-    types: Mapping[str, ColumnType],
-    missing: Sequence[str],
+    source: Source, dialect: Dialect, names: list[str], known: Known
 ) -> tuple[pa.Table, Dialect, list[str]]:
-    """Read a text file.
+    """Read a text file; return the table, the dialect, notes.
 
-    Parameters
-    ----------
-    source : Source
-        A text file.
-    dialect : Dialect
-        How it is written.
-    names : sequence of str
-        Names for its columns, all different.
-    meanings : mapping
-        What is known of some columns; see `refined`.
-    types : mapping
-        What was asked for; see `read_as`.
-    missing : sequence of str
-        Marks for what is missing, beside those that are known.
-
-    Returns
-    -------
-    table : pyarrow.Table
-    dialect : Dialect
-        With another encoding, if letters further down asked for it.
-    notes : list of str
-        What was found and decided, one sentence each.
-
-    Raises
-    ------
-    TableFileError
-        If the rows do not fit the header, the file is damaged, or a value cannot be
-        read as was asked.
+    The dialect has another encoding if letters further down asked for it.
     """
-    reader = _Reader(source, dialect, list(names), missing)
+    reader = _Reader(source, dialect, names, known.missing)
     table = reader.read()
     columns = {name: table.column(name) for name in names}
-    meanings = {**meanings, **{name: meaning_of(types[name]) for name in types}}
+    asked = {name: meaning_of(kind) for name, kind in known.types.items()}
+    meanings = {**known.meanings, **asked}
     _restore_texts(reader, columns, meanings)
     del table
     notes: list[str] = []
     for name in names:
-        column = without_marks(columns[name], missing)
-        if name in types:
+        column = without_marks(columns[name], known.missing)
+        if name in known.types:
             columns[name], said = read_as(
-                *(name, column, types[name]),
+                *(name, column, known.types[name]),
                 decimal=dialect.decimal,
                 n_lines_before=dialect.n_header_lines,
             )
         else:
-            columns[name], said = refined(
-                name, column, dialect.decimal, meanings.get(name)
-            )
+            meaning = meanings.get(name)
+            columns[name], said = refined(name, column, dialect.decimal, meaning)
         notes += said
     return pa.table(columns), reader.dialect, notes
 
@@ -96,36 +63,35 @@ def _restore_texts(
     Whole numbers with leading zeros are codes, and so are those of 20 digits and more;
     a minus is no missing value where there is a plus.
     """
-    text = [name for name in columns if meanings.get(name) == "text"]
-    if text:
-        texts = reader.read(text, as_text=True)
-        columns.update({name: texts.column(name) for name in text})
-    whole = [
-        name
-        for name, column in columns.items()
-        if column.type == pa.int64() and meanings.get(name) != "number"
-    ]
-    if whole:
-        texts = reader.read(whole, as_text=True)
-        for name in whole:
-            if _any(pc.match_substring_regex(texts.column(name), r"^\s*[+-]?0\d")):
-                columns[name] = texts.column(name)
-    long = [name for name, column in columns.items() if _is_beyond_integers(column)]
-    if long:
-        texts = reader.read(long, as_text=True)
-        for name in long:
-            if not _any(pc.match_substring_regex(texts.column(name), r"[^\d\s]")):
-                columns[name] = texts.column(name)
-    signs = [
-        name
-        for name, column in columns.items()
-        if column.type == pa.string()
-        and column.null_count
-        and _any(pc.equal(pc.utf8_trim_whitespace(column), "+"))
-    ]
-    if signs:
-        texts = reader.read(signs, as_text=True, is_minus_missing=False)
-        columns.update({name: texts.column(name) for name in signs})
+
+    def restore(
+        is_doubtful: Callable[[str, Any], bool],
+        is_lost: Callable[[Any], bool] = lambda _: True,
+        **options: bool,
+    ) -> None:
+        names = [name for name, column in columns.items() if is_doubtful(name, column)]
+        texts = reader.read(names, **options) if names else {}
+        columns.update({n: texts[n] for n in names if is_lost(texts[n])})
+
+    restore(lambda name, _: meanings.get(name) == "text")
+    restore(
+        lambda name, column: (
+            column.type == pa.int64() and meanings.get(name) != "number"
+        ),
+        lambda text: any_is(pc.match_substring_regex(text, r"^\s*[+-]?0\d")),
+    )
+    restore(
+        lambda _, column: _is_beyond_integers(column),
+        lambda text: not any_is(pc.match_substring_regex(text, r"[^\d\s]")),
+    )
+    restore(
+        lambda _, column: (
+            column.type == pa.string()
+            and column.null_count > 0
+            and any_is(pc.equal(pc.utf8_trim_whitespace(column), "+"))
+        ),
+        is_minus_missing=False,
+    )
 
 
 def _is_beyond_integers(column: Any) -> bool:
@@ -135,40 +101,27 @@ def _is_beyond_integers(column: Any) -> bool:
     return bool(pc.min(pc.abs(column)).as_py() >= 2.0**63)
 
 
-def _any(condition: Any) -> bool:
-    """Tell whether something holds anywhere."""
-    return bool(pc.any(condition).as_py())
-
-
 class _Reader:
     """Read some or all columns, with the encoding and the block size that work."""
 
     def __init__(
-        self,
-        source: Source,
-        dialect: Dialect,
-        names: list[str],
-        missing: Sequence[str],
+        self, source: Source, dialect: Dialect, names: list[str], missing: Sequence[str]
     ) -> None:
         self.source, self.dialect, self.names = source, dialect, names
         self.missing = missing
         self.block_bytes = max(_BLOCK_BYTES, 64 * sum(map(len, names)))
 
     def read(
-        self,
-        columns: Sequence[str] | None = None,
-        *,
-        as_text: bool = False,
-        is_minus_missing: bool = True,
+        self, as_text: Sequence[str] = (), *, is_minus_missing: bool = True
     ) -> pa.Table:
-        """Return a table, or say what is wrong with the file."""
+        """Return all columns, or some as text, or say what is wrong with the file."""
         marks = [mark for mark in MISSING_MARKS if is_minus_missing or mark != "-"]
         options = csv.ConvertOptions(
             null_values=[*marks, *self.missing],
             strings_can_be_null=True,
             decimal_point=self.dialect.decimal,
-            include_columns=list(columns or self.names),
-            column_types=dict.fromkeys(columns or (), pa.string()) if as_text else None,
+            include_columns=list(as_text or self.names),
+            column_types=dict.fromkeys(as_text, pa.string()),
         )
         while True:
             try:

@@ -7,12 +7,12 @@ from typing import Any, Literal, cast
 import pyarrow as pa
 from pyarrow import csv, feather, parquet
 
-from featuresieve.files._arrow_types import as_usual
+from featuresieve.errors import TableFileError
 from featuresieve.files._atomic import AtomicFiles, check_output
-from featuresieve.files._errors import TableFileError
 from featuresieve.files._reading import TableFile, read_arrow
 from featuresieve.files._source import Compression, packed
 from featuresieve.files._text_copy import copy_columns
+from featuresieve.files._typed_columns import as_usual
 
 Kind = Literal["text", "parquet", "feather"]
 _ENDINGS: dict[str, Kind] = {
@@ -27,69 +27,33 @@ _COMPRESSED: dict[str, Compression] = {
 
 
 def check_table_output(option: str, name: str) -> None:
-    """Refuse, before any work is done, a table that cannot be written.
-
-    Parameters
-    ----------
-    option : str
-        The option that names it, for the error.
-    name : str
-        The file, or "-".
-
-    Raises
-    ------
-    TableFileError
-        If the folder is not there or the ending is unknown.
-    """
+    """Refuse, before any work is done, a table that cannot be written."""
     check_output(option, name)
-    if name != "-" and not (Path(name).exists() and not Path(name).is_file()):
-        _kind_of(option, name)
+    _kind_of(option, name)
 
 
 def write_columns(
-    file: TableFile, places: Sequence[int], name: str, drafts: AtomicFiles
+    file: TableFile, indices: Sequence[int], name: str, drafts: AtomicFiles
 ) -> None:
     """Write some columns of a file, in the format that the ending names.
 
     Text stays text, letter by letter; Parquet and Feather keep their types.
-
-    Parameters
-    ----------
-    file : TableFile
-        The original.
-    places : sequence of int
-        Positions of the columns.
-    name : str
-        The new file, or "-" for text on standard output.
-    drafts : AtomicFiles
-        Where it is prepared.
     """
     kind, compression = _kind_of("--out", name)
     if kind == "text" and file.dialect is not None:
         delimiter = _delimiter(name, file.dialect.delimiter)
         with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
-            copy_columns(file.source, file.dialect, places, out, delimiter)
+            copy_columns(file.source, file.dialect, indices, out, delimiter)
         return
     table = file.table if file.dialect is not None else read_arrow(file.source)
-    table = table.select(list(places))
-    metadata = {
-        k: v for k, v in (table.schema.metadata or {}).items() if k != b"pandas"
-    }
+    table = table.select(list(indices))
+    metadata = dict(table.schema.metadata or {})
+    metadata.pop(b"pandas", None)
     write_table(table.replace_schema_metadata(metadata or None), name, drafts)
 
 
 def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
-    """Write a table in the format that the ending names.
-
-    Parameters
-    ----------
-    table : pyarrow.Table
-        What to write.
-    name : str
-        The file, or "-" for CSV on standard output.
-    drafts : AtomicFiles
-        Where it is prepared.
-    """
+    """Write a table in the format that the ending names."""
     kind, compression = _kind_of("--out", name)
     with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
         if kind == "parquet":

@@ -26,13 +26,6 @@ class CallbackObserver:
 
     The tasks are the fit, its stages, and up to a hundred equal parts of each stage. A
     callback that asks to stop at the end of a part ends the stage there.
-
-    Parameters
-    ----------
-    estimator : estimator with `CallbackSupportMixin`
-    n_stages : int
-    data : dict
-        X, y and sample_weight, as `fit` got them.
     """
 
     def __init__(self, estimator: Any, n_stages: int, data: dict[str, Any]) -> None:

@@ -31,29 +31,9 @@ _VERSION = 1
 class Checkpoint:
     """Where a fit stands: its stages so far, each with the state of its parts.
 
-    Parameters
-    ----------
-    path : Path
-        The file. One that is there already is resumed from.
-    fingerprint : mapping of str to JSON values
-        What must be the same for that; "data" is a digest.
-    seed : int
-        Of this fit.
-    is_seed_free : bool
-        Whether the user left the seed open, so that the file may decide it.
-    started : float
-        `time.monotonic` value at which this fit began.
-
-    Attributes
-    ----------
-    seed : int
-    started : float
-        As if the fit had gone on without a pause.
-
-    Raises
-    ------
-    CheckpointError
-        If the file is damaged, or of another fit.
+    A file that is there already is resumed from if its fingerprint is the same; it
+    decides the seed if the user left that open. `started` is a `time.monotonic`, as if
+    the fit had gone on without a pause.
     """
 
     def __init__(
@@ -101,14 +81,12 @@ class Checkpoint:
             return
         if not isinstance(fingerprint, dict):
             raise self._error("cannot be used: its fingerprint is not an object.")
-        names = sorted({*fingerprint, *self._fingerprint})
-        told = [
-            f"{name} is {fingerprint.get(name)!r:.80} there and "
-            f"{self._fingerprint.get(name)!r:.80} here"
-            for name in names
-            if fingerprint.get(name) != self._fingerprint.get(name) and name != "data"
-        ]
-        if fingerprint.get("data") != self._fingerprint.get("data"):
+        told, own = [], self._fingerprint
+        for name in sorted({*fingerprint, *own} - {"data"}):
+            there, here = fingerprint.get(name), own.get(name)
+            if there != here:
+                told.append(f"{name} is {there!r:.80} there and {here!r:.80} here")
+        if fingerprint.get("data") != own.get("data"):
             told.append("the data, or their weights, groups or encoding, are others")
         raise self._error(f"was written by another fit: {'; '.join(told)}.")
 
@@ -143,8 +121,15 @@ class Checkpoint:
         """Write the stages before, and the parts of the present one."""
         began = time.monotonic()
         state = self._state | _stage_state(self._stage, parts)
+        header = {
+            "kind": _KIND,
+            "version": _VERSION,
+            "fingerprint": self._fingerprint,
+            "seed": self.seed,
+            "spent_seconds": max(0.0, began - self.started),
+        }
         try:
-            data = pack(self._header(began), state)
+            data = pack(header, state)
             write_atomically(self._path, data, draft_suffix=_DRAFT)
         except (OSError, ValueError) as error:
             if not self._is_written:
@@ -156,16 +141,6 @@ class Checkpoint:
         now = time.monotonic()
         pause = max(INTERVAL_SECONDS, (now - began) * (1 / LARGEST_SHARE - 1))
         self._due = now + pause
-
-    def _header(self, now: float) -> dict[str, Any]:
-        """Return what the file says besides the state."""
-        return {
-            "kind": _KIND,
-            "version": _VERSION,
-            "fingerprint": self._fingerprint,
-            "seed": self.seed,
-            "spent_seconds": max(0.0, now - self.started),
-        }
 
     def _warn(self, error: Exception) -> None:
         """Say once that a later writing failed; the fit is worth more than the file."""

@@ -35,16 +35,7 @@ _STORED_TASKS = {
 def fingerprint(
     params: Mapping[str, Any], problem: Problem, device: torch.device
 ) -> dict[str, Any]:
-    """Return what identifies a fit, as JSON would give it back.
-
-    Parameters
-    ----------
-    params : mapping of str to object
-        The arguments of the estimator.
-    problem : Problem
-    device : torch.device
-        Only its kind counts.
-    """
+    """Return what identifies a fit, as JSON would give it back; the device by kind."""
     found = {
         name: _plain(value) for name, value in params.items() if name not in _LEFT_OUT
     }

@@ -18,26 +18,8 @@ from featuresieve.problem import CountLimits, Problem
 class FitRun:
     """What follows one fit of an estimator.
 
-    Parameters
-    ----------
-    estimator : estimator
-    params : mapping of str to object
-        Its arguments, checked.
-    problem : Problem
-    device : torch.device
-    bounds : CountLimits
-    seed : int
-        Drawn from random_state.
-    started : float
-        `time.monotonic` value at which the fit began.
-    data : dict
-        X, y and sample_weight, for callbacks.
-
-    Attributes
-    ----------
-    seed, started
-        As given, or as the checkpoint of an earlier fit knows them.
-    monitor : FitMonitor
+    `seed` and `started` (a `time.monotonic`) are as given, or as the checkpoint of an
+    earlier fit knows them. `data` holds X, y and sample_weight for callbacks.
     """
 
     def __init__(

@@ -1,8 +1,8 @@
 """Follow a fit from outside: what is told, asked and kept between two steps."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Protocol
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, Protocol
 
 from featuresieve.engine import FollowedTrainer, Resumable
 from featuresieve.errors import TrainingDivergedError
@@ -29,16 +29,7 @@ class Observer(Protocol):
 
 
 class StageMonitor:
-    """Follow the training of one stack.
-
-    Parameters
-    ----------
-    name : str
-    number : int
-        Stages of the fit before it.
-    observers : sequence of Observer
-    checkpoint : Checkpoint or None
-    """
+    """Follow the training of one stack."""
 
     def __init__(
         self,
@@ -60,17 +51,17 @@ class StageMonitor:
     def following(self, trainer: FollowedTrainer) -> Iterator[None]:
         """Resume the trainer, follow it, and keep what it found."""
         self.add("trainer", trainer)
+        held: AbstractContextManager[Any] = nullcontext()
         if self._checkpoint is not None:
             self._checkpoint.resume_(self._number, self._parts)
+            held = self._interrupts
         is_done = False
         for observer in self._observers:
             observer.begin_stage(
                 self.name, trainer.step, trainer.planned_steps, trainer.synchronize
             )
         try:
-            with ExitStack() as stack:
-                if self._checkpoint is not None:
-                    stack.enter_context(self._interrupts)
+            with held:
                 yield
             is_done = True
         except TrainingDivergedError:  # it would diverge again
@@ -103,13 +94,7 @@ class StageMonitor:
 
 
 class FitMonitor:
-    """Follow a fit, stage by stage.
-
-    Parameters
-    ----------
-    observers : sequence of Observer
-    checkpoint : Checkpoint or None
-    """
+    """Follow a fit, stage by stage."""
 
     def __init__(
         self, observers: Sequence[Observer] = (), checkpoint: Checkpoint | None = None
@@ -126,6 +111,5 @@ class FitMonitor:
         """Return what follows the next stage, or None if nobody wants to know."""
         if not self._observers and self._checkpoint is None:
             return None
-        self._n_stages += 1
-        number = self._n_stages - 1
+        number, self._n_stages = self._n_stages, self._n_stages + 1
         return StageMonitor(name, number, self._observers, self._checkpoint)

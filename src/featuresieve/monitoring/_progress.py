@@ -18,15 +18,7 @@ _FIRST_STEPS = 8
 
 
 class Progress:
-    """Write to standard error where a fit stands.
-
-    Parameters
-    ----------
-    stages : sequence of str
-        The names of all stages, in order.
-    started : float
-        `time.monotonic` value at which the fit began.
-    """
+    """Write to standard error where a fit stands."""
 
     def __init__(self, stages: Sequence[str], started: float) -> None:
         self._stages, self._started = list(stages), started
@@ -85,8 +77,8 @@ class Progress:
         if n_done < _FIRST_STEPS:
             return None
         per_step = (now - self._began) / n_done
-        place = self._stages.index(self._name)
-        later = sum(_USUAL_SHARES[name] for name in self._stages[place + 1 :])
+        number = self._stages.index(self._name)
+        later = sum(_USUAL_SHARES[name] for name in self._stages[number + 1 :])
         whole = per_step * self._n_steps
         left = per_step * (self._n_steps - self._step)
         return left + whole * later / _USUAL_SHARES[self._name]

@@ -10,8 +10,8 @@ May import: errors, and the public names.
 """
 
 from featuresieve.plotting._balance_path_display import BalancePathDisplay
+from featuresieve.plotting._canvas import FAINT, INK, PALE_INK, PALETTE
 from featuresieve.plotting._mask_evolution_display import MaskEvolutionDisplay
-from featuresieve.plotting._palette import FAINT, INK, PALE_INK, PALETTE
 from featuresieve.plotting._stability_display import StabilityDisplay
 
 __all__ = [

@@ -8,19 +8,15 @@ from sklearn.base import is_classifier
 
 from featuresieve.plotting._canvas import (
     DROPPED,
+    FAINT,
+    INK,
     KEPT,
     SMALL,
     FloatArray,
     axes_for,
+    note,
 )
-from featuresieve.plotting._fitted import check_selector
-from featuresieve.plotting._palette import FAINT, INK
-from featuresieve.plotting._path_axes import (
-    balance_text,
-    set_balance_axis,
-    set_count_axis,
-    side_by_side,
-)
+from featuresieve.plotting._column_display import check_selector
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -32,6 +28,13 @@ if TYPE_CHECKING:
 # Candidates of one balance that are all numbered; of more, the first and the last, and
 # of many on the whole path only the first.
 _MOST_NUMBERED, _MANY = 6, 20
+# Counts that differ by more than this factor are shown on a logarithmic axis, and
+# those that differ by more than the second one have ticks at powers of ten only.
+_LINEAR_RATIO, _DENSE_RATIO = 12, 1000
+# Up to so many different balances, the ticks are the balances.
+_MOST_TICKS = 8
+# Distance between balances if there is only one, as a logarithm.
+_LONE_STEP = float(np.log(3.0))
 
 
 class BalancePathDisplay:
@@ -143,18 +146,11 @@ class BalancePathDisplay:
         """
         check_selector(estimator)
         path = estimator.path_
+        loss_name = "log loss" if is_classifier(estimator) else "squared error"
         display = cls(
-            balance=path["balance"],
-            n_kept=path["n_kept"],
-            loss=path["loss"],
-            loss_error=path["loss_error"],
-            is_chosen=path["is_chosen"],
+            **{name: path[name] for name in path.dtype.names},
             n_features=estimator.n_features_in_,
-            loss_name=(
-                "Held-out log loss"
-                if is_classifier(estimator)
-                else "Held-out squared error"
-            ),
+            loss_name=f"Held-out {loss_name}",
         )
         return display.plot(ax, x=x, **kwargs)
 
@@ -181,47 +177,35 @@ class BalancePathDisplay:
         ax = axes_for(ax)
         is_measured = bool(np.isfinite(self.loss).any())
         if x == "n_kept":
-            places = self.n_kept.astype(np.float64)
-            set_count_axis(ax, self.n_kept, None if is_measured else self.n_features)
+            xs = self.n_kept.astype(np.float64)
+            _set_count_axis(ax, self.n_kept, None if is_measured else self.n_features)
         else:
-            places = side_by_side(self.balance, self.n_kept)
-            set_balance_axis(ax, self.balance)
+            xs = _side_by_side(self.balance, self.n_kept)
+            _set_balance_axis(ax, self.balance)
         ax.set_ylabel(f"{self.loss_name} ± std. error")
         self.errorbar_ = self.chosen_ = None
         if is_measured:
-            self._draw_candidates(ax, places, kwargs)
+            self._draw_candidates(ax, xs, kwargs)
             if x == "balance":
-                self._number_candidates(ax, places)
+                self._number_candidates(ax, xs)
         else:
             _note_that_nothing_was_compared(ax)
-        self._label_chosen(ax, float(places[self.is_chosen][0]))
+        self._label_chosen(ax, float(xs[self.is_chosen][0]))
         self.ax_, self.figure_ = ax, ax.figure
         return self
 
     def _draw_candidates(
-        self, ax: "Axes", places: FloatArray, kwargs: dict[str, Any]
+        self, ax: "Axes", xs: FloatArray, kwargs: dict[str, Any]
     ) -> None:
         """Draw all candidates with their errors, the chosen one larger and above."""
-        style: dict[str, Any] = {
-            "fmt": "o",
-            "color": DROPPED,
-            "ecolor": "#BFBFBF",
-            "markersize": 5,
-            "elinewidth": 1.2,
-        }
-        self.errorbar_ = ax.errorbar(
-            places, self.loss, self.loss_error, **(style | kwargs)
-        )
+        style: dict[str, Any] = {"fmt": "o", "color": DROPPED, "ecolor": "#BFBFBF"}
+        style |= {"markersize": 5, "elinewidth": 1.2}
+        self.errorbar_ = ax.errorbar(xs, self.loss, self.loss_error, **(style | kwargs))
         chosen = self.is_chosen
+        style = {"fmt": "D", "color": KEPT, "markersize": 8}
+        style |= {"elinewidth": 2, "zorder": 4}
         self.chosen_ = ax.errorbar(
-            places[chosen],
-            self.loss[chosen],
-            self.loss_error[chosen],
-            fmt="D",
-            color=KEPT,
-            markersize=8,
-            elinewidth=2,
-            zorder=4,
+            xs[chosen], self.loss[chosen], self.loss_error[chosen], **style
         )
         low = np.nanmin(self.loss - self.loss_error)
         high = np.nanmax(self.loss + self.loss_error)
@@ -230,49 +214,45 @@ class BalancePathDisplay:
         ax.grid(axis="y", color=FAINT, linewidth=0.6)
         ax.set_axisbelow(True)
 
-    def _number_candidates(self, ax: "Axes", places: FloatArray) -> None:
+    def _number_candidates(self, ax: "Axes", xs: FloatArray) -> None:
         """Write above the candidates of each balance how many columns they keep."""
         ax.set_xlabel(f"{ax.get_xlabel()} (numbers: columns kept)")
         for balance in np.unique(self.balance):
             own = np.flatnonzero(self.balance == balance)
-            own = own[np.argsort(places[own])]
+            own = own[np.argsort(xs[own])]
             if len(self.loss) > _MANY:
                 own = own[:1]
             elif len(own) > _MOST_NUMBERED:
                 own = own[[0, -1]]
             for i in own[~self.is_chosen[own]]:  # the chosen one has a label
+                top = (xs[i], self.loss[i] + self.loss_error[i])
+                style: dict[str, Any] = {"fontsize": SMALL - 1, "color": INK}
                 ax.annotate(
-                    f"{self.n_kept[i]:,}",
-                    (places[i], self.loss[i] + self.loss_error[i]),
-                    xytext=(0, 4),
+                    *(f"{self.n_kept[i]:,}", top, (0, 4)),
                     textcoords="offset points",
                     ha="center",
-                    fontsize=SMALL - 1,
-                    color=INK,
+                    **style,
                 )
 
-    def _label_chosen(self, ax: "Axes", place: float) -> None:
+    def _label_chosen(self, ax: "Axes", x: float) -> None:
         """Draw a line through the chosen candidate and say at its top what it is."""
         (chosen,) = np.flatnonzero(self.is_chosen)
         verb = "kept" if self.chosen_ is None else "chosen"
         total = "" if self.n_features is None else f" of {self.n_features:,}"
         self.chosen_line_ = ax.axvline(
-            place, color=KEPT, linewidth=1, linestyle=":", zorder=1
+            x, color=KEPT, linewidth=1, linestyle=":", zorder=1
         )
-        on_screen = ax.transData.transform((place, ax.get_ylim()[0]))
+        on_screen = ax.transData.transform((x, ax.get_ylim()[0]))
         is_left = ax.transAxes.inverted().transform(on_screen)[0] < 0.5
-        self.chosen_label_ = ax.annotate(
-            f"{verb}: {self.n_kept[chosen]:,}{total}\n"
-            f"λ = {balance_text(self.balance[chosen])}",
-            (place, 1),
+        words = f"{verb}: {self.n_kept[chosen]:,}{total}"
+        self.chosen_label_ = note(
+            *(ax, f"{words}\nλ = {_balance_text(self.balance[chosen])}", (x, 1)),
+            (5 if is_left else -5, -2),
             xycoords=ax.get_xaxis_transform(),
-            xytext=(5 if is_left else -5, -2),
-            textcoords="offset points",
             ha="left" if is_left else "right",
             va="top",
-            fontsize=SMALL,
             color=KEPT,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+            pad=1.0,
         )
 
 
@@ -281,13 +261,79 @@ def _note_that_nothing_was_compared(ax: "Axes") -> None:
     ax.set_yticks([])
     ax.set_ylabel("")
     ax.spines["left"].set_visible(False)
-    ax.text(
-        0.5,
-        0.5,
-        "This fit compared no candidate sets,\nso there is no held-out loss to show.",
-        transform=ax.transAxes,
-        ha="center",
-        va="center",
-        color=INK,
-        bbox={"facecolor": "white", "edgecolor": FAINT, "boxstyle": "round,pad=0.6"},
-    )
+    text = "This fit compared no candidate sets,\nso there is no held-out loss to show."
+    style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK}
+    box = {"facecolor": "white", "edgecolor": FAINT, "boxstyle": "round,pad=0.6"}
+    ax.text(0.5, 0.5, text, transform=ax.transAxes, bbox=box, **style)
+
+
+def _balance_text(balance: float) -> str:
+    """Return λ with three digits, and never with an exponent if it is large."""
+    return f"{balance:,.0f}" if balance >= 1000 else f"{balance:.3g}"
+
+
+def _set_count_axis(
+    ax: "Axes", counts: npt.NDArray[np.int64], n_features: int | None
+) -> None:
+    """Make the horizontal axis one of numbers of columns, 1 to `n_features` if given.
+
+    Logarithmic if the numbers differ much, with ticks 1, 2, 5, 10, ...
+    """
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
+
+    low, high = int(counts.min()), int(counts.max())
+    if n_features is not None:
+        low, high = 1, max(high, n_features)
+    if high > _LINEAR_RATIO * low:
+        ax.set_xscale("log")
+        margin = (high / low) ** 0.05
+        ax.set_xlim(low / margin, high * margin)
+        digits = (1.0,) if high > _DENSE_RATIO * low else (1.0, 2.0, 5.0)
+        ax.xaxis.set_major_locator(LogLocator(subs=digits, numticks=99))
+        ax.xaxis.set_minor_locator(NullLocator())
+    else:
+        margin = max(0.05 * (high - low), 0.5)
+        ax.set_xlim(low - margin, high + margin)
+        ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.set_xlabel("Columns kept")
+
+
+def _set_balance_axis(ax: "Axes", balances: FloatArray) -> None:
+    """Make the horizontal axis one of balances: logarithmic, ticks at the balances."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    values = np.unique(balances)
+    if values[0] > 0:  # a fixed balance can be zero
+        ax.set_xscale("log")
+        margin = np.exp(0.6 * _step(values))
+        ax.set_xlim(values[0] / margin, values[-1] * margin)
+        ax.xaxis.set_minor_locator(NullLocator())
+    if len(values) <= _MOST_TICKS:
+        ax.xaxis.set_major_locator(FixedLocator(values.tolist()))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _balance_text(value)))
+    ax.set_xlabel("Balance λ")
+
+
+def _side_by_side(balances: FloatArray, counts: npt.NDArray[np.int64]) -> FloatArray:
+    """Return places on that axis at which candidates do not cover one another.
+
+    Those of one balance share the middle two thirds of the way to the next, most
+    columns first, as more columns are kept where λ is small.
+    """
+    places = balances.copy()
+    values = np.unique(balances)
+    for value in values[values > 0]:
+        own = np.flatnonzero(balances == value)
+        own = own[np.argsort(-counts[own], kind="stable")]
+        if len(own) > 1:
+            width = 0.66 * _step(values) * min(1.0, 0.4 * (len(own) - 1))
+            places[own] *= np.exp(width * np.linspace(-0.5, 0.5, len(own)))
+    return places
+
+
+def _step(values: FloatArray) -> float:
+    """Return the least distance between sorted balances, as a logarithm."""
+    if len(values) == 1:
+        return _LONE_STEP
+    return float(np.diff(np.log(values)).min())

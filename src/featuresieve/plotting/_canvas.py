@@ -7,13 +7,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.isotonic import isotonic_regression
 
-from featuresieve.plotting._palette import INK, PALE_INK, PALETTE
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.text import Text
 
 FloatArray = npt.NDArray[np.float64]
 
+# Okabe and Ito's palette, without the yellow, which is lost on white: blue, orange,
+# green, pink, sky, amber, black.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
+INK, PALE_INK, FAINT = "#262626", "#6E6E6E", "#D9D9D9"
 KEPT, DROPPED = PALETTE[0], "#8C8C8C"
 
 # Sizes in points.
@@ -72,6 +75,22 @@ def spread(values: FloatArray, gap: float, low: float, high: float) -> FloatArra
         values[order] - below, y_min=low, y_max=high - gap * n_gaps
     )
     return places
+
+
+def note(
+    ax: "Axes",
+    text: str,
+    xy: tuple[float, float],
+    offset: tuple[float, float],
+    **style: Any,
+) -> "Text":
+    """Write small words on white, some points from a place."""
+    defaults: dict[str, Any] = {"fontsize": SMALL, "color": INK, "pad": 1.5}
+    style = defaults | style
+    bbox = {"facecolor": "white", "edgecolor": "none", "pad": style.pop("pad")}
+    return ax.annotate(
+        text, xy, xytext=offset, textcoords="offset points", bbox=bbox, **style
+    )
 
 
 def height_in_points(ax: "Axes") -> float:

@@ -1,36 +1,31 @@
-"""What displays of columns share: which are kept, their ranks, their names."""
+"""What displays ask of an estimator: that it is fitted, and about its columns."""
 
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
-
-from featuresieve.plotting._fitted import check_selector, feature_names_of
+from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
 
+def check_selector(estimator: Any) -> None:
+    """Raise unless `estimator` is a fitted estimator of this library."""
+    from featuresieve import AutoNFSClassifier, AutoNFSRegressor  # they load torch
+
+    if not isinstance(estimator, AutoNFSClassifier | AutoNFSRegressor):
+        raise TypeError(
+            "estimator must be a fitted AutoNFSClassifier or AutoNFSRegressor, got "
+            f"{type(estimator).__name__}. Of a pipeline, pass the step itself: "
+            "pipeline['name']."
+        )
+    check_is_fitted(estimator)
+
+
 class ColumnDisplay:
-    """A picture that shows columns.
-
-    Parameters
-    ----------
-    is_kept : array-like of shape (n_features,) of bool
-        Which columns the selector keeps.
-    ranking : array-like of shape (n_features,) of int
-        1 is the best.
-    feature_names : array-like of shape (n_features,) of str
-        Names of the columns.
-
-    Attributes
-    ----------
-    ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        The figure of these axes.
-    """
+    """A picture that shows columns."""
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
@@ -47,20 +42,13 @@ class ColumnDisplay:
 
 
 def columns_of(estimator: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return the arguments of `ColumnDisplay` for a fitted selector, or raise.
-
-    Parameters
-    ----------
-    estimator : AutoNFSClassifier or AutoNFSRegressor
-        Fitted.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n_features,)
-    """
+    """Return the arguments of `ColumnDisplay` for a fitted selector, or raise."""
     check_selector(estimator)
+    ranks = np.argsort(estimator.order_)
+    # x0, x1, ... where columns have no names; best ranked first.
+    names = np.array([str(name) for name in estimator.feature_table()["name"]])
     return {
         "is_kept": estimator.support_,
-        "ranking": np.argsort(estimator.order_) + 1,
-        "feature_names": feature_names_of(estimator),
+        "ranking": ranks + 1,
+        "feature_names": names[ranks],
     }

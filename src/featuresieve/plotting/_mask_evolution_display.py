@@ -7,18 +7,21 @@ import numpy.typing as npt
 
 from featuresieve.plotting._canvas import (
     DROPPED,
+    FAINT,
+    INK,
     KEPT,
+    PALETTE,
     SMALL,
     axes_for,
     check_count,
     height_in_points,
     n_shown_of,
     name_rows,
+    note,
     shortened,
     spread,
 )
 from featuresieve.plotting._column_display import ColumnDisplay, columns_of
-from featuresieve.plotting._palette import FAINT, INK, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +32,7 @@ Indices = npt.NDArray[np.intp]
 
 # What is drawn at most: lines can lie on each other, rows of a heat map can not.
 _MOST_SHOWN = {"lines": 200, "heatmap": 30}
+_DASHED: dict[str, Any] = {"color": DROPPED, "linestyle": (0, (4, 2))}
 
 
 class MaskEvolutionDisplay(ColumnDisplay):
@@ -116,12 +120,8 @@ class MaskEvolutionDisplay(ColumnDisplay):
         -------
         MaskEvolutionDisplay
         """
-        columns = columns_of(estimator)
-        display = cls(
-            step=estimator.history_["step"],
-            gates=estimator.history_["gates"],
-            **columns,
-        )
+        columns, history = columns_of(estimator), estimator.history_
+        display = cls(step=history["step"], gates=history["gates"], **columns)
         return display.plot(ax, kind=kind, max_features=max_features, **kwargs)
 
     def plot(
@@ -166,18 +166,13 @@ class MaskEvolutionDisplay(ColumnDisplay):
         """Draw one line per shown column, the best ranked above the others."""
         marker = "o" if len(self.step) == 1 else None
         n_dropped = int((~self.is_kept[shown]).sum())
-        dropped = {
-            "color": DROPPED,
-            "linestyle": (0, (4, 2)),
-            "linewidth": 0.7,
-            "alpha": float(np.clip(12 / max(n_dropped, 1), 0.25, 0.8)),
-        }
-        for place, column in enumerate(shown):
-            style: dict[str, Any] = {"marker": marker, "zorder": 3 - place / len(shown)}
+        alpha = float(np.clip(12 / max(n_dropped, 1), 0.25, 0.8))
+        for index, column in enumerate(shown):
+            style: dict[str, Any] = {"marker": marker, "zorder": 3 - index / len(shown)}
             if not self.is_kept[column]:
-                style |= dropped
-            elif place < len(PALETTE):
-                style |= {"color": PALETTE[place], "linewidth": 1.8}
+                style |= _DASHED | {"linewidth": 0.7, "alpha": alpha}
+            elif index < len(PALETTE):
+                style |= {"color": PALETTE[index], "linewidth": 1.8}
             else:
                 style |= {"color": KEPT, "linewidth": 0.9, "alpha": 0.45}
             self.lines_ += ax.plot(self.step, self.gates[:, column], **(style | kwargs))
@@ -194,51 +189,39 @@ class MaskEvolutionDisplay(ColumnDisplay):
         ends = self.gates[-1, named]
         low, high = ax.get_ylim()
         gap = 1.25 * SMALL / height_in_points(ax) * (high - low)
-        places = spread(ends, gap, 0.0, 1.1)
-        for column, end, place, line in zip(
-            named, ends, places, self.lines_, strict=False
+        heights = spread(ends, gap, 0.0, 1.1)
+        right = ax.get_yaxis_transform()
+        arrow: dict[str, Any] = {"arrowstyle": "-", "linewidth": 0.8}
+        arrow |= {"relpos": (0, 0.5), "shrinkA": 1, "shrinkB": 0}
+        for column, end, height, line in zip(
+            named, ends, heights, self.lines_, strict=False
         ):
-            colour = line.get_color()
             ax.annotate(
                 shortened(str(self.feature_names[column]), 20),
                 (1, end),
-                xycoords=ax.get_yaxis_transform(),
-                xytext=(1.04, place),
-                textcoords=ax.get_yaxis_transform(),
+                xycoords=right,
+                xytext=(1.04, height),
+                textcoords=right,
                 va="center",
                 fontsize=SMALL,
-                color=colour,
+                color=line.get_color(),
                 parse_math=False,
                 annotation_clip=False,
-                arrowprops={
-                    "arrowstyle": "-",
-                    "color": colour,
-                    "linewidth": 0.8,
-                    "relpos": (0, 0.5),
-                    "shrinkA": 1,
-                    "shrinkB": 0,
-                },
+                arrowprops=arrow | {"color": line.get_color()},
             )
 
     def _draw_legend(self, ax: "Axes", shown: Indices) -> None:
         """Say how many columns are kept and dropped, in the space above the lines."""
         from matplotlib.lines import Line2D
 
-        styles: dict[str, dict[str, Any]] = {
-            "kept": {"color": KEPT, "linewidth": 1.8},
-            "dropped": {"color": DROPPED, "linewidth": 1, "linestyle": (0, (4, 2))},
-        }
-        masks = {"kept": self.is_kept, "dropped": ~self.is_kept}
-        handles = [
-            Line2D(
-                [],
-                [],
-                label=f"{name} ({n_shown_of(int(mask[shown].sum()), int(mask.sum()))})",
-                **styles[name],
-            )
-            for name, mask in masks.items()
-            if mask.any()
-        ]
+        handles = []
+        for name, mask, style in (
+            ("kept", self.is_kept, {"color": KEPT, "linewidth": 1.8}),
+            ("dropped", ~self.is_kept, _DASHED | {"linewidth": 1}),
+        ):
+            count = n_shown_of(int(mask[shown].sum()), int(mask.sum()))
+            if mask.any():
+                handles.append(Line2D([], [], label=f"{name} ({count})", **style))
         ax.legend(
             handles=handles, loc="upper left", ncols=2, frameon=False, fontsize=SMALL
         )
@@ -267,17 +250,7 @@ class MaskEvolutionDisplay(ColumnDisplay):
             "dropped": (n_kept < n_rows, -3, "top"),
         }
         for word, (is_there, offset, alignment) in sides.items():
-            if not is_there:
-                continue
-            ax.annotate(
-                word,
-                (0.99, n_kept - 0.5),
-                xycoords=ax.get_yaxis_transform(),
-                xytext=(0, offset),
-                textcoords="offset points",
-                ha="right",
-                va=alignment,
-                fontsize=SMALL,
-                color=INK,
-                bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5},
-            )
+            if is_there:
+                xy, units = (0.99, n_kept - 0.5), ax.get_yaxis_transform()
+                style = {"xycoords": units, "ha": "right", "va": alignment}
+                note(ax, word, xy, (0, offset), **style)

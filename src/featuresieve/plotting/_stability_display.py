@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from featuresieve.plotting._canvas import (
     DROPPED,
+    INK,
     KEPT,
     SMALL,
     axes_for,
@@ -15,7 +16,6 @@ from featuresieve.plotting._canvas import (
     name_rows,
 )
 from featuresieve.plotting._column_display import ColumnDisplay, columns_of
-from featuresieve.plotting._palette import INK
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,10 +101,7 @@ class StabilityDisplay(ColumnDisplay):
         StabilityDisplay
         """
         columns = columns_of(estimator)
-        display = cls(
-            frequency=estimator.selection_frequency_,
-            **columns,
-        )
+        display = cls(frequency=estimator.selection_frequency_, **columns)
         return display.plot(
             ax, max_features=max_features, threshold=threshold, **kwargs
         )
@@ -169,13 +166,9 @@ class StabilityDisplay(ColumnDisplay):
         if threshold is None:
             return
         name = "half of the networks" if threshold == 0.5 else f"{threshold:.0%}"
+        style: dict[str, Any] = {"color": INK, "linestyle": "--", "linewidth": 1}
         (self.threshold_line_,) = ax.plot(
-            [threshold, threshold],
-            [n_rows - 0.4, -0.6],
-            color=INK,
-            linestyle="--",
-            linewidth=1,
-            label=name,
+            [threshold, threshold], [n_rows - 0.4, -0.6], label=name, **style
         )
 
     def _draw_legend(self, ax: "Axes", shown: npt.NDArray[np.intp]) -> None:
@@ -187,19 +180,10 @@ class StabilityDisplay(ColumnDisplay):
         if is_kept.any():
             handles.append(Patch(facecolor=KEPT, edgecolor=KEPT, label="kept"))
         if not is_kept.all():
-            handles.append(
-                Patch(
-                    facecolor="white", edgecolor=DROPPED, hatch="////", label="dropped"
-                )
-            )
+            style: dict[str, Any] = {"facecolor": "white", "edgecolor": DROPPED}
+            handles.append(Patch(hatch="////", label="dropped", **style))
         if self.threshold_line_ is not None:
             handles.append(self.threshold_line_)
-        ax.legend(
-            handles=handles,
-            loc="upper right",
-            ncols=len(handles),
-            frameon=False,
-            fontsize=SMALL,
-            borderaxespad=0.1,
-            columnspacing=1.2,
-        )
+        layout: dict[str, Any] = {"loc": "upper right", "ncols": len(handles)}
+        layout |= {"borderaxespad": 0.1, "columnspacing": 1.2}
+        ax.legend(handles=handles, frameon=False, fontsize=SMALL, **layout)

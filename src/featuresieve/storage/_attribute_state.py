@@ -8,7 +8,13 @@ import numpy.typing as npt
 
 from featuresieve.problem import BoolArray, IndexArray
 from featuresieve.search import Judgement
-from featuresieve.storage._file_checks import Arrays, Fields, require
+from featuresieve.storage._file_checks import (
+    Arrays,
+    Fields,
+    NamedArrays,
+    State,
+    require,
+)
 from featuresieve.tables import FloatArray
 
 # What `path_` holds.
@@ -19,8 +25,10 @@ PATH_FIELDS = [
     ("loss_error", np.float64),
     ("is_chosen", np.bool_),
 ]
-# What `history_` holds: dtype, and axes by name.
-_HISTORY: dict[str, tuple[type[np.generic], str]] = {
+# What arrays hold: dtype, and axes by name.
+_Arrays = dict[str, tuple[type[np.generic], str]]
+_PATH: _Arrays = {name: (dtype, "path") for name, dtype in PATH_FIELDS}
+_HISTORY: _Arrays = {
     "step": (np.int64, "records"),
     "temperature": (np.float64, "records"),
     "balance": (np.float64, "members"),
@@ -29,8 +37,7 @@ _HISTORY: dict[str, tuple[type[np.generic], str]] = {
     "n_kept": (np.int64, "records members"),
     "gates": (np.float32, "records features"),
 }
-# What a judgement holds, likewise.
-_JUDGEMENT: dict[str, tuple[type[np.generic], str]] = {
+_JUDGEMENT: _Arrays = {
     "sets": (np.bool_, "candidates features"),
     "sizes": (np.int64, "candidates"),
     "means": (np.float64, "candidates"),
@@ -44,15 +51,13 @@ MAX_SEED = 2**31 - 1
 _MAY_BE_NAN = ("loss", "loss_error")
 
 
-def attribute_state(
-    attributes: Mapping[str, Any],
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def attribute_state(attributes: Mapping[str, Any]) -> State:
     """Return what `attributes_from_state` needs: a description for JSON, and arrays."""
     history, path = attributes["history_"], attributes["path_"]
     assert history.keys() == _HISTORY.keys(), "a new entry needs a new schema version"
     names = ("support", "logits", "selection_frequency", "feature_importances")
     arrays = {name: attributes[f"{name}_"] for name in names}
-    # The place of each feature in the full order, counted from one.
+    # The rank of each feature in the full order, counted from one.
     arrays["ranking"] = np.argsort(attributes["order_"]) + 1
     arrays |= {f"path.{name}": path[name] for name in path.dtype.names}
     for name, values in history.items():
@@ -65,21 +70,17 @@ def attribute_state(
     description = {
         "balance": attributes["balance_"],
         "seed": attributes["_seed"],
-        "judgement": None if judgement is None else _described(judgement),
+        "judgement": judgement
+        and {
+            "n": len(judgement.means),
+            "null_loss": judgement.null_loss,
+            "fewest": judgement.fewest,
+        },
         "n_path": len(path),
         "n_records": len(history["step"]),
         "n_members": len(history["balance"]),
     }
     return description, arrays
-
-
-def _described(judgement: Judgement) -> dict[str, Any]:
-    """Return what is no array of a judgement."""
-    return {
-        "n": len(judgement.means),
-        "null_loss": judgement.null_loss,
-        "fewest": judgement.fewest,
-    }
 
 
 def attributes_from_state(
@@ -103,8 +104,8 @@ def attributes_from_state(
         "selection_frequency_": frequency,
         "balance_": fields.number("balance"),
         "path_": _path(arrays, fields.count("n_path", least=1), n_features),
-        "history_": _history(
-            arrays,
+        "history_": _taken(
+            *("history", _HISTORY, arrays),
             records=fields.count("n_records"),
             members=fields.count("n_members"),
             features=n_features,
@@ -159,12 +160,7 @@ def _judgement(fields: Fields, arrays: Arrays, n_features: int) -> Judgement:
     """Return what the held-out rows said about the candidates."""
     n = fields.count("n", least=1)
     lengths = {"candidates": n, "features": n_features}
-    values = {
-        name: arrays.take(
-            f"judgement.{name}", dtype, tuple(lengths[axis] for axis in axes.split())
-        )
-        for name, (dtype, axes) in _JUDGEMENT.items()
-    }
+    values = _taken("judgement", _JUDGEMENT, arrays, **lengths)
     require(bool(values["sets"].any(axis=1).all()), "it has an empty candidate.")
     sizes = values["sets"].sum(axis=1)
     require(bool((sizes == values["sizes"]).all()), "its candidates have other sizes.")
@@ -179,12 +175,7 @@ def _judgement(fields: Fields, arrays: Arrays, n_features: int) -> Judgement:
 
 def _path(arrays: Arrays, n_path: int, n_features: int) -> npt.NDArray[Any]:
     """Return the candidates, once all their fields are there."""
-    values = {
-        name: arrays.take(
-            f"path.{name}", dtype, (n_path,), is_finite=name not in _MAY_BE_NAN
-        )
-        for name, dtype in PATH_FIELDS
-    }
+    values = _taken("path", _PATH, arrays, path=n_path)
     n_kept = values["n_kept"]
     is_count = bool(((n_kept >= 0) & (n_kept <= n_features)).all())
     require(is_count, "its path keeps more features than there are.")
@@ -197,11 +188,12 @@ def _path(arrays: Arrays, n_path: int, n_features: int) -> npt.NDArray[Any]:
     return path
 
 
-def _history(arrays: Arrays, **lengths: int) -> dict[str, npt.NDArray[Any]]:
-    """Return what training recorded."""
+def _taken(prefix: str, known: _Arrays, arrays: Arrays, **lengths: int) -> NamedArrays:
+    """Return arrays, if they have the dtypes and lengths that are known."""
     return {
         name: arrays.take(
-            f"history.{name}", dtype, tuple(lengths[axis] for axis in axes.split())
+            *(f"{prefix}.{name}", dtype, tuple(lengths[axis] for axis in axes.split())),
+            is_finite=name not in _MAY_BE_NAN,
         )
-        for name, (dtype, axes) in _HISTORY.items()
+        for name, (dtype, axes) in known.items()
     }

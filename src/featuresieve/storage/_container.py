@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
@@ -22,6 +21,8 @@ from featuresieve.files import check_no_nul
 from featuresieve.storage._file_checks import (
     MAX_JSON_VALUES,
     Fields,
+    NamedArrays,
+    State,
     parse_json,
     require,
 )
@@ -41,21 +42,8 @@ _ITEM_BYTES = {
 }
 
 
-def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
-    """Return the bytes of a file.
-
-    Parameters
-    ----------
-    header : dict
-        What JSON can hold; all numbers are finite.
-    arrays : dict of str to array
-        Booleans, integers and floats, with up to two axes.
-
-    Raises
-    ------
-    ValueError
-        If `unpack` would refuse the file for its size.
-    """
+def pack(header: dict[str, Any], arrays: NamedArrays) -> bytes:
+    """Return the bytes of a file; a ValueError if `unpack` would find it too large."""
     sealed = {"sha256": _OPEN.decode(), **header}
     text = json.dumps(sealed, allow_nan=False, separators=(",", ":"))
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -76,16 +64,8 @@ def pack(header: dict[str, Any], arrays: dict[str, npt.NDArray[Any]]) -> bytes:
     return data[: seal.start(1)] + digest + data[seal.end(1) :]
 
 
-def unpack(
-    path: str | os.PathLike[str],
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Read a file that `pack` made; anything else is a `FileFormatError`.
-
-    Returns
-    -------
-    header : dict
-    arrays : dict of str to array
-    """
+def unpack(path: str | os.PathLike[str]) -> State:
+    """Read header and arrays of a file that `pack` made, or a `FileFormatError`."""
     check_no_nul("path", path)
     mode = Path(path).stat().st_mode
     if stat.S_ISDIR(mode):
@@ -95,9 +75,7 @@ def unpack(
         return unpack_stream(file)
 
 
-def unpack_stream(
-    file: IO[bytes],
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def unpack_stream(file: IO[bytes]) -> State:
     """Read what `pack` made; the arrays only after the header is found to fit them."""
     size = file.seek(0, os.SEEK_END)
     require(
@@ -107,12 +85,13 @@ def unpack_stream(
     file.seek(0)
     head = file.read(_LENGTH_BYTES)
     head += file.read(_header_length(head, size))
-    seal = _find_seal(head)
+    seals = list(_SEAL.finditer(head, _LENGTH_BYTES))
+    require(len(seals) == 1, "it has no checksum: it was not written by `save`.")
     header = _header(head, size)
     file.seek(0)
     data = file.read(size)
     require(data.startswith(head) and len(data) == size, "it changes while it is read.")
-    _check_seal(data, seal)
+    _check_seal(data, seals[0])
     return header, _load(data)
 
 
@@ -131,13 +110,6 @@ def _header_length(start: bytes, size: int) -> int:
         "it is truncated, or was not written by `save`.",
     )
     return n_header
-
-
-def _find_seal(head: bytes) -> re.Match[bytes]:
-    """Find the checksum."""
-    seals = list(_SEAL.finditer(head, _LENGTH_BYTES))
-    require(len(seals) == 1, "it has no checksum: it was not written by `save`.")
-    return seals[0]
 
 
 def _check_seal(data: bytes, seal: re.Match[bytes]) -> None:
@@ -195,10 +167,10 @@ def _check_arrays(entries: dict[str, Any], n_bytes: int) -> None:
     )
 
 
-def _load(data: bytes) -> dict[str, npt.NDArray[Any]]:
+def _load(data: bytes) -> NamedArrays:
     """Return the arrays, which have allowed dtypes and shapes."""
     try:
-        arrays: dict[str, npt.NDArray[Any]] = load(data)
+        arrays: NamedArrays = load(data)
     except SafetensorError as error:
         require(False, f"its arrays cannot be read: {error}")
     for name, array in arrays.items():

@@ -3,12 +3,14 @@
 What is read may come from anyone: nothing in it is believed before it is checked.
 """
 
-from collections.abc import Iterator
-from typing import Any, cast
+import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.errors import FileFormatError
+from featuresieve.storage._file_checks import Fields, State, require
 from featuresieve.tables import (
     DATE_PARTS,
     NUMBER_PARTS,
@@ -16,24 +18,25 @@ from featuresieve.tables import (
     ColumnScaler,
     FeatureEncoder,
     FloatArray,
-    IndexArray,
-    Level,
     NumberEncoder,
     TableEncoder,
 )
 
 _KINDS = ("number", "boolean", "date", "category", "empty")
+# The numbers of all encoders, one after the other.
+_ARRAYS = ("means", "spreads", "knots", "scores", "n_knots", "shares")
+_INTEGER_ARRAYS = ("n_knots", "sparse_features")
 
 
-def encoder_state(encoder: TableEncoder) -> tuple[dict[str, Any], dict[str, Any]]:
+def encoder_state(encoder: TableEncoder) -> State:
     """Return what `encoder_from_state` needs: a description for JSON, and arrays."""
-    writer = _StateWriter()
+    numbers: dict[str, list[Any]] = {key: [np.zeros(0)] for key in _ARRAYS}
     described = []
     for feature in encoder.features:
         entry = {"feature": feature.feature, "kind": feature.kind}
         if feature.name is not None:
             entry["name"] = feature.name
-        described.append(entry | writer.add(feature.encoder))
+        described.append(entry | _described(feature.encoder, numbers))
     description = {
         "version": 1,
         "n_features_in": encoder.n_features_in,
@@ -42,7 +45,8 @@ def encoder_state(encoder: TableEncoder) -> tuple[dict[str, Any], dict[str, Any]
     }
     if encoder.kinds:
         description["kinds"] = list(encoder.kinds)
-    arrays = writer.arrays()
+    arrays = {key: np.concatenate(parts) for key, parts in numbers.items()}
+    arrays["n_knots"] = arrays["n_knots"].astype(np.int64)
     if encoder.sparse_features is not None:
         arrays = {
             "sparse_features": encoder.sparse_features.astype(np.int64),
@@ -51,227 +55,153 @@ def encoder_state(encoder: TableEncoder) -> tuple[dict[str, Any], dict[str, Any]
     return description, arrays
 
 
+def _described(
+    encoder: NumberEncoder | CategoryEncoder, numbers: dict[str, list[Any]]
+) -> dict[str, Any]:
+    """Add the numbers of an encoder to those of the others, and return the rest."""
+    if isinstance(encoder, CategoryEncoder):
+        numbers["shares"].append(encoder.shares)
+        return {
+            "levels": list(encoder.levels),
+            "has_other": encoder.has_other,
+            "has_missing": encoder.has_missing,
+        }
+    scaler, share = encoder.scaler, encoder.missing_share
+    numbers["means"].append(scaler.means)
+    numbers["spreads"].append(scaler.spreads)
+    numbers["knots"] += scaler.knots
+    numbers["scores"] += scaler.scores
+    numbers["n_knots"].append(
+        [len(k) for k in scaler.knots] or [0] * len(encoder.parts)
+    )
+    if share is not None:
+        numbers["shares"].append([share])
+    return {"parts": list(encoder.parts), "has_missing": share is not None}
+
+
 def encoder_from_state(
     description: dict[str, Any], arrays: dict[str, Any]
 ) -> TableEncoder:
-    """Build an encoder from what `encoder_state` returned.
-
-    Raises
-    ------
-    ValueError
-        If the two do not describe an encoder.
-    """
-    reader = _StateReader(description, arrays)
-    if reader.is_sparse:
-        positions, spreads = reader.sparse()
-        return TableEncoder(reader.n_features_in, (), positions, spreads)
-    features = tuple(reader.features())
-    kinds = reader.kinds()
-    return TableEncoder(reader.n_features_in, features, None, np.ones(0), kinds)
+    """Build an encoder from what `encoder_state` returned; else a ValueError."""
+    try:
+        require(isinstance(arrays, dict), "its arrays have no names.")
+        return _encoder(Fields(description, "its description"), arrays)
+    except FileFormatError as error:
+        raise ValueError(f"this is not the state of an encoder: {error}") from None
 
 
-class _StateWriter:
-    """Collects the numbers of encoders, one after the other."""
-
-    def __init__(self) -> None:
-        self._means: list[FloatArray] = []
-        self._spreads: list[FloatArray] = []
-        self._knots: list[FloatArray] = []
-        self._scores: list[FloatArray] = []
-        self._n_knots: list[int] = []
-        self._shares: list[FloatArray] = []
-
-    def add(self, encoder: NumberEncoder | CategoryEncoder) -> dict[str, Any]:
-        """Take the numbers of an encoder, and return the rest of it."""
-        if isinstance(encoder, CategoryEncoder):
-            self._shares.append(encoder.shares)
-            return {
-                "levels": list(encoder.levels),
-                "has_other": encoder.has_other,
-                "has_missing": encoder.has_missing,
-            }
-        scaler = encoder.scaler
-        self._means.append(scaler.means)
-        self._spreads.append(scaler.spreads)
-        self._knots += scaler.knots
-        self._scores += scaler.scores
-        self._n_knots += [len(k) for k in scaler.knots] or [0] * len(encoder.parts)
-        if encoder.missing_share is not None:
-            self._shares.append(np.array([encoder.missing_share]))
-        return {
-            "parts": list(encoder.parts),
-            "has_missing": encoder.missing_share is not None,
-        }
-
-    def arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """Return all numbers."""
-        nothing = [np.zeros(0)]
-        return {
-            "means": np.concatenate(nothing + self._means),
-            "spreads": np.concatenate(nothing + self._spreads),
-            "knots": np.concatenate(nothing + self._knots),
-            "scores": np.concatenate(nothing + self._scores),
-            "n_knots": np.array(self._n_knots, dtype=np.int64),
-            "shares": np.concatenate(nothing + self._shares),
-        }
+def _encoder(fields: Fields, arrays: dict[str, Any]) -> TableEncoder:
+    """Build an encoder for a sparse table, or for one of columns."""
+    fields.count("version", 1, 1)
+    n_features_in = fields.count("n_features_in", least=1)
+    if fields.flag("is_sparse"):
+        positions = _array(arrays, "sparse_features")
+        spreads = _array(arrays, "sparse_spreads")
+        require(len(positions) == len(spreads), "a feature has no scale, or two.")
+        is_inside = (positions >= 0) & (positions < n_features_in)
+        require(bool(is_inside.all()), "a feature is not in the table.")
+        require(bool((spreads > 0).all()), "its scales are not positive.")
+        return TableEncoder(n_features_in, (), positions.astype(np.intp), spreads)
+    numbers = _Numbers(arrays)
+    features = tuple(
+        _feature(Fields(entry, "a feature"), n_features_in, numbers)
+        for entry in fields.listed("features")
+    )
+    numbers.finish()
+    kinds = fields.listed("kinds", str) if "kinds" in fields else []
+    require(len(kinds) in (0, n_features_in), "not every feature has a kind.")
+    require(all(kind in _KINDS for kind in kinds), "it has unknown kinds.")
+    is_same = all(kinds[f.feature] == f.kind for f in features if kinds)
+    require(is_same, "a kept feature is of another kind than that feature.")
+    return TableEncoder(n_features_in, features, None, np.ones(0), tuple(kinds))
 
 
-class _StateReader:
-    """Reads what `_StateWriter` wrote; anything else is a ValueError."""
+def _array(arrays: dict[str, Any], key: str) -> npt.NDArray[Any]:
+    """Return an array of the right dtype, one-dimensional and finite."""
+    array: Any = arrays.get(key)
+    dtype = np.int64 if key in _INTEGER_ARRAYS else np.float64
+    is_array = isinstance(array, np.ndarray) and array.dtype == dtype
+    require(is_array and array.ndim == 1, f"{key} is no array of {dtype.__name__}.")
+    require(bool(np.isfinite(array).all()), f"{key} is not finite.")
+    return np.asarray(array)
 
-    def __init__(self, description: Any, arrays: Any) -> None:
-        _require(isinstance(description, dict), "the description is an object")
-        _require(isinstance(arrays, dict), "the arrays have names")
-        version = description.get("version")
-        _require(version == 1 and version is not True, "its version is 1")
-        self._description = description
-        self._arrays = arrays
-        self._checked: dict[str, npt.NDArray[Any]] = {}
-        self._places: dict[str, int] = {}
-        self.n_features_in = _count(description.get("n_features_in"), 1)
-        self.is_sparse = _flag(description.get("is_sparse"))
 
-    def sparse(self) -> tuple[IndexArray, FloatArray]:
-        """Return the features of a sparse table and their scales."""
-        features = self._array("sparse_features", np.int64)
-        spreads = self._array("sparse_spreads", np.float64)
-        _require(len(features) == len(spreads), "each feature has a scale")
-        _require(
-            bool(((features >= 0) & (features < self.n_features_in)).all()),
-            "the features are positions in the table",
-        )
-        _require(bool((spreads > 0).all()), "scales are positive")
-        return features.astype(np.intp), spreads
+class _Numbers:
+    """The arrays of a state, from which the encoders take their numbers in turn."""
 
-    def features(self) -> Iterator[FeatureEncoder]:
-        """Yield the features; at the end no number may be left over."""
-        features = self._description.get("features")
-        _require(isinstance(features, list), "its features are a list")
-        for entry in cast(list[Any], features):
-            _require(isinstance(entry, dict), "a feature is an object")
-            feature = _count(entry.get("feature"), 0)
-            _require(feature < self.n_features_in, "a feature is in the table")
-            name, kind = entry.get("name"), entry.get("kind")
-            _require(name is None or isinstance(name, str), "a name is text")
-            _require(isinstance(kind, str) and kind in _KINDS, "its kind is known")
-            read = self._category if kind == "category" else self._number
-            yield FeatureEncoder(feature, name, kind, read(entry))
-        for key in ("means", "spreads", "knots", "scores", "n_knots", "shares"):
-            dtype = np.int64 if key == "n_knots" else np.float64
-            left = len(self._array(key, dtype)) - self._places.get(key, 0)
-            _require(left == 0, f"all of {key} belongs to features")
+    def __init__(self, arrays: dict[str, Any]) -> None:
+        self._left = {key: _array(arrays, key) for key in _ARRAYS}
 
-    def kinds(self) -> tuple[str, ...]:
-        """Return the kinds of all features; nothing where none is written."""
-        kinds = self._description.get("kinds", [])
-        _require(isinstance(kinds, list), "its kinds are a list")
-        _require(len(kinds) in (0, self.n_features_in), "every feature has a kind")
-        _require(all(kind in _KINDS for kind in kinds), "its kinds are known")
-        for entry in self._description["features"]:
-            is_same = not kinds or kinds[entry["feature"]] == entry["kind"]
-            _require(is_same, "a kept feature is of the kind of that feature")
-        return tuple(kinds)
+    def take(self, key: str, size: int) -> npt.NDArray[Any]:
+        """Return the next numbers of an array."""
+        left = self._left[key]
+        require(size <= len(left), f"{key} is too short.")
+        self._left[key] = left[size:]
+        return left[:size]
 
-    def _category(self, entry: dict[str, Any]) -> CategoryEncoder:
-        """Read an encoder of categories."""
-        levels = entry.get("levels")
-        _require(isinstance(levels, list), "levels are a list")
-        levels = cast(list[Level], levels)
-        _require(all(map(_is_level, levels)), "levels are text or finite numbers")
-        _require(len(set(levels)) == len(levels), "levels differ")
-        has_other = _flag(entry.get("has_other"))
-        has_missing = _flag(entry.get("has_missing"))
-        n_states = len(levels) + has_other + has_missing
-        _require(n_states > 0, "a category has states")
-        return CategoryEncoder(
-            tuple(levels), has_other, has_missing, self._next_shares(n_states)
-        )
-
-    def _number(self, entry: dict[str, Any]) -> NumberEncoder:
-        """Read an encoder of numbers or dates."""
-        kind, parts = entry["kind"], entry.get("parts")
-        _require(isinstance(parts, list), "parts are a list")
-        found = tuple(cast(list[Any], parts))
-        if kind == "empty":
-            _require(found == (), "an empty feature has no parts")
-        elif kind == "date":
-            known = tuple(part for part in DATE_PARTS if part in found)
-            _require(found == known and found[:1] == DATE_PARTS[:1], "parts are known")
-        else:
-            _require(found == NUMBER_PARTS, "a number is its value")
-        scaler = self._next_scaler(len(found))
-        has_missing = _flag(entry.get("has_missing"))
-        share = float(self._next_shares(1)[0]) if has_missing else None
-        return NumberEncoder(found, scaler, share)
-
-    def _next_scaler(self, n_parts: int) -> ColumnScaler:
-        """Read the scaling of the next parts."""
-        means = self._next("means", n_parts)
-        spreads = self._next("spreads", n_parts)
-        _require(bool((spreads > 0).all()), "scales are positive")
-        sizes = self._next("n_knots", n_parts, np.int64)
-        _require(bool((sizes >= 0).all()), "numbers of knots are not negative")
-        _require(
-            bool((sizes > 0).all() or not sizes.any()), "all parts or none have knots"
-        )
-        knots = [self._next("knots", int(size)) for size in sizes if size > 0]
-        scores = [self._next("scores", int(size)) for size in sizes if size > 0]
-        for known, score in zip(knots, scores, strict=True):
-            _require(bool((known[1:] > known[:-1]).all()), "knots increase")
-            _require(bool((score[1:] >= score[:-1]).all()), "scores do not decrease")
-        return ColumnScaler(knots, scores, means, spreads)
-
-    def _next_shares(self, size: int) -> FloatArray:
-        """Read the next shares of rows."""
-        shares = self._next("shares", size)
-        _require(bool(((shares >= 0) & (shares <= 1)).all()), "shares are in [0, 1]")
+    def shares(self, size: int) -> FloatArray:
+        """Return the next shares of rows."""
+        shares = self.take("shares", size)
+        is_share = (shares >= 0) & (shares <= 1)
+        require(bool(is_share.all()), "its shares are not in [0, 1].")
         return shares
 
-    def _next(
-        self, key: str, size: int, dtype: type[np.generic] = np.float64
-    ) -> npt.NDArray[Any]:
-        """Return the next numbers of an array."""
-        place = self._places.get(key, 0)
-        numbers = self._array(key, dtype)[place : place + size]
-        _require(len(numbers) == size, f"{key} is long enough")
-        self._places[key] = place + size
-        return numbers
-
-    def _array(self, key: str, dtype: type[np.generic]) -> npt.NDArray[Any]:
-        """Return an array of the right dtype, one-dimensional and finite."""
-        if key in self._checked:
-            return self._checked[key]
-        array = self._arrays.get(key)
-        _require(
-            isinstance(array, np.ndarray) and array.dtype == dtype and array.ndim == 1,
-            f"{key} is a one-dimensional array of {dtype.__name__}",
-        )
-        array = cast(npt.NDArray[Any], array)
-        _require(bool(np.isfinite(array).all()), f"{key} is finite")
-        self._checked[key] = array
-        return array
+    def finish(self) -> None:
+        """Refuse numbers that belong to no feature."""
+        for key, left in self._left.items():
+            require(len(left) == 0, f"{key} is too long.")
 
 
-def _require(is_met: bool, rule: str) -> None:
-    """Raise unless a rule of the format is met."""
-    if not is_met:
-        raise ValueError(f"this is not the state of an encoder, in which {rule}.")
+def _feature(fields: Fields, n_features_in: int, numbers: _Numbers) -> FeatureEncoder:
+    """Read the encoder of a feature."""
+    feature = fields.count("feature", most=n_features_in - 1)
+    name = fields.text("name") if "name" in fields else None
+    kind = fields.text("kind", _KINDS)
+    read = _category if kind == "category" else _number
+    return FeatureEncoder(feature, name, kind, read(kind, fields, numbers))
 
 
-def _count(value: Any, smallest: int) -> int:
-    """Return a whole number that is at least `smallest`."""
-    _require(type(value) is int and value >= smallest, f"counts are >= {smallest}")
-    return int(value)
-
-
-def _flag(value: Any) -> bool:
-    """Return a boolean."""
-    _require(isinstance(value, bool), "flags are true or false")
-    return bool(value)
+def _category(_: str, fields: Fields, numbers: _Numbers) -> CategoryEncoder:
+    """Read an encoder of categories."""
+    levels = tuple(fields.listed("levels"))
+    require(all(map(_is_level, levels)), "its levels are not text or finite numbers.")
+    require(len(set(levels)) == len(levels), "it has a level twice.")
+    has_other, has_missing = fields.flag("has_other"), fields.flag("has_missing")
+    n_states = len(levels) + has_other + has_missing
+    require(n_states > 0, "a category has no states.")
+    return CategoryEncoder(levels, has_other, has_missing, numbers.shares(n_states))
 
 
 def _is_level(value: Any) -> bool:
     """Tell whether a value can be the level of a category."""
     if isinstance(value, float):
-        return bool(np.isfinite(value))
-    return isinstance(value, (str, bool, int))
+        return math.isfinite(value)
+    return isinstance(value, str | bool | int)
+
+
+def _number(kind: str, fields: Fields, numbers: _Numbers) -> NumberEncoder:
+    """Read an encoder of numbers or dates."""
+    parts = tuple(fields.listed("parts"))
+    expected: tuple[str, ...] = () if kind == "empty" else NUMBER_PARTS
+    if kind == "date":  # some, the first among them
+        expected = tuple(p for p in DATE_PARTS if p in parts or p == DATE_PARTS[0])
+    require(parts == expected, f"a feature has not the parts of a {kind}.")
+    scaler = _scaler(len(parts), numbers)
+    share = float(numbers.shares(1)[0]) if fields.flag("has_missing") else None
+    return NumberEncoder(parts, scaler, share)
+
+
+def _scaler(n_parts: int, numbers: _Numbers) -> ColumnScaler:
+    """Read the scaling of the next parts."""
+    means, spreads = numbers.take("means", n_parts), numbers.take("spreads", n_parts)
+    require(bool((spreads > 0).all()), "its scales are not positive.")
+    sizes = numbers.take("n_knots", n_parts)
+    require(bool((sizes >= 0).all()), "a number of knots is negative.")
+    is_all_or_none = bool((sizes > 0).all() or not sizes.any())
+    require(is_all_or_none, "some parts have knots, and others none.")
+    knots = [numbers.take("knots", int(size)) for size in sizes if size > 0]
+    scores = [numbers.take("scores", int(size)) for size in sizes if size > 0]
+    for known, score in zip(knots, scores, strict=True):
+        require(bool((known[1:] > known[:-1]).all()), "its knots do not increase.")
+        require(bool((score[1:] >= score[:-1]).all()), "its scores decrease.")
+    return ColumnScaler(knots, scores, means, spreads)

@@ -17,6 +17,8 @@ def selection(estimator: Any, class_name: str) -> dict[str, Any]:
     """Return what ``schemas/selection-1.json`` describes."""
     names = feature_names(estimator)
     rank = np.argsort(estimator.order_) + 1
+    code = estimator._target_code
+    task = "classification" if isinstance(code, ClassEncoder) else "regression"
     features = [
         {
             "position": j,
@@ -24,7 +26,7 @@ def selection(estimator: Any, class_name: str) -> dict[str, Any]:
             "kept": bool(estimator.support_[j]),
             "rank": int(rank[j]),
             "frequency": float(estimator.selection_frequency_[j]),
-            "logit": _finite(estimator.logits_[j]),
+            "logit": _finite(float(estimator.logits_[j])),
         }
         for j in range(len(names))
     ]
@@ -33,12 +35,15 @@ def selection(estimator: Any, class_name: str) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "featuresieve_version": __version__,
         "estimator": class_name,
-        "task": _task(estimator),
+        "task": "multilabel" if getattr(code, "is_multilabel", False) else task,
         "balance": float(estimator.balance_),
         "n_features_in": len(names),
         "n_features_selected": int(estimator.n_features_selected_),
         "features": features,
-        "path": [_candidate(row) for row in estimator.path_],
+        "path": [
+            {name: _finite(row[name].item()) for name in row.dtype.names}
+            for row in estimator.path_
+        ],
     }
 
 
@@ -61,25 +66,6 @@ def feature_names(estimator: Any) -> list[str]:
     return [str(name) for name in names]
 
 
-def _task(estimator: Any) -> str:
-    """Return what is predicted, in a word."""
-    code = estimator._target_code
-    if isinstance(code, ClassEncoder):
-        return "multilabel" if code.is_multilabel else "classification"
-    return "regression"
-
-
-def _candidate(row: Any) -> dict[str, Any]:
-    """Describe a row of the path."""
-    return {
-        "balance": float(row["balance"]),
-        "n_kept": int(row["n_kept"]),
-        "loss": _finite(row["loss"]),
-        "loss_error": _finite(row["loss_error"]),
-        "is_chosen": bool(row["is_chosen"]),
-    }
-
-
-def _finite(value: Any) -> float | None:
+def _finite(value: float) -> float | None:
     """Return a number for JSON, which has no infinities."""
-    return float(value) if math.isfinite(value) else None
+    return value if math.isfinite(value) else None

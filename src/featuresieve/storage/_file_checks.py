@@ -14,6 +14,9 @@ import numpy.typing as npt
 
 from featuresieve.errors import FileFormatError
 
+NamedArrays = dict[str, npt.NDArray[Any]]
+# A header or description for JSON, and arrays.
+State = tuple[dict[str, Any], NamedArrays]
 # Commas and brackets of a JSON text, an upper bound of the values in it.
 MAX_JSON_VALUES = 4_000_000
 MAX_COUNT = 2**31 - 1
@@ -59,19 +62,15 @@ def _finite(text: str) -> float:
 
 
 class Fields:
-    """The fields of a JSON object, each taken once.
-
-    Parameters
-    ----------
-    value : object parsed from JSON
-    label : str
-        What errors call it.
-    """
+    """The fields of a JSON object, which errors call `label`, each taken once."""
 
     def __init__(self, value: Any, label: str) -> None:
         require(isinstance(value, dict), f"{label} is not an object.")
         self._left: dict[str, Any] = dict(value)
         self._label = label
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._left
 
     def take(self, key: str) -> Any:
         """Return a field of any kind."""
@@ -164,13 +163,6 @@ class Arrays:
         """Return an array of any dtype and shape."""
         require(name in self._left, f"it has no array {name!r}.")
         return self._left.pop(name)
-
-    def length(self, name: str) -> int:
-        """Return the length of an array with one axis that is still to be taken."""
-        require(name in self._left, f"it has no array {name!r}.")
-        array = self._left[name]
-        require(array.ndim == 1, f"the array {name!r} does not have one axis.")
-        return len(array)
 
     def starting_with(self, prefix: str) -> dict[str, npt.NDArray[Any]]:
         """Return all arrays whose names start so, by the rest of their names."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from featuresieve.errors import FileFormatError
+from featuresieve.errors import FileFormatError, shown
 from featuresieve.storage._file_checks import Fields, require
 
 _MAX_DEPTH = 8
@@ -26,22 +26,9 @@ _DTYPES = ("bool", *_INTEGERS, "float32", "float64", "str", "object")
 
 
 def to_json_value(value: Any, name: str, depth: int = 0) -> Any:
-    """Return a value for JSON.
+    """Return a value for JSON; a TypeError with its name if a file cannot hold it.
 
-    Parameters
-    ----------
-    value : object
-        Scalars of Python or numpy, and lists, tuples, sets, dicts and one-dimensional
-        arrays of them; paths become text, ranges and pandas indexes lists.
-    name : str
-        What errors call it.
-    depth : int, default=0
-        In how many containers the value is.
-
-    Raises
-    ------
-    TypeError
-        If a file cannot hold the value.
+    Paths become text, ranges and indexes of pandas lists.
     """
     value = _plain(value)
     if isinstance(value, _SCALARS):
@@ -105,23 +92,15 @@ def _array(value: Any, name: str, entries: list[Any]) -> dict[str, Any]:
 
 def _error(value: Any, name: str) -> TypeError:
     """Return the error for what a file cannot hold."""
-    shown = repr(value)
-    shown = shown if len(shown) < 100 else f"{shown[:100]}..."
     return TypeError(
         f"a saved file holds text, finite numbers, booleans, None and lists, tuples, "
-        f"sets, dicts and one-dimensional arrays of these, got {name}={shown}. Use "
-        "pickle or joblib, or set_params with another value before you save."
+        f"sets, dicts and one-dimensional arrays of these, got {name}={shown(value)}. "
+        "Use pickle or joblib, or set_params with another value before you save."
     )
 
 
 def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
-    """Return the value that `to_json_value` turned into JSON.
-
-    Raises
-    ------
-    FileFormatError
-        If it did not.
-    """
+    """Return the value that `to_json_value` turned into JSON, or a FileFormatError."""
     # A dict is a list of lists in JSON.
     require(depth <= 2 * _MAX_DEPTH, f"{name} is nested too deeply.")
     if isinstance(value, _SCALARS):
@@ -136,22 +115,22 @@ def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
     known = ("tuple", "set", "dict", "array", "date")
     kinds = [kind for kind in known if kind in value]
     require(len(kinds) == 1, f"{name} is of no known kind.")
-    entries = each(fields.listed(kinds[0]))
-    if kinds[0] == "array":
+    (kind,) = kinds
+    entries = each(fields.listed(kind))
+    made: Any = tuple(entries)
+    if kind == "array":
         made = _array_from(entries, fields.text("dtype", _DTYPES), name)
-    elif kinds[0] == "date":
+    elif kind == "date":
         made = _date_from(entries, name)
-    elif kinds[0] == "set":
+    elif kind == "set":
         _require_scalars(entries, name)
         made = set(entries)
-    elif kinds[0] == "dict":
+    elif kind == "dict":
         is_paired = all(isinstance(pair, list) and len(pair) == 2 for pair in entries)
         require(is_paired, f"{name} has entries that are no pairs.")
         _require_scalars([pair[0] for pair in entries], name)
         made = dict(entries)
         require(len(made) == len(entries), f"{name} has a key twice.")
-    else:
-        made = tuple(entries)
     fields.finish()
     return made
 

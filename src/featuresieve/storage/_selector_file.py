@@ -21,7 +21,13 @@ from featuresieve.storage._argument_state import argument_state, arguments_from_
 from featuresieve.storage._attribute_state import attribute_state, attributes_from_state
 from featuresieve.storage._container import pack, unpack, unpack_stream
 from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
-from featuresieve.storage._file_checks import Arrays, Fields, require
+from featuresieve.storage._file_checks import (
+    Arrays,
+    Fields,
+    NamedArrays,
+    State,
+    require,
+)
 from featuresieve.storage._json_values import from_json_value, to_json_value
 from featuresieve.storage._target_state import target_from_state, target_state
 from featuresieve.tables import TableEncoder
@@ -37,27 +43,13 @@ _MAX_LAYERS = 1000
 
 @dataclass(frozen=True)
 class SavedEstimator:
-    """What a file says about an estimator.
-
-    Attributes
-    ----------
-    class_name : str
-        One of `CLASS_NAMES`.
-    parameters : dict
-        Arguments of the constructor.
-    attributes : dict
-        What `fit` sets.
-    output : str or None
-        What `set_output` asked `transform` to return.
-    version : str
-        The version of the library that wrote the file.
-    """
+    """What a file says about an estimator."""
 
     class_name: str
-    parameters: dict[str, Any]
-    attributes: dict[str, Any]
-    output: str | None
-    version: str
+    parameters: dict[str, Any]  # arguments of the constructor
+    attributes: dict[str, Any]  # what `fit` sets
+    output: str | None  # what `set_output` asked `transform` to return
+    version: str  # of the library that wrote the file
 
 
 def write_estimator(
@@ -100,22 +92,14 @@ def write_estimator(
 
 
 def read_estimator(path: str | os.PathLike[str]) -> SavedEstimator:
-    """Read a file that `write_estimator` wrote.
-
-    Raises
-    ------
-    FileFormatError
-        If the file is not one, or not whole; the message says what is wrong.
-    """
+    """Read a file that `write_estimator` wrote; else a FileFormatError says why not."""
     try:
         return _saved(*unpack(path))
     except FileFormatError as error:
         raise FileFormatError(f"{os.fspath(path)} cannot be loaded: {error}") from None
 
 
-def _saved(
-    fields: dict[str, Any], named_arrays: dict[str, npt.NDArray[Any]]
-) -> SavedEstimator:
+def _saved(fields: dict[str, Any], named_arrays: NamedArrays) -> SavedEstimator:
     """Return what the header and the arrays say."""
     header, arrays = Fields(fields, "its header"), Arrays(named_arrays)
     schema_version, version = _check_schema(header)
@@ -135,11 +119,8 @@ def _saved(
     encoder = _encoder(header.take("encoder"), arrays, learned_attributes["support_"])
     predictor = _predictor(header.fields("predictor"), arrays, encoder)
     code = target_from_state(header.fields("target"), arrays, predictor.n_outputs)
-    is_class_code = isinstance(code, ClassEncoder)
-    require(
-        is_class_code == (class_name == "AutoNFSClassifier"),
-        f"its target is not that of an {class_name}.",
-    )
+    is_fitting = isinstance(code, ClassEncoder) == (class_name == "AutoNFSClassifier")
+    require(is_fitting, f"its target is not that of an {class_name}.")
     if isinstance(code, ClassEncoder):
         attributes["classes_"] = code.classes
     header.finish()
@@ -176,14 +157,13 @@ def _names(header: Fields, n_features: int) -> npt.NDArray[Any] | None:
     return np.array(names, dtype=object)
 
 
-def _labels(header: Fields, n_features: int) -> list[Any] | None:
+def _labels(header: Fields, n_features: int) -> Any:
     """Return the names of columns that are no strings."""
     labels = from_json_value(header.take("labels"), "its column names")
-    if labels is None:
-        return None
     is_list = isinstance(labels, list) and len(labels) == n_features
-    require(is_list, f"it does not have {n_features} column names.")
-    return list(labels)
+    is_met = labels is None or is_list
+    require(is_met, f"it does not have {n_features} column names.")
+    return labels
 
 
 def _encoder(
@@ -203,9 +183,7 @@ def _encoder(
     return encoder
 
 
-def _predictor_state(
-    predictor: Predictor,
-) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+def _predictor_state(predictor: Predictor) -> State:
     """Describe networks of affine layers, and name their arrays."""
     first = predictor.members[0]
     sizes = [len(first["weight0"])]
@@ -226,13 +204,14 @@ def _predictor(fields: Fields, arrays: Arrays, encoder: TableEncoder) -> Predict
     require(2 <= len(sizes) <= _MAX_LAYERS, f"its networks have {len(sizes)} sizes.")
     n_columns = len(encoder.feature_of_column)
     require(sizes[0] == n_columns, f"its networks do not read {n_columns} columns.")
-    members = []
-    for m in range(n_members):
-        state = {}
-        for layer, shape in enumerate(pairwise(sizes)):
-            weight, bias = f"weight{layer}", f"bias{layer}"
-            prefix = f"predictor.{m}."
-            state[weight] = arrays.take(prefix + weight, np.float32, shape)
-            state[bias] = arrays.take(prefix + bias, np.float32, shape[1:])
-        members.append(state)
+    shapes: dict[str, tuple[int, ...]] = {}
+    for layer, shape in enumerate(pairwise(sizes)):
+        shapes |= {f"weight{layer}": shape, f"bias{layer}": shape[1:]}
+    members = [
+        {
+            name: arrays.take(f"predictor.{m}.{name}", np.float32, shape)
+            for name, shape in shapes.items()
+        }
+        for m in range(n_members)
+    ]
     return Predictor(members, sizes[-1])

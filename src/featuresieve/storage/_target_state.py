@@ -6,10 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from featuresieve.problem import ClassEncoder, ValueScaler
-from featuresieve.storage._file_checks import Arrays, Fields, require
+from featuresieve.storage._file_checks import Arrays, Fields, State, require
 from featuresieve.storage._json_values import fits_array
-
-State = tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]
 
 # Kinds of labels that are stored as an array: booleans, integers, floats.
 _NUMBER_KINDS = "biuf"
@@ -52,15 +50,7 @@ def target_state(code: ClassEncoder | ValueScaler) -> State:
 def target_from_state(
     fields: Fields, arrays: Arrays, n_outputs: int
 ) -> ClassEncoder | ValueScaler:
-    """Build the code from what `target_state` returned.
-
-    Parameters
-    ----------
-    fields : Fields
-    arrays : Arrays
-    n_outputs : int
-        Outputs of the networks, whose arrays bear witness to this number.
-    """
+    """Build the code from what `target_state` returned, as wide as the networks are."""
     kind = fields.text("kind", _KINDS)
     n = fields.count("n", least=1 if kind == "values" else 2)
     require(n == n_outputs, f"its networks have {n_outputs} outputs, its target {n}.")

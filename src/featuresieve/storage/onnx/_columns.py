@@ -4,7 +4,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from featuresieve.storage.onnx._graph import Graph, TensorType
+from featuresieve.storage.onnx._graph import Graph, Tensor, TensorType
 from featuresieve.tables import (
     NUMERIC_KINDS,
     CategoryEncoder,
@@ -20,15 +20,11 @@ MISSING_TEXT = ""
 class Columns(Protocol):
     """Columns of a table inside a graph; features are positions in the table."""
 
-    def numbers(self, features: list[int]) -> str:
-        """Return columns of numbers as float64, (rows, features)."""
+    def block(self, features: list[int], to: TensorType) -> Tensor:
+        """Return columns as another type, (rows, features)."""
         ...
 
-    def integers(self, features: list[int]) -> str:
-        """Return columns of int64, (rows, features)."""
-        ...
-
-    def column(self, feature: int) -> str:
+    def column(self, feature: int) -> Tensor:
         """Return one column as it came in, (rows, 1)."""
         ...
 
@@ -39,21 +35,13 @@ class MatrixColumns:
     def __init__(self, graph: Graph, matrix: str) -> None:
         self._graph, self._matrix = graph, matrix
 
-    def numbers(self, features: list[int]) -> str:
-        """Return columns as float64."""
-        return self._graph.cast(self.column_block(features), TensorType.DOUBLE)
+    def block(self, features: list[int], to: TensorType) -> Tensor:
+        """Return columns as another type."""
+        return self._graph.columns(self._matrix, features).cast(to)
 
-    def integers(self, features: list[int]) -> str:
-        """Return columns as int64."""
-        return self._graph.cast(self.column_block(features), TensorType.INT64)
-
-    def column(self, feature: int) -> str:
+    def column(self, feature: int) -> Tensor:
         """Return one column."""
-        return self.column_block([feature])
-
-    def column_block(self, features: list[int]) -> str:
-        """Return columns as they came in."""
-        return self._graph.columns(self._matrix, features)
+        return self._graph.columns(self._matrix, [feature])
 
 
 class SingleColumns:
@@ -62,22 +50,14 @@ class SingleColumns:
     def __init__(self, graph: Graph, names: dict[int, str]) -> None:
         self._graph, self._names = graph, names
 
-    def numbers(self, features: list[int]) -> str:
-        """Return columns as float64."""
-        return self._together(features, TensorType.DOUBLE)
-
-    def integers(self, features: list[int]) -> str:
-        """Return columns as int64."""
-        return self._together(features, TensorType.INT64)
-
-    def column(self, feature: int) -> str:
-        """Return one column."""
-        return self._names[feature]
-
-    def _together(self, features: list[int], to: TensorType) -> str:
-        """Return columns side by side."""
-        cast = [self._graph.cast(self._names[feature], to) for feature in features]
+    def block(self, features: list[int], to: TensorType) -> Tensor:
+        """Return columns as another type, side by side."""
+        cast = [self.column(feature).cast(to) for feature in features]
         return self._graph.side_by_side(cast)
+
+    def column(self, feature: int) -> Tensor:
+        """Return one column."""
+        return Tensor(self._graph, self._names[feature])
 
 
 def is_numeric(encoder: TableEncoder) -> bool:
@@ -89,45 +69,30 @@ def is_numeric(encoder: TableEncoder) -> bool:
 def tensor_type(feature: FeatureEncoder, numbers: TensorType) -> TensorType:
     """Return how the values of a feature go into a model.
 
-    Parameters
-    ----------
-    feature : FeatureEncoder
-    numbers : TensorType
-        FLOAT or DOUBLE, for numbers and booleans.
-
-    Returns
-    -------
-    TensorType
-        INT64 for dates (microseconds since 1970) and for categories whose levels are
-        integers or booleans, STRING for other categories.
-
-    Raises
-    ------
-    TypeError
-        If the levels of a category are partly text and partly not, or text that UTF-8
-        cannot hold, or whole numbers beyond int64.
-    ValueError
-        If a category has both a level of no text and missing values.
+    Numbers, booleans and levels of floats are of the type `numbers`, dates microseconds
+    since 1970. A TypeError or ValueError for levels that no tensor can hold.
     """
-    if not isinstance(feature.encoder, CategoryEncoder):
-        return TensorType.INT64 if feature.kind == "date" else numbers
-    levels = feature.encoder.levels
+    encoder = feature.encoder
+    if not isinstance(encoder, CategoryEncoder):
+        return tensor_type_of_kind(feature.kind, numbers)
+    levels = encoder.levels
     if all(isinstance(level, str) for level in levels):
-        _check_texts(feature, levels)
+        _check_texts(feature, levels, encoder.has_missing)
         return TensorType.STRING
+    problem = None
     if any(isinstance(level, str) for level in levels):
-        raise TypeError(
-            f"to_onnx: {feature.label} has levels that are text and levels that are "
-            "not; a tensor holds one type. Make all of them text before fit."
+        problem = (
+            "levels that are text and levels that are not; a tensor holds one type. "
+            "Make all of them text"
         )
-    if any(isinstance(level, float) for level in levels):
-        _check_floats(feature, levels)
-        return numbers
-    if any(not MISSING_INTEGER < level < 2**63 for level in levels):  # type: ignore[operator]
-        raise TypeError(
-            f"to_onnx: {feature.label} has a level that int64 cannot hold. Make the "
-            "levels text before fit."
-        )
+    elif any(isinstance(level, float) for level in levels):
+        if len(set(np.array(levels, dtype=np.float32).tolist())) == len(levels):
+            return numbers
+        problem = "levels that are the same number in float32. Make the levels text"
+    elif any(not MISSING_INTEGER < level < 2**63 for level in levels):  # type: ignore[operator]
+        problem = "a level that int64 cannot hold. Make the levels text"
+    if problem is not None:
+        raise TypeError(f"to_onnx: {feature.label} has {problem} before fit.")
     return TensorType.INT64
 
 
@@ -138,16 +103,9 @@ def tensor_type_of_kind(kind: str, numbers: TensorType) -> TensorType:
     return TensorType.INT64 if kind == "date" else TensorType.STRING
 
 
-def _check_floats(feature: FeatureEncoder, levels: tuple[Any, ...]) -> None:
-    """Raise unless float32 can tell the levels apart."""
-    if len(set(np.array(levels, dtype=np.float32).tolist())) < len(levels):
-        raise TypeError(
-            f"to_onnx: {feature.label} has levels that are the same number in float32. "
-            "Make the levels text before fit."
-        )
-
-
-def _check_texts(feature: FeatureEncoder, levels: tuple[Any, ...]) -> None:
+def _check_texts(
+    feature: FeatureEncoder, levels: tuple[Any, ...], has_missing: bool
+) -> None:
     """Raise unless a tensor can hold the levels, and tell them from missing values."""
     try:
         for level in levels:
@@ -157,8 +115,7 @@ def _check_texts(feature: FeatureEncoder, levels: tuple[Any, ...]) -> None:
             f"to_onnx: {feature.label} has a level that is no valid Unicode: "
             f"{level!r}. Replace it before fit."
         ) from None
-    assert isinstance(feature.encoder, CategoryEncoder)
-    if feature.encoder.has_missing and MISSING_TEXT in levels:
+    if has_missing and MISSING_TEXT in levels:
         raise ValueError(
             f"to_onnx: {feature.label} has both empty texts and missing values, and in "
             "ONNX the empty text is the missing value. Replace one of them before fit."

@@ -48,21 +48,46 @@ class UniqueNames:
         return wanted
 
 
+class Tensor:
+    """A tensor of a graph; its arithmetic adds nodes to that."""
+
+    def __init__(self, graph: "Graph", name: str) -> None:
+        self._graph, self.name = graph, name
+
+    def __add__(self, other: "Operand") -> "Tensor":
+        return self._graph.add("Add", self, other)
+
+    def __sub__(self, other: "Operand") -> "Tensor":
+        return self._graph.add("Sub", self, other)
+
+    def __mul__(self, other: "Operand") -> "Tensor":
+        return self._graph.add("Mul", self, other)
+
+    def __truediv__(self, other: "Operand") -> "Tensor":
+        return self._graph.add("Div", self, other)  # of integers, towards zero
+
+    def __mod__(self, other: "Operand") -> "Tensor":
+        return self._graph.add("Mod", self, other)
+
+    def cast(self, to: TensorType) -> "Tensor":
+        """Return the tensor as another type."""
+        return self._graph.add("Cast", self, to=int(to))
+
+    def rounded_to_float32(self) -> "Tensor":
+        """Return float64 without the digits that float32 does not hold."""
+        return self.cast(TensorType.FLOAT).cast(TensorType.DOUBLE)
+
+
+# A tensor, its name, or a constant: floats are float64, integers int64.
+Operand = Tensor | str | float | list[Any] | npt.NDArray[Any]
+_CONSTANTS: dict[str, type[Any]] = {"f": np.float64, "i": np.int64, "b": np.bool_}
+
+
 class Graph:
-    """Nodes in the order in which they run, and their constants.
+    """Nodes in the order in which they run, and their constants, under unique names.
 
     Operations are those of `OPSET`, which later opsets left as they are, and
     ``LabelEncoder`` of ai.onnx.ml.
-
-    Parameters
-    ----------
-    unique_name : callable (str) -> str
-        Returns a name like the given one that nothing else in the model has.
-
-    Attributes
-    ----------
-    nodes : list of Node
-    constants : dict of str to array
     """
 
     def __init__(self, unique_name: Callable[[str], str]) -> None:
@@ -70,49 +95,46 @@ class Graph:
         self.nodes: list[Node] = []
         self.constants: dict[str, npt.NDArray[Any]] = {}
 
-    def constant(self, values: Any, dtype: type[Any]) -> str:
-        """Add a constant, and return its name."""
+    def constant(self, values: Any, dtype: type[Any]) -> Tensor:
+        """Add a constant."""
         name = self._unique_name(f"constant{len(self.constants)}")
         self.constants[name] = np.ascontiguousarray(np.asarray(values, dtype=dtype))
-        return name
+        return Tensor(self, name)
+
+    def integers(self, values: Any) -> Tensor:
+        """Add a constant of int64."""
+        return self.constant(values, np.int64)
+
+    def _name(self, operand: Operand) -> str:
+        """Return the name of a tensor, or of a new constant."""
+        if isinstance(operand, str):
+            return operand
+        if not isinstance(operand, Tensor):
+            dtype = _CONSTANTS[np.asarray(operand).dtype.kind]
+            operand = self.constant(operand, dtype)
+        return operand.name
 
     def add(
         self,
         operation: str,
-        *inputs: str,
+        *inputs: Operand,
         output: str | None = None,
         domain: str = "",
         **attributes: Any,
-    ) -> str:
-        """Add a node, and return the name of its only output."""
+    ) -> Tensor:
+        """Add a node, and return its only output."""
+        names = [self._name(operand) for operand in inputs]
         if output is None:
             output = self._unique_name(f"{operation}{len(self.nodes)}")
-        node = Node(operation, list(inputs), [output], domain, attributes)
-        self.nodes.append(node)
-        return output
+        self.nodes.append(Node(operation, names, [output], domain, attributes))
+        return Tensor(self, output)
 
-    def cast(self, tensor: str, to: TensorType) -> str:
-        """Return a tensor as another type."""
-        return self.add("Cast", tensor, to=int(to))
-
-    def doubles(self, values: Any) -> str:
-        """Add a constant of float64."""
-        return self.constant(values, np.float64)
-
-    def integers(self, values: Any) -> str:
-        """Add a constant of int64."""
-        return self.constant(values, np.int64)
-
-    def columns(self, matrix: str, positions: Any) -> str:
+    def columns(self, matrix: Operand, positions: Any) -> Tensor:
         """Return some columns of a matrix."""
         return self.add("Gather", matrix, self.integers(positions), axis=1)
 
-    def side_by_side(self, matrices: list[str]) -> str:
+    def side_by_side(self, matrices: list[Tensor]) -> Tensor:
         """Return matrices as one."""
         if len(matrices) == 1:
             return matrices[0]
         return self.add("Concat", *matrices, axis=1)
-
-    def rounded_to_float32(self, tensor: str) -> str:
-        """Return float64 without the digits that float32 does not hold."""
-        return self.cast(self.cast(tensor, TensorType.FLOAT), TensorType.DOUBLE)

@@ -1,7 +1,7 @@
 """A selector or predictor as a model of ONNX."""
 
 import json
-from abc import ABC, abstractmethod
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from featuresieve.storage.onnx._graph import (
     OPSET,
     TEXT_OPSET,
     Graph,
+    Operand,
+    Tensor,
     TensorType,
     UniqueNames,
 )
@@ -44,30 +46,27 @@ Border = tuple[str, TensorType, int | None]
 
 
 def onnx_model(estimator: Any, *, predictor: bool, dtype: str) -> bytes:
-    """Return the model that `Persistence.to_onnx` describes.
-
-    Parameters
-    ----------
-    estimator : AutoNFSClassifier or AutoNFSRegressor
-    predictor : bool
-        Whether the model predicts, or selects columns.
-    dtype : "float32" or "float64"
-        Of the numbers that go in and come out.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return the model that `Persistence.to_onnx` describes."""
     if not isinstance(predictor, bool | np.bool_):
         raise TypeError(f"predictor must be a bool, got {predictor!r}.")
     if dtype not in _NUMBER_TYPES:
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
-    build = _PredictorModel if predictor else _SelectorModel
-    return build(estimator, _NUMBER_TYPES[dtype]).serialized()
+    try:
+        import_module("onnx")
+    except ImportError:
+        raise ImportError(
+            'to_onnx needs the package onnx: pip install "featuresieve[onnx]".'
+        ) from None
+    model = _Model(estimator, _NUMBER_TYPES[dtype])
+    if predictor:
+        model.add_predictor()
+    else:
+        model.add_selector()
+    return model.serialized()
 
 
-class _Model(ABC):
-    """What the two models share: inputs, outputs, metadata."""
+class _Model:
+    """A graph with its inputs, outputs and metadata."""
 
     def __init__(self, estimator: Any, numbers: TensorType) -> None:
         self.estimator = estimator
@@ -108,7 +107,7 @@ class _Model(ABC):
         return inputs
 
     def add_output(
-        self, tensor: str, name: str, type_: TensorType, width: int | None
+        self, tensor: Operand, name: str, type_: TensorType, width: int | None
     ) -> None:
         """Add an output of a name that is free, cast to the type if need be."""
         name = self.unique_name(name)
@@ -120,13 +119,7 @@ class _Model(ABC):
 
     def serialized(self) -> bytes:
         """Return the model as bytes, after onnx has checked it."""
-        try:
-            from onnx import checker, helper, numpy_helper
-        except ImportError:
-            raise ImportError(
-                'to_onnx needs the package onnx: pip install "featuresieve[onnx]".'
-            ) from None
-        self.build()
+        from onnx import checker, helper, numpy_helper
 
         def border(name: str, type_: TensorType, width: int | None) -> Any:
             shape: list[str | int | None] = ["rows"]
@@ -159,15 +152,7 @@ class _Model(ABC):
         checker.check_model(model, full_check=True)
         return bytes(model.SerializeToString(deterministic=True))
 
-    @abstractmethod
-    def build(self) -> None:
-        """Add inputs, nodes and outputs."""
-
-
-class _SelectorModel(_Model):
-    """The kept columns of a table."""
-
-    def build(self) -> None:
+    def add_selector(self) -> None:
         """Take columns of a matrix, or pass some inputs on."""
         if self.is_matrix:
             columns = self.graph.integers(self.kept)
@@ -183,13 +168,14 @@ class _SelectorModel(_Model):
         for j in self.kept:
             self.add_output(names[j], f"kept_{names[j]}", types[names[j]], 1)
 
-
-class _PredictorModel(_Model):
-    """What `predict` and `predict_proba` return."""
-
-    def build(self) -> None:
+    def add_predictor(self) -> None:
         """Encode the kept columns, run the networks, decode their outputs."""
-        encoded = add_encoding(self.graph, self.encoder, self._columns())
+        columns: Columns
+        if self.is_matrix:
+            columns = MatrixColumns(self.graph, self.add_matrix_input())
+        else:
+            columns = SingleColumns(self.graph, self.add_column_inputs(self.kept))
+        encoded = add_encoding(self.graph, self.encoder, columns)
         code = self.estimator._target_code
         tensors = add_prediction(self.graph, self.estimator, encoded)
         if isinstance(code, ClassEncoder):
@@ -206,29 +192,14 @@ class _PredictorModel(_Model):
         (values,) = tensors
         n_outputs = None if code.is_flat else len(code.means)
         if code.is_flat:
-            values = self.graph.add("Squeeze", values, self.graph.integers([1]))
+            values = self.graph.add("Squeeze", values, [1])
         self.add_output(values, "prediction", self.numbers, n_outputs)
 
-    def _columns(self) -> Columns:
-        """Add the inputs."""
-        if self.is_matrix:
-            return MatrixColumns(self.graph, self.add_matrix_input())
-        return SingleColumns(self.graph, self.add_column_inputs(self.kept))
 
-
-def add_prediction(graph: Graph, estimator: Any, encoded: str) -> tuple[str, ...]:
+def add_prediction(graph: Graph, estimator: Any, encoded: Tensor) -> tuple[Tensor, ...]:
     """Add networks and decoding to an encoded table.
 
-    Returns
-    -------
-    tuple of str
-        Names of labels and probabilities, or of the values of a regression, the latter
-        with two dimensions.
-
-    Raises
-    ------
-    TypeError
-        If the networks are the user's own.
+    Returns labels and probabilities, or the values of a regression, (rows, outputs).
     """
     if estimator._task_network is not None:
         raise TypeError(

@@ -1,0 +1,130 @@
+"""Columns that have a type: as pyarrow computes with it, and as the user asks for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from featuresieve.errors import TableFileError
+from featuresieve.files._column_types import ColumnHint, ColumnType, Known, Noted
+from featuresieve.files._text_columns import (
+    finite,
+    refined,
+    unreadable_dates,
+    without_marks,
+)
+
+# Types that pyarrow hardly computes with, by name: an older one does not have them all.
+_USUAL = {
+    "halffloat": pa.float32(),
+    "string_view": pa.large_string(),
+    "binary_view": pa.large_binary(),
+}
+
+
+def as_usual(column: Any) -> Any:
+    """Return a column with the usual type of its values; as it is, if that fails."""
+    kind = column.type
+    try:
+        if str(kind).startswith("run_end_encoded"):
+            return as_usual(pc.run_end_decode(column))
+        usual = _usual_type(kind)
+        return column if usual == kind else column.cast(usual)
+    except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
+        return column
+
+
+def _usual_type(kind: Any) -> Any:
+    """Return the type to compute with."""
+    if isinstance(kind, pa.BaseExtensionType):
+        return _usual_type(kind.storage_type)
+    if pa.types.is_dictionary(kind):
+        usual = _usual_type(kind.value_type)
+        return kind if usual == kind.value_type else usual
+    return _USUAL.get(str(kind), kind)
+
+
+def is_single_value(kind: Any) -> bool:
+    """Tell whether a cell holds one number, text, date or truth value: no bytes."""
+    is_binary = (
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+    )
+    return not (is_binary or pa.types.is_nested(kind) or str(kind) in _USUAL)
+
+
+def is_number(kind: Any) -> bool:
+    """Tell whether a type is that of whole numbers or floats."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def is_text(kind: Any) -> bool:
+    """Tell whether a type is that of text."""
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def typed(name: str, column: Any, known: Known) -> Noted:
+    """Return a column that has a type as what it is known to be, and notes."""
+    column = as_usual(column)
+    kind, meaning, missing = column.type, known.meanings.get(name), known.missing
+    if not is_single_value(kind):  # an error unless it is dropped
+        return column, []
+    if name in known.types:
+        return read_as(name, column, known.types[name], missing=missing)
+    if pa.types.is_floating(kind):
+        return finite(name, column)
+    if is_text(kind) and missing:
+        is_mark = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, kind))
+        column = pc.if_else(is_mark, pa.scalar(None, kind), column)
+    if meaning in (None, "label") or _has_meaning(kind, meaning):
+        return column, []
+    if not (is_text(kind) or pa.types.is_integer(kind)):
+        return column, []
+    text = without_marks(pc.cast(column, pa.string()), missing)
+    return refined(name, text, ".", meaning)
+
+
+def meaning_of(asked: ColumnType) -> ColumnHint:
+    """Return what a type that was asked for says of the cells."""
+    return "text" if asked == "category" else asked
+
+
+def read_as(
+    name: str,
+    column: Any,
+    asked: ColumnType,
+    *,
+    decimal: str = ".",
+    missing: Sequence[str] = (),
+    n_lines_before: int = 0,
+) -> Noted:
+    """Read a column as the type that was asked for, and return it with notes."""
+    meaning = meaning_of(asked)
+    if _has_meaning(column.type, meaning):
+        return refined(name, column, decimal, meaning)
+    text = without_marks(pc.cast(column, pa.string()), missing)
+    found, notes = refined(name, text, decimal, meaning)
+    is_lost = pc.and_(pc.is_valid(text), pc.is_null(found))
+    if meaning == "date" and found.type == pa.string():
+        is_lost = unreadable_dates(text)
+    row = pc.index(is_lost, True).as_py()
+    if row >= 0:
+        value = text[row].as_py()
+        raise TableFileError(
+            f"--type {name}={asked}: {value!r} in row {n_lines_before + row + 1} is no "
+            f"{asked}; --missing {value!r} takes such cells as missing."
+        )
+    return found, notes
+
+
+def _has_meaning(kind: Any, meaning: ColumnHint | None) -> bool:
+    """Tell whether a type is that of numbers, dates or text."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if meaning == "number":
+        return is_number(kind)
+    if meaning == "date":
+        return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
+    return is_text(kind)
