@@ -19,7 +19,7 @@ from featuresieve.engine._masking import (
     relaxed_mask_slope,
 )
 from featuresieve.engine._module_network import ModuleStack
-from featuresieve.engine._optimizer import StackAdam
+from featuresieve.engine._optimizer import StackOptimizer
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
 from featuresieve.engine._sparse_rows import SparseRows
 from featuresieve.engine._state import (
@@ -94,7 +94,7 @@ class StackTrainer:
         self._order_generator = torch.Generator().manual_seed(seed)
         self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
         self._noise = noise_source or self._build_noise()
-        self._optimizer = self._build_optimizer()
+        self._optimizers = self._build_optimizers()
         self._loss_sums = data.features.new_zeros(task.n_members)
         self.step = self.planned_steps = 0
         self.is_stopped = False
@@ -106,13 +106,14 @@ class StackTrainer:
         bias = self.masking.parameters.value["bias"]  # (gates, members)
         return NoiseBuffer(bias, self.training.noise, self.noise_generator)
 
-    def _build_optimizer(self) -> StackAdam:
-        """Return one Adam with the two learning rates."""
-        groups = [(self.task.trainable, self.training.task_learning_rate)]
+    def _build_optimizers(self) -> list[tuple[StackOptimizer, float]]:
+        """Return an Adam and its learning rate for each of the two networks."""
+        task = StackOptimizer(self.task.trainable)
+        optimizers = [(task, self.training.task_learning_rate)]
         if self.masking is not None:
-            masks = [self.masking.parameters.flat]
-            groups.append((masks, self.training.mask_learning_rate))
-        return StackAdam(groups)
+            masks = StackOptimizer([self.masking.parameters.flat])
+            optimizers.append((masks, self.training.mask_learning_rate))
+        return optimizers
 
     def next_noise(self) -> Tensor | None:
         """Return the noise of the next step, (gates, members), or None if unmasked."""
@@ -158,7 +159,8 @@ class StackTrainer:
             price = self.balances * (by_gate * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
-        self._optimizer.step()
+        for optimizer, learning_rate in self._optimizers:
+            optimizer.step_(learning_rate)
 
     def _column_mask(self, mask: Tensor | None) -> Tensor | None:
         """Return the mask of the columns from that of the gates, forced ones open."""
@@ -319,8 +321,8 @@ class StackTrainer:
     def _live_tensors(self) -> list[Tensor]:
         """Return what training changes and the rest of a run depends on."""
         masks = [] if self.masking is None else [self.masking.parameters.flat]
-        optimizer = self._optimizer.state_tensors
-        return [*self.task.state_tensors, *masks, *optimizer, self._loss_sums]
+        remembered = [t for adam, _ in self._optimizers for t in adam.state_tensors]
+        return [*self.task.state_tensors, *masks, *remembered, self._loss_sums]
 
     def state(self) -> State:
         """Return the state between two steps; what a finished run can spare is marked.

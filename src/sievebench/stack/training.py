@@ -7,13 +7,10 @@ import torch
 from torch import Tensor
 
 from featuresieve import TrainingDivergedError
-from sievebench.stack.captured_step import (
-    CapturedCall,
-    CapturedSteps,
-    recordable_stream,
-)
+from featuresieve.engine import OptimizerName, StackOptimizer
+from sievebench.stack.captured_step import CapturedCall, CapturedSteps
 from sievebench.stack.mlp import StackedNetwork
-from sievebench.stack.optimizer import OptimizerName, StackedOptimizer
+from sievebench.stack.side_by_side import recordable_stream
 
 # Rows are evaluated in blocks; this bounds the numbers of one layer of one block. A CPU
 # is fastest with what its cache holds, a GPU with few calls.
@@ -209,13 +206,10 @@ class _Step:
         settings: TrainingSettings,
     ) -> None:
         self._objective, self._rows = objective, rows
-        self._rows_per_pass = settings.rows_per_pass
+        self._settings = settings
         self._parameters = list(network.trainable.values())
-        self._optimizer = StackedOptimizer(
-            self._parameters,
-            settings.optimizer,
-            weight_decay=settings.weight_decay,
-            clip_norm=settings.clip_norm,
+        self._optimizer = StackOptimizer(
+            self._parameters, settings.optimizer, weight_decay=settings.weight_decay
         )
 
     def take_all(self, batches: Tensor, rate: float) -> None:
@@ -225,14 +219,17 @@ class _Step:
 
     def __call__(self, picked: Tensor, rate: float | Tensor) -> None:
         """Take a step on some rows."""
-        self._optimizer.step_(self._gradients(picked), rate)
+        gradients = self._gradients(picked)
+        if self._settings.clip_norm is not None:
+            gradients = _clipped(gradients, self._settings.clip_norm)
+        self._optimizer.step_(rate, gradients)
         with torch.no_grad():
             self._objective.after_step_(rate)
 
     def _gradients(self, picked: Tensor) -> list[Tensor]:
         """Return the gradient of the batch loss, summed over passes."""
         total: list[Tensor] | None = None
-        for part in picked.split(self._rows_per_pass or len(picked)):
+        for part in picked.split(self._settings.rows_per_pass or len(picked)):
             # Members share no parameter: the gradient of the sum is each one's own.
             loss = self._objective.losses(*self._rows.batch(part)).sum()
             gradients = list(torch.autograd.grad(loss, self._parameters))
@@ -244,6 +241,14 @@ class _Step:
                 value.add_(gradient, alpha=share)
         assert total is not None
         return total
+
+
+def _clipped(gradients: list[Tensor], largest: float) -> list[Tensor]:
+    """Scale each member's gradient down to a norm of at most `largest`."""
+    squares = torch.stack([value.flatten(1).square().sum(1) for value in gradients])
+    norms = squares.sum(dim=0).sqrt()  # (members,)
+    factors = (largest / (norms + 1e-6)).clamp(max=1.0)
+    return [value * factors.view(-1, *[1] * (value.dim() - 1)) for value in gradients]
 
 
 class _Checkpoints:
