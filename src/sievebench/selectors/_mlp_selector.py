@@ -2,17 +2,18 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import ClassVar
 
 from torch import Tensor
 
-from sievebench.checks import (
-    check_layers,
-    check_strengths,
-)
+from sievebench.checks import check_layers, check_strengths
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
+)
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss, Penalty
 from sievebench.stack.training import TrainingSettings
@@ -30,6 +31,7 @@ PUBLISHED_MLP = {
 }
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PenalizedMLPSelector(EarlyStoppedSelector):
     """Train an MLP on ``(1 - l) L + l P`` and score the columns by the result.
 
@@ -60,47 +62,14 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
         As in every neural selector: see the base class `NeuralSelector`.
     """
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = (0.01, 0.03, 0.1, 0.3),
-        hidden_sizes: Sequence[int] = (100, 100),
-        dropout: float = 0.1,
-        learning_rate: float = 3e-3,
-        weight_decay: float = 2e-4,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 200,
-        patience: int = 20,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.penalty = penalty
-        self.hidden_sizes = hidden_sizes
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
+    # The benchmark's space: the penalty's, and that of every MLP.
+    space: ClassVar[SearchSpace] = {"penalty": LogUniform(1e-2, 0.5), **MLP_SPACE}
 
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return the benchmark's search space: the penalty's, and that of every MLP."""
-        return {"penalty": LogUniform(1e-2, 0.5), **MLP_SPACE}
+    penalty: float | Sequence[float] = (0.01, 0.03, 0.1, 0.3)
+    hidden_sizes: Sequence[int] = (100, 100)
+    dropout: float = 0.1
+    weight_decay: float = 2e-4
+    patience: int = 20
 
     @abstractmethod
     def _penalty(self, strengths: Tensor) -> Penalty[StackedMLP]:

@@ -1,9 +1,9 @@
-"""What all neural selectors share: rows, validation split, members, device."""
+"""What all neural selectors share: validation split, members, device, training."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,14 +14,17 @@ from torch import Tensor
 from featuresieve.engine import resolve_device, torch_defaults
 from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import (
-    check_integer,
-    check_number,
-)
+from sievebench.checks import check_integer, check_number
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedNetwork
 from sievebench.stack.task_loss import Monitor, TaskLoss
-from sievebench.stack.training import StackRows
+from sievebench.stack.training import (
+    Objective,
+    StackRows,
+    TrainingSettings,
+    train_stack,
+)
 
 # "auto" batches: so many steps an epoch, between these sizes.
 _AUTO_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 16, 32, 512
@@ -29,29 +32,14 @@ _AUTO_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 16, 32, 512
 
 @dataclass(frozen=True)
 class NeuralProblem:
-    """One table, ready for training.
-
-    Attributes
-    ----------
-    rows : StackRows
-    task_loss : TaskLoss
-    monitor : {"score", "loss"}
-    n_classes : int
-        0 for regression.
-    strengths : Tensor of shape (members,)
-        Penalty strength of each member.
-    seeds : tuple of int
-        Seed of each member.
-    batch_size : int
-    order_seed : int
-    """
+    """One table, ready for training."""
 
     rows: StackRows
     task_loss: TaskLoss
     monitor: Monitor
-    n_classes: int
-    strengths: Tensor
-    seeds: tuple[int, ...]
+    n_classes: int  # 0 for regression
+    strengths: Tensor  # of the penalty, (members,)
+    seeds: tuple[int, ...]  # one a member
     batch_size: int
     order_seed: int
 
@@ -67,19 +55,13 @@ class NeuralProblem:
 
 @dataclass(frozen=True)
 class ScoredStack:
-    """What a trained stack says.
+    """What a trained stack says."""
 
-    Attributes
-    ----------
-    scores : Tensor of shape (members, columns)
-    validation : Tensor of shape (members,)
-        Validation scores, larger = better.
-    """
-
-    scores: Tensor
-    validation: Tensor
+    scores: Tensor  # (members, columns)
+    validation: Tensor  # scores of the members, larger = better
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NeuralSelector(ScoredSelector):
     """Train networks, one a penalty strength and seed, and ask them for scores.
 
@@ -91,7 +73,9 @@ class NeuralSelector(ScoredSelector):
     ----------
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
-    learning_rate, weight_decay : float
+    learning_rate : float, default=3e-3
+        Of the optimiser.
+    weight_decay : float, default=1e-4
         Of the optimiser.
     batch_size : int or "auto", default="auto"
         Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
@@ -124,13 +108,13 @@ class NeuralSelector(ScoredSelector):
     standardises: ClassVar[bool] = True
     published: ClassVar[Mapping[str, Any]] = {}
 
-    device: str
-    n_networks: int
-    learning_rate: float
-    weight_decay: float
-    batch_size: int | str
-    validation_fraction: float
-    monitor: str
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-4
+    batch_size: int | Literal["auto"] = "auto"
+    monitor: Monitor = "loss"
+    validation_fraction: float = 0.2
+    n_networks: int = 1
+    device: str = "auto"
 
     @classmethod
     def as_published(cls, **changes: Any) -> Self:
@@ -206,7 +190,7 @@ class NeuralSelector(ScoredSelector):
             if is_classification
             else TaskLoss.for_values()
         )
-        monitor: Monitor = "score" if self.monitor == "score" else "loss"
+        monitor = self.monitor
         if task_loss.kind == "binary" and len(np.unique(y[validation])) < 2:
             monitor = "loss"  # one class has no area under the ROC curve
         rows = StackRows(
@@ -236,6 +220,45 @@ class NeuralSelector(ScoredSelector):
         if self.batch_size == "auto":
             return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, n_training // _AUTO_STEPS))
         return int(self.batch_size)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EarlyStoppedSelector(NeuralSelector):
+    """Train for `max_epochs` at most, and keep the best epoch of each network.
+
+    A subclass calls `_train` from its `_train_stack`. A network stops after more than
+    `patience` epochs without a better validation score.
+    """
+
+    max_epochs: int = 200
+    patience: int = 40
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        super()._check_parameters()
+        check_integer("max_epochs", self.max_epochs, low=1)
+        check_integer("patience", self.patience, low=0)
+
+    def _train(
+        self,
+        network: StackedNetwork,
+        objective: Objective,
+        problem: NeuralProblem,
+        schedule: TrainingSettings,
+    ) -> Tensor:
+        """Leave the network in its best state; return its validation scores."""
+        settings = replace(
+            schedule,
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            batch_size=problem.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+        )
+        record = train_stack(
+            network, objective, problem.rows, settings, order_seed=problem.order_seed
+        )
+        return record.best_score
 
 
 def _held_out_split(

@@ -1,8 +1,8 @@
 """Adaptive group lasso: a second network, penalised as a first one suggests."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
@@ -29,6 +29,7 @@ from sievebench.stack.training import TrainingSettings, train_stack
 _SECOND_SEED_OFFSET = 1_000_003
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdaptiveGroupLasso(NeuralSelector):
     """Score columns by a group lasso whose strength adapts to a first group lasso.
 
@@ -108,66 +109,25 @@ class AdaptiveGroupLasso(NeuralSelector):
         "batch_size": 1 << 30,
         "n_steps": 20_000,
     }
+    # Our proposal; there is no published space. Strengths from where nothing is dropped
+    # to where nearly everything is; learning rates for plain gradient descent, and
+    # small networks as in the reference code.
+    space: ClassVar[SearchSpace] = {
+        "first_penalty": LogUniform(1e-4, 3e-2),
+        "penalty": LogUniform(1e-4, 3e-2),
+        "hidden_sizes": HiddenSizes(Integer(1, 3), Integer(5, 50)),
+        "learning_rate": LogUniform(1e-2, 3e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        first_penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03),
-        penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03),
-        exponent: float = 2.0,
-        hidden_sizes: Sequence[int] = (20, 20),
-        activation: Activation = "relu",
-        dropout: float = 0.0,
-        learning_rate: float = 0.1,
-        weight_decay: float = 0.0,
-        batch_size: int | Literal["auto"] = "auto",
-        n_steps: int = 5000,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.first_penalty = first_penalty
-        self.penalty = penalty
-        self.exponent = exponent
-        self.hidden_sizes = hidden_sizes
-        self.activation: Activation = activation
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.n_steps = n_steps
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space of our own, as no one has published one.
-
-        Strengths from where nothing is dropped to where nearly everything is; learning
-        rates for plain gradient descent, and small networks as in the reference code.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        strengths = LogUniform(1e-4, 3e-2)
-        return {
-            "first_penalty": strengths,
-            "penalty": strengths,
-            "hidden_sizes": HiddenSizes(Integer(1, 3), Integer(5, 50)),
-            "learning_rate": LogUniform(1e-2, 3e-1),
-        }
+    first_penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03)
+    penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03)
+    exponent: float = 2.0
+    hidden_sizes: Sequence[int] = (20, 20)
+    activation: Activation = "relu"
+    dropout: float = 0.0
+    learning_rate: float = 0.1
+    weight_decay: float = 0.0
+    n_steps: int = 5000
 
     def _strengths(self) -> tuple[float, ...]:
         """Return the strengths of the second stage."""

@@ -1,13 +1,17 @@
 """AttentionMap: what the [CLS] token of an FT-Transformer attends to."""
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from sievebench.checks import check_integer, check_number
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._ft_transformer import FTTransformer, mean_attention
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
+)
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.training import TrainingSettings
 
@@ -15,6 +19,7 @@ from sievebench.stack.training import TrainingSettings
 _PASS_NUMBERS = 1 << 28
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AttentionMap(EarlyStoppedSelector):
     """Score columns by the attention they get in an FT-Transformer.
 
@@ -96,70 +101,28 @@ class AttentionMap(EarlyStoppedSelector):
         "patience": 20,
         "monitor": "score",
     }
+    # The benchmark's space.
+    space: ClassVar[SearchSpace] = {
+        "token_size": Integer(64, 512, 8),
+        "n_layers": Integer(1, 4),
+        "ffn_factor": Uniform(2 / 3, 8 / 3),
+        "attention_dropout": Uniform(0.0, 0.5),
+        "ffn_dropout": Uniform(0.0, 0.5),
+        "residual_dropout": ZeroOr(Uniform(0.0, 0.2)),
+        "learning_rate": LogUniform(1e-5, 1e-3),
+        "weight_decay": LogUniform(1e-6, 1e-3),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        token_size: int = 32,
-        n_layers: int = 2,
-        n_heads: int = 4,
-        ffn_factor: float = 4 / 3,
-        attention_dropout: float = 0.0,
-        ffn_dropout: float = 0.1,
-        residual_dropout: float = 0.0,
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-5,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 100,
-        patience: int = 15,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.token_size = token_size
-        self.n_layers = n_layers
-        self.n_heads = n_heads
-        self.ffn_factor = ffn_factor
-        self.attention_dropout = attention_dropout
-        self.ffn_dropout = ffn_dropout
-        self.residual_dropout = residual_dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return the benchmark's search space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "token_size": Integer(64, 512, 8),
-            "n_layers": Integer(1, 4),
-            "ffn_factor": Uniform(2 / 3, 8 / 3),
-            "attention_dropout": Uniform(0.0, 0.5),
-            "ffn_dropout": Uniform(0.0, 0.5),
-            "residual_dropout": ZeroOr(Uniform(0.0, 0.2)),
-            "learning_rate": LogUniform(1e-5, 1e-3),
-            "weight_decay": LogUniform(1e-6, 1e-3),
-        }
+    token_size: int = 32
+    n_layers: int = 2
+    n_heads: int = 4
+    ffn_factor: float = 4 / 3
+    attention_dropout: float = 0.0
+    ffn_dropout: float = 0.1
+    residual_dropout: float = 0.0
+    weight_decay: float = 1e-5
+    max_epochs: int = 100
+    patience: int = 15
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""

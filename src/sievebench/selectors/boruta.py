@@ -1,6 +1,7 @@
 """Boruta: columns that beat shuffled copies of the columns in a forest."""
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +10,16 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from featuresieve.files import Task
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, SearchSpace
-from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._optional import require
-from sievebench.selectors._scored_selector import FloatArray, Scores, Support
+from sievebench.selectors._scored_selector import (
+    AutomaticSelector,
+    FloatArray,
+    Scores,
+    Support,
+)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Boruta(AutomaticSelector):
     """Keep the columns whose importance beats that of the best shuffled column.
 
@@ -68,40 +74,18 @@ class Boruta(AutomaticSelector):
     np.True_
     """
 
-    def __init__(
-        self,
-        *,
-        max_iter: int = 100,
-        percentile: float = 100,
-        alpha: float = 0.05,
-        max_depth: int | None = 5,
-        n_estimators: int | Literal["auto"] = "auto",
-        n_jobs: int | None = None,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.max_iter = max_iter
-        self.percentile = percentile
-        self.alpha = alpha
-        self.max_depth = max_depth
-        self.n_estimators = n_estimators
-        self.n_jobs = n_jobs
+    # Our proposal; there is no published space.
+    space: ClassVar[SearchSpace] = {
+        "max_depth": Integer(3, 7),
+        "percentile": Integer(80, 100),
+    }
 
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; there is no published space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {"max_depth": Integer(3, 7), "percentile": Integer(80, 100)}
+    max_iter: int = 100
+    percentile: float = 100
+    alpha: float = 0.05
+    max_depth: int | None = 5
+    n_estimators: int | Literal["auto"] = "auto"
+    n_jobs: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

@@ -1,6 +1,7 @@
 """LSPIN: gates that depend on the row, in front of a predictor network."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from featuresieve.errors import check_choice
@@ -11,7 +12,6 @@ from sievebench.checks import (
     check_strengths,
 )
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._local_gates import (
     GateShape,
     GatingNetwork,
@@ -19,7 +19,11 @@ from sievebench.selectors._local_gates import (
     LocallyGatedMLP,
     mean_gates,
 )
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
+)
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.training import TrainingSettings
@@ -28,6 +32,7 @@ from sievebench.stack.training import TrainingSettings
 _SHIFT = 0.5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LSPIN(EarlyStoppedSelector):
     """Score columns by how far gates that depend on the row are open on average.
 
@@ -107,66 +112,21 @@ class LSPIN(EarlyStoppedSelector):
         "max_epochs": 5_000,
         "patience": 5_000,
     }
+    # Our proposal; the paper's space was not published.
+    space: ClassVar[SearchSpace] = {
+        "penalty": LogUniform(1e-3, 10.0),
+        "gating_sizes": HiddenSizes(Integer(1, 2), Integer(10, 500)),
+        "hidden_sizes": HiddenSizes(Integer(1, 4), Integer(1, 512)),
+        "learning_rate": LogUniform(1e-4, 1e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0),
-        gate_slope: float = 1.0,
-        gate_spread: float = 0.5,
-        gating_sizes: Sequence[int] = (100,),
-        hidden_sizes: Sequence[int] = (100, 50),
-        dropout: float = 0.0,
-        optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-4,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 200,
-        patience: int = 40,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.penalty = penalty
-        self.gate_slope = gate_slope
-        self.gate_spread = gate_spread
-        self.gating_sizes = gating_sizes
-        self.hidden_sizes = hidden_sizes
-        self.dropout = dropout
-        self.optimizer: Literal["adam", "sgd"] = optimizer
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space; the paper's was not published, this is a proposal.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "penalty": LogUniform(1e-3, 10.0),
-            "gating_sizes": HiddenSizes(Integer(1, 2), Integer(10, 500)),
-            "hidden_sizes": HiddenSizes(Integer(1, 4), Integer(1, 512)),
-            "learning_rate": LogUniform(1e-4, 1e-1),
-        }
+    penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0)
+    gate_slope: float = 1.0
+    gate_spread: float = 0.5
+    gating_sizes: Sequence[int] = (100,)
+    hidden_sizes: Sequence[int] = (100, 50)
+    dropout: float = 0.0
+    optimizer: Literal["adam", "sgd"] = "adam"
 
     def _strengths(self) -> tuple[float, ...]:
         """Return the penalty strengths."""

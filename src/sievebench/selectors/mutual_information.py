@@ -1,5 +1,6 @@
 """Mutual information of each column with the target."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MutualInformation(ScoredSelector):
     """Score each column by its mutual information with the target.
 
@@ -49,33 +51,11 @@ class MutualInformation(ScoredSelector):
     """
 
     standardises: ClassVar[bool] = True
+    # Our proposal; there is no published space.
+    space: ClassVar[SearchSpace] = {"n_neighbors": Integer(2, 20)}
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 3,
-        n_jobs: int | None = None,
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.n_neighbors = n_neighbors
-        self.n_jobs = n_jobs
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; there is no published space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {"n_neighbors": Integer(2, 20)}
+    n_neighbors: int = 3
+    n_jobs: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

@@ -1,6 +1,7 @@
 """Permutation importance: what a forest loses when a column is shuffled."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,10 +11,15 @@ from sklearn.inspection import permutation_importance
 from featuresieve.files import Task
 from sievebench.checks import check_number
 from sievebench.search_space import Choice, Integer, SearchSpace
-from sievebench.selectors._row_split import held_out_rows
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    held_out_rows,
+)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PermutationImportance(ScoredSelector):
     """Score columns by the loss of a forest, on rows it has not seen, without them.
 
@@ -57,41 +63,17 @@ class PermutationImportance(ScoredSelector):
     6
     """
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        max_depth: int | None = None,
-        n_repeats: int = 5,
-        validation_fraction: float = 0.25,
-        n_jobs: int | None = None,
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.n_repeats = n_repeats
-        self.validation_fraction = validation_fraction
-        self.n_jobs = n_jobs
+    # Our proposal; there is no published space.
+    space: ClassVar[SearchSpace] = {
+        "n_estimators": Integer(50, 500),
+        "max_depth": Choice((None, 5, 10, 20)),
+    }
 
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; there is no published space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "n_estimators": Integer(50, 500),
-            "max_depth": Choice((None, 5, 10, 20)),
-        }
+    n_estimators: int = 100
+    max_depth: int | None = None
+    n_repeats: int = 5
+    validation_fraction: float = 0.25
+    n_jobs: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

@@ -1,6 +1,7 @@
 """ProtoGate: local gates learnt through nearest neighbours. Classification only."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -15,15 +16,19 @@ from sievebench.checks import (
     check_strengths,
 )
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
 from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
+)
 from sievebench.selectors._prototypes import (
     NeighbourObjective,
     NeighbourSettings,
     PrototypeNetwork,
 )
 from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.task_loss import Monitor
 from sievebench.stack.training import StackRows, TrainingSettings
 
 # Initial weights of the gating network: gates start out nearly indifferent.
@@ -31,6 +36,7 @@ _INITIAL_STD = 0.015
 _CLIP_NORM = 2.5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ProtoGate(EarlyStoppedSelector):
     """Score columns by gates that bring rows of a class near to one another.
 
@@ -114,8 +120,8 @@ class ProtoGate(EarlyStoppedSelector):
     """
 
     supported_tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    # What validation rows measure is the share of neighbours, whatever the selector.
-    monitor = "score"
+    # Not an argument: what validation rows measure is the share of neighbours.
+    monitor: Monitor = field(default="score", init=False)
     published: ClassVar[Mapping[str, Any]] = {
         "penalty": 1e-3,
         "optimizer": "sgd",
@@ -124,69 +130,24 @@ class ProtoGate(EarlyStoppedSelector):
         "max_epochs": 5_000,
         "patience": 500,
     }
+    # Our proposal; the paper's space was not published.
+    space: ClassVar[SearchSpace] = {
+        "penalty": LogUniform(1e-4, 1e-1),
+        "global_penalty": LogUniform(1e-5, 1e-3),
+        "n_neighbors": Integer(1, 5),
+        "hidden_sizes": HiddenSizes(Integer(1, 2), Integer(50, 500)),
+        "learning_rate": LogUniform(1e-3, 1e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = (1e-3, 1e-2, 3e-2),
-        global_penalty: float = 2e-4,
-        n_neighbors: int = 3,
-        sort_temperature: float = 16.0,
-        gate_slope: float = 1.0,
-        gate_spread: float = 0.5,
-        hidden_sizes: Sequence[int] = (200,),
-        optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-4,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 200,
-        patience: int = 40,
-        max_prototypes: int = 2048,
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.penalty = penalty
-        self.global_penalty = global_penalty
-        self.n_neighbors = n_neighbors
-        self.sort_temperature = sort_temperature
-        self.gate_slope = gate_slope
-        self.gate_spread = gate_spread
-        self.hidden_sizes = hidden_sizes
-        self.optimizer: Literal["adam", "sgd"] = optimizer
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.max_prototypes = max_prototypes
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space; the paper's was not published, this is a proposal.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "penalty": LogUniform(1e-4, 1e-1),
-            "global_penalty": LogUniform(1e-5, 1e-3),
-            "n_neighbors": Integer(1, 5),
-            "hidden_sizes": HiddenSizes(Integer(1, 2), Integer(50, 500)),
-            "learning_rate": LogUniform(1e-3, 1e-1),
-        }
+    penalty: float | Sequence[float] = (1e-3, 1e-2, 3e-2)
+    global_penalty: float = 2e-4
+    n_neighbors: int = 3
+    sort_temperature: float = 16.0
+    gate_slope: float = 1.0
+    gate_spread: float = 0.5
+    hidden_sizes: Sequence[int] = (200,)
+    optimizer: Literal["adam", "sgd"] = "adam"
+    max_prototypes: int = 2048
 
     def _strengths(self) -> tuple[float, ...]:
         """Return the strengths of the local penalty."""

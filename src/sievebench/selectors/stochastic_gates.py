@@ -1,7 +1,8 @@
 """STG: a stochastic gate on every column, shared by all rows."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from sievebench.checks import (
     check_layers,
@@ -10,13 +11,17 @@ from sievebench.checks import (
 )
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._column_gates import GatedMLP, GatePenalty
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
+)
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.training import TrainingSettings
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StochasticGates(EarlyStoppedSelector):
     """Score columns by gates that are learnt with the network behind them.
 
@@ -86,59 +91,18 @@ class StochasticGates(EarlyStoppedSelector):
         "patience": 10_000,
         "monitor": "score",
     }
+    # Our proposal; the paper's space was not published.
+    space: ClassVar[SearchSpace] = {
+        **MLP_SPACE,
+        "penalty": LogUniform(1e-3, 10.0),
+        "learning_rate": LogUniform(1e-4, 1e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0),
-        gate_spread: float = 0.5,
-        hidden_sizes: Sequence[int] = (100, 100),
-        dropout: float = 0.0,
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 200,
-        patience: int = 40,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.penalty = penalty
-        self.gate_spread = gate_spread
-        self.hidden_sizes = hidden_sizes
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space; the paper's was not published, this is a proposal.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            **MLP_SPACE,
-            "penalty": LogUniform(1e-3, 10.0),
-            "learning_rate": LogUniform(1e-4, 1e-1),
-        }
+    penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0)
+    gate_spread: float = 0.5
+    hidden_sizes: Sequence[int] = (100, 100)
+    dropout: float = 0.0
+    weight_decay: float = 1e-3
 
     def _strengths(self) -> tuple[float, ...]:
         """Return the penalty strengths."""

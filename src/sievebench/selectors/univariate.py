@@ -20,7 +20,7 @@ class Univariate(ScoredSelector):
     task : {"auto", "classification", "regression"}, default="auto"
         What the target is.
     random_state : int, RandomState instance or None, default=None
-        Not used.
+        Decides between columns of the same score.
 
     Attributes
     ----------

@@ -1,5 +1,6 @@
 """XGBoost: average gain of the splits of boosted trees."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,10 +17,15 @@ from sievebench.search_space import (
     ZeroOr,
 )
 from sievebench.selectors._optional import require
-from sievebench.selectors._row_split import held_out_rows
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    held_out_rows,
+)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class XGBoost(ScoredSelector):
     """Score columns by the average gain of the splits that use them.
 
@@ -81,61 +87,29 @@ class XGBoost(ScoredSelector):
     """
 
     allows_nan: ClassVar[bool] = True
+    # The benchmark's space.
+    space: ClassVar[SearchSpace] = {
+        "max_depth": Integer(3, 10),
+        "min_child_weight": LogUniform(1e-8, 1e5),
+        "subsample": Uniform(0.5, 1.0),
+        "colsample_bytree": Uniform(0.5, 1.0),
+        "learning_rate": LogUniform(1e-5, 1.0),
+        "gamma": ZeroOr(LogUniform(1e-3, 1e2)),
+        "reg_lambda": ZeroOr(LogUniform(0.1, 10.0)),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 2000,
-        early_stopping_rounds: int = 50,
-        validation_fraction: float = 0.2,
-        max_depth: int = 6,
-        learning_rate: float = 0.3,
-        min_child_weight: float = 1.0,
-        subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
-        gamma: float = 0.0,
-        reg_lambda: float = 1.0,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.n_estimators = n_estimators
-        self.early_stopping_rounds = early_stopping_rounds
-        self.validation_fraction = validation_fraction
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.min_child_weight = min_child_weight
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.gamma = gamma
-        self.reg_lambda = reg_lambda
-        self.n_jobs = n_jobs
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return the benchmark's space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "max_depth": Integer(3, 10),
-            "min_child_weight": LogUniform(1e-8, 1e5),
-            "subsample": Uniform(0.5, 1.0),
-            "colsample_bytree": Uniform(0.5, 1.0),
-            "learning_rate": LogUniform(1e-5, 1.0),
-            "gamma": ZeroOr(LogUniform(1e-3, 1e2)),
-            "reg_lambda": ZeroOr(LogUniform(0.1, 10.0)),
-        }
+    n_estimators: int = 2000
+    early_stopping_rounds: int = 50
+    validation_fraction: float = 0.2
+    max_depth: int = 6
+    learning_rate: float = 0.3
+    min_child_weight: float = 1.0
+    subsample: float = 1.0
+    colsample_bytree: float = 1.0
+    gamma: float = 0.0
+    reg_lambda: float = 1.0
+    n_jobs: int | None = None
+    device: str = "cpu"
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
