@@ -8,19 +8,16 @@ from neural_tables import CPU, found_columns, small_rows
 from scipy import stats
 from sklearn.neighbors import NearestNeighbors
 
-from sievebench.selectors._local_gates import GateShape, GatingNetwork
-from sievebench.selectors._neural_sort import (
+from sievebench.selectors.lspin import GatingNetwork
+from sievebench.selectors.proto_gate import (
+    NeighbourObjective,
+    ProtoGate,
+    PrototypeNetwork,
     distance_sums,
     first_places,
     squared_distances,
     without_diagonal,
 )
-from sievebench.selectors._prototypes import (
-    NeighbourObjective,
-    NeighbourSettings,
-    PrototypeNetwork,
-)
-from sievebench.selectors.proto_gate import ProtoGate
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 
@@ -78,8 +75,9 @@ def make_objective(shift=0.0, penalties=(0.0, 0.0), global_penalty=0.0):
     gating = StackedMLP(
         5, 5, hidden_sizes=(6,), noise=noise, activation="tanh", dtype=torch.float64
     )
-    network = PrototypeNetwork(GatingNetwork(gating, noise, GateShape(1.0, 0.5, shift)))
-    settings = NeighbourSettings(
+    network = PrototypeNetwork(GatingNetwork(gating, 1.0, 0.5, shift))
+    objective = NeighbourObjective(
+        network,
         n_neighbors=3,
         temperature=1e-6,
         global_penalty=global_penalty,
@@ -87,7 +85,7 @@ def make_objective(shift=0.0, penalties=(0.0, 0.0), global_penalty=0.0):
         class_weights=torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64),
         prototypes=torch.arange(16),
     )
-    return gating, network, NeighbourObjective(network, settings)
+    return gating, network, objective
 
 
 def same_class_counts(queries, items, wanted, classes, *, skip_nearest=False):

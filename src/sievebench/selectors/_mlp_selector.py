@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import Tensor
 
 from sievebench.checks import check_layers, check_strengths
@@ -15,7 +16,7 @@ from sievebench.selectors._neural_selector import (
     ScoredStack,
 )
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import PenalizedLoss, Penalty
+from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.training import TrainingSettings
 
 # The benchmark's MLP before tuning.
@@ -71,9 +72,10 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
     weight_decay: float = 2e-4
     patience: int = 20
 
+    @staticmethod
     @abstractmethod
-    def _penalty(self, strengths: Tensor) -> Penalty[StackedMLP]:
-        """Return the penalty for these strengths, (members,)."""
+    def _penalty(losses: Tensor, network: StackedMLP) -> Tensor:
+        """Return P of a network that has just seen a batch with these losses."""
 
     @abstractmethod
     def _importances(self, network: StackedMLP, problem: NeuralProblem) -> Tensor:
@@ -100,8 +102,15 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
         objective = PenalizedLoss(
             network,
             problem.task_loss,
-            self._penalty(problem.strengths),
+            lambda losses: self._penalised(losses, network, problem.strengths),
             monitor=problem.monitor,
         )
         best = self._train(network, objective, problem, TrainingSettings())
         return ScoredStack(self._importances(network, problem), best)
+
+    @classmethod
+    def _penalised(
+        cls, losses: Tensor, network: StackedMLP, strengths: Tensor
+    ) -> Tensor:
+        """Return the blend of loss and penalty, (members,)."""
+        return torch.lerp(losses, cls._penalty(losses, network), strengths)

@@ -15,12 +15,12 @@ from sievebench.checks import (
     check_strengths,
 )
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._group_lasso import ProximalGroupLasso, column_norms
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
     ScoredStack,
 )
+from sievebench.selectors.first_layer_lasso import column_norms
 from sievebench.stack.mlp import Activation, StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.training import TrainingSettings, train_stack
@@ -194,7 +194,7 @@ class AdaptiveGroupLasso(NeuralSelector):
         objective = PenalizedLoss(
             network,
             problem.task_loss,
-            ProximalGroupLasso(thresholds),
+            after_step_=lambda rate: proximal_step_(network, thresholds, rate),
             monitor=problem.monitor,
         )
         steps_per_epoch = max(1, len(problem.rows.training) // problem.batch_size)
@@ -214,3 +214,22 @@ class AdaptiveGroupLasso(NeuralSelector):
         norms = column_norms(network.first_weight.detach())
         with torch.no_grad():
             return ScoredStack(norms, objective.validation_scores(problem.rows))
+
+
+def proximal_step_(
+    network: StackedMLP, thresholds: Tensor, learning_rate: float | Tensor
+) -> None:
+    """Shrink the first-layer weights of each column by ``learning rate * t_j``."""
+    weight = network.first_weight
+    weight.copy_(shrink_groups(weight, thresholds * learning_rate))
+
+
+def shrink_groups(weight: Tensor, thresholds: Tensor) -> Tensor:
+    """Return the proximal step of the group lasso, ``max(0, 1 - t_j / |w_j|) w_j``.
+
+    That is ``argmin_v |v - w_j|² / 2 + t_j |v|``. Weights are (members, columns,
+    hidden); thresholds, (members, columns), are not negative and may be infinite.
+    """
+    norms = column_norms(weight)
+    factors = torch.where(norms > thresholds, 1.0 - thresholds / norms, 0.0)
+    return weight * factors.unsqueeze(-1)

@@ -4,29 +4,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import torch
+from torch import Tensor
+
 from featuresieve.errors import check_choice
-from sievebench.checks import (
-    check_layers,
-    check_number,
-    check_sizes,
-    check_strengths,
-)
+from sievebench.checks import check_layers, check_number, check_sizes, check_strengths
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._local_gates import (
-    GateShape,
-    GatingNetwork,
-    LocalGatePenalty,
-    LocallyGatedMLP,
-    mean_gates,
-)
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
     NeuralProblem,
     ScoredStack,
 )
+from sievebench.selectors.stochastic_gates import clipped_gate, open_probability
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import TrainingSettings
+from sievebench.stack.training import StackRows, TrainingSettings, evaluation_blocks
 
 # Half open where the gating network says nothing.
 _SHIFT = 0.5
@@ -147,16 +139,17 @@ class LSPIN(EarlyStoppedSelector):
         objective = PenalizedLoss(
             network,
             problem.task_loss,
-            LocalGatePenalty(problem.strengths),
+            lambda losses: penalised_losses(losses, network, problem.strengths),
             monitor=problem.monitor,
         )
         schedule = TrainingSettings(
             optimizer=self.optimizer, warm_up_epochs=0, decay_epochs=()
         )
         best = self._train(network, objective, problem, schedule)
-        return ScoredStack(mean_gates(network, problem.rows), best)
+        gates = mean_gates(network.gating, problem.rows, network.numbers_per_row)
+        return ScoredStack(gates, best)
 
-    def _build_network(self, problem: NeuralProblem) -> LocallyGatedMLP:
+    def _build_network(self, problem: NeuralProblem) -> "LocallyGatedMLP":
         """Return fresh networks."""
         noise = problem.noise()
         gating = StackedMLP(
@@ -175,5 +168,86 @@ class LSPIN(EarlyStoppedSelector):
             dropout=self.dropout,
             batch_norm=True,
         )
-        shape = GateShape(self.gate_slope, self.gate_spread, _SHIFT)
-        return LocallyGatedMLP(GatingNetwork(gating, noise, shape), predictor)
+        gates = GatingNetwork(gating, self.gate_slope, self.gate_spread, _SHIFT)
+        return LocallyGatedMLP(gates, predictor)
+
+
+class GatingNetwork:
+    """Say α in (-1, 1) for every row and column: an MLP with tanh at its end too.
+
+    A gate is ``clip(slope * (α + spread * noise) + shift, 0, 1)``. The MLP has one
+    output a column.
+    """
+
+    def __init__(
+        self, network: StackedMLP, slope: float, spread: float, shift: float
+    ) -> None:
+        self.network = network
+        self._slope, self._spread, self._shift = slope, spread, shift
+
+    def forward(self, batch: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
+        """Return α and the gates, (members, rows, columns) each."""
+        alpha = torch.tanh(self.network.forward(batch, training=training))
+        noise = None
+        if training:
+            shape = (alpha.shape[1], alpha.shape[2])
+            noise = self.network.noise.normal(shape, alpha.dtype)
+        location = self._slope * alpha + self._shift
+        return alpha, clipped_gate(location, noise, self._slope * self._spread)
+
+    def open_probabilities(self, alpha: Tensor) -> Tensor:
+        """Return the probability of each gate to be above zero."""
+        return open_probability(alpha + self._shift / self._slope, self._spread)
+
+
+class LocallyGatedMLP:
+    """Predict from the columns of each row that a gating network lets through.
+
+    `alpha`, (members, rows, columns), is what that said in the last forward pass.
+    """
+
+    def __init__(self, gating: GatingNetwork, predictor: StackedMLP) -> None:
+        self.gating, self._predictor = gating, predictor
+        self.n_members, self.noise = predictor.n_members, predictor.noise
+        self.trainable = _joined(gating.network.trainable, predictor.trainable)
+        self.state = _joined(gating.network.state, predictor.state)
+        self.numbers_per_row = max(
+            gating.network.numbers_per_row, predictor.numbers_per_row
+        )
+        self.alpha = torch.empty(0)
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
+        self.alpha, gates = self.gating.forward(batch, training=training)
+        return self._predictor.forward(batch * gates, training=training)
+
+
+def penalised_losses(
+    losses: Tensor, network: LocallyGatedMLP, strengths: Tensor
+) -> Tensor:
+    """Return ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``, (members,)."""
+    is_open = network.gating.open_probabilities(network.alpha)
+    return losses + strengths * is_open.mean(dim=(1, 2))
+
+
+def mean_gates(gating: GatingNetwork, rows: StackRows, numbers_per_row: int) -> Tensor:
+    """Return the mean gates without noise of the training rows, (members, columns)."""
+    total: Tensor | None = None
+    with torch.no_grad():
+        for block in evaluation_blocks(rows.training, numbers_per_row):
+            batch = rows.features.index_select(0, block)
+            _, gates = gating.forward(batch, training=False)
+            added = gates.sum(dim=1, dtype=torch.float64)
+            total = added if total is None else total + added
+    assert total is not None
+    return total / len(rows.training)
+
+
+def _joined(
+    gating: Mapping[str, Tensor], predictor: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return both networks' tensors under names of their own."""
+    return {
+        **{f"gating.{name}": value for name, value in gating.items()},
+        **{f"predictor.{name}": value for name, value in predictor.items()},
+    }

@@ -1,24 +1,32 @@
-"""STG: a stochastic gate on every column, shared by all rows."""
+"""STG: a stochastic gate on every column, shared by all rows.
 
+The gates are this package's own, not captum's `GaussianStochasticGates`: those draw
+noise for every row (the published gates draw once a batch, which is what allows to fold
+them into the first layer), take it from torch's global generator, and know no stack.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from sievebench.checks import (
-    check_layers,
-    check_number,
-    check_strengths,
-)
+import torch
+from torch import Tensor
+
+from sievebench.checks import check_layers, check_number, check_strengths
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
-from sievebench.selectors._column_gates import GatedMLP, GatePenalty
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
     NeuralProblem,
     ScoredStack,
 )
+from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.training import TrainingSettings
+
+# Gates start half open, up to a little noise.
+_CENTRE, _INITIAL_SPREAD = 0.5, 0.01
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -128,9 +136,57 @@ class StochasticGates(EarlyStoppedSelector):
         objective = PenalizedLoss(
             gated,
             problem.task_loss,
-            GatePenalty(problem.strengths),
+            lambda losses: penalised_losses(losses, gated, problem.strengths),
             monitor=problem.monitor,
         )
         schedule = TrainingSettings(optimizer="adam", warm_up_epochs=0, decay_epochs=())
         best = self._train(gated, objective, problem, schedule)
         return ScoredStack(gated.gate_means, best)
+
+
+class GatedMLP:
+    """MLPs of a stack whose columns pass through one gate each.
+
+    The gate of a column is ``clip(μ + 0.5 + spread * noise, 0, 1)``, with μ from
+    `gate_means`, (members, columns).
+    """
+
+    def __init__(
+        self, network: StackedMLP, n_columns: int, noise: MemberNoise, spread: float
+    ) -> None:
+        self.network, self.noise, self.spread = network, noise, spread
+        self.n_members = network.n_members
+        self.numbers_per_row = network.numbers_per_row
+        means = noise.initial_normal((n_columns,), _INITIAL_SPREAD, torch.float32)
+        self.gate_means = means.requires_grad_()
+        self.trainable = {**network.trainable, "gate_means": self.gate_means}
+        self.state = {**network.state, "gate_means": self.gate_means}
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs); in training gates are noisy."""
+        means = self.gate_means
+        noise = None
+        if training:
+            noise = self.noise.normal((means.shape[1],), means.dtype)
+        gates = clipped_gate(means + _CENTRE, noise, self.spread)
+        return self.network.forward(batch, training=training, column_scale=gates)
+
+
+def penalised_losses(losses: Tensor, gated: GatedMLP, strengths: Tensor) -> Tensor:
+    """Return ``L + λ mean_j Phi((μ_j + 0.5) / σ)``, (members,)."""
+    is_open = open_probability(gated.gate_means + _CENTRE, gated.spread)
+    return losses + strengths * is_open.mean(dim=1)
+
+
+def clipped_gate(location: Tensor, noise: Tensor | None, spread: float) -> Tensor:
+    """Return ``clip(location + spread * noise, 0, 1)``; without noise the clipped mean.
+
+    The noise is standard normal, of a shape that `location` broadcasts to.
+    """
+    raw = location if noise is None else location + spread * noise
+    return raw.clamp(0.0, 1.0)
+
+
+def open_probability(location: Tensor, spread: float) -> Tensor:
+    """Return the probability that a gate is above zero, Phi(location / spread)."""
+    return 0.5 * (1.0 + torch.erf(location / (spread * math.sqrt(2.0))))
