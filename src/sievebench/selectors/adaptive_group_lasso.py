@@ -35,8 +35,6 @@ class AdaptiveGroupLasso(NeuralSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     first_penalty : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03)
         The l below. Several strengths are trained together, and the one with the best
         validation score decides.
@@ -54,11 +52,10 @@ class AdaptiveGroupLasso(NeuralSelector):
         Of plain gradient descent on batches.
     weight_decay : float, default=0.0
         Added to the gradient.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     n_steps : int, default=5000
         Gradient steps of each stage, rounded up to whole epochs.
-    monitor, validation_fraction, n_networks, task, random_state, device : various
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
         As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
@@ -128,10 +125,6 @@ class AdaptiveGroupLasso(NeuralSelector):
     learning_rate: float = 0.1
     weight_decay: float = 0.0
     n_steps: int = 5000
-
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the strengths of the second stage."""
-        return check_strengths("penalty", self.penalty)
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""

@@ -17,8 +17,7 @@ from sievebench.selectors._neural_selector import (
     ScoredStack,
 )
 from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import StackRows, TrainingSettings, evaluation_blocks
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 _NORM_EPSILON = 1e-5
 # A batch is split into passes that keep at most about so many numbers, one GiB.
@@ -31,8 +30,6 @@ class AttentionMap(EarlyStoppedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     token_size : int, default=32
         Width of a token; a multiple of `n_heads`.
     n_layers : int, default=2
@@ -53,13 +50,12 @@ class AttentionMap(EarlyStoppedSelector):
         Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
     weight_decay : float, default=1e-5
         Of AdamW.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     max_epochs : int, default=100
         Longest training.
     patience : int, default=15
         Epochs without a better validation score after which a network stops.
-    monitor, validation_fraction, n_networks, task, random_state, device : various
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
         As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
@@ -160,11 +156,8 @@ class AttentionMap(EarlyStoppedSelector):
             residual_dropout=self.residual_dropout,
         )
         numbers_per_row = network.training_numbers_per_row(problem.n_columns)
-        schedule = TrainingSettings(
-            rows_per_pass=max(1, _PASS_NUMBERS // numbers_per_row)
-        )
-        objective = PenalizedLoss(network, problem.task_loss, monitor=problem.monitor)
-        best = self._train(network, objective, problem, schedule)
+        rows_per_pass = max(1, _PASS_NUMBERS // numbers_per_row)
+        best = self._train(network, problem, rows_per_pass=rows_per_pass)
         return ScoredStack(mean_attention(network, problem.rows), best)
 
 

@@ -108,7 +108,8 @@ class Boruta(AutomaticSelector):
         ).fit(X, y)
         self.n_iter_ = len(found.importance_history_) - 1  # a row of zeros comes first
         self.n_confirmed_ = int(found.support_.sum())
-        self._own_support = _first_not_empty(found.support_, found.support_weak_)
+        is_empty = self.n_confirmed_ == 0
+        self._own_support = found.support_weak_ if is_empty else found.support_
         # Rejected columns have no importance in later rounds: 0 there.
         importance = np.nan_to_num(found.importance_history_).mean(axis=0)
         share = 0.5 * importance / max(importance.sum(), np.finfo(np.float64).tiny)
@@ -117,10 +118,5 @@ class Boruta(AutomaticSelector):
     def _automatic_support(self) -> Support:
         """Return what Boruta confirmed, or the nearest to it."""
         if self._own_support.any():
-            return self._own_support
+            return np.asarray(self._own_support)
         return np.asarray(self.ranking_ == 1)
-
-
-def _first_not_empty(confirmed: Support, tentative: Support) -> Support:
-    """Return the confirmed columns, or the tentative ones if there are none."""
-    return np.asarray(confirmed if confirmed.any() else tentative)

@@ -13,8 +13,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from sievebench.selectors._mlp_selector import PUBLISHED_MLP, PenalizedMLPSelector
-from sievebench.selectors._neural_selector import NeuralProblem
+from sievebench.selectors._neural_selector import (
+    PUBLISHED_MLP,
+    NeuralProblem,
+    PenalizedMLPSelector,
+)
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.task_loss import TaskLoss
 from sievebench.stack.training import StackRows

@@ -6,8 +6,11 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from sievebench.selectors._mlp_selector import PUBLISHED_MLP, PenalizedMLPSelector
-from sievebench.selectors._neural_selector import NeuralProblem
+from sievebench.selectors._neural_selector import (
+    PUBLISHED_MLP,
+    NeuralProblem,
+    PenalizedMLPSelector,
+)
 from sievebench.stack.mlp import StackedMLP
 
 

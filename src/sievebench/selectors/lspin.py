@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from featuresieve.errors import check_choice
-from sievebench.checks import check_layers, check_number, check_sizes, check_strengths
+from sievebench.checks import check_layers, check_number, check_sizes
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
@@ -17,8 +17,7 @@ from sievebench.selectors._neural_selector import (
 )
 from sievebench.selectors.stochastic_gates import clipped_gate, open_probability
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import StackRows, TrainingSettings, evaluation_blocks
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 # Half open where the gating network says nothing.
 _SHIFT = 0.5
@@ -30,8 +29,6 @@ class LSPIN(EarlyStoppedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
         The λ below. Several strengths are trained together, and the one with the best
         validation score decides.
@@ -51,13 +48,12 @@ class LSPIN(EarlyStoppedSelector):
         Of the optimizer.
     weight_decay : float, default=1e-4
         Added to the gradient.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     max_epochs : int, default=200
         Longest training.
     patience : int, default=40
         Epochs without a better validation score after which a network stops.
-    monitor, validation_fraction, n_networks, task, random_state, device : various
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
         As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
@@ -120,10 +116,6 @@ class LSPIN(EarlyStoppedSelector):
     dropout: float = 0.0
     optimizer: Literal["adam", "sgd"] = "adam"
 
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the penalty strengths."""
-        return check_strengths("penalty", self.penalty)
-
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
@@ -136,16 +128,14 @@ class LSPIN(EarlyStoppedSelector):
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train gating network and predictor together."""
         network = self._build_network(problem)
-        objective = PenalizedLoss(
+        best = self._train(
             network,
-            problem.task_loss,
+            problem,
             lambda losses: penalised_losses(losses, network, problem.strengths),
-            monitor=problem.monitor,
+            optimizer=self.optimizer,
+            warm_up_epochs=0,
+            decay_epochs=(),
         )
-        schedule = TrainingSettings(
-            optimizer=self.optimizer, warm_up_epochs=0, decay_epochs=()
-        )
-        best = self._train(network, objective, problem, schedule)
         gates = mean_gates(network.gating, problem.rows, network.numbers_per_row)
         return ScoredStack(gates, best)
 

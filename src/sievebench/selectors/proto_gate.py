@@ -9,7 +9,7 @@ from torch import Tensor
 
 from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import check_integer, check_number, check_sizes, check_strengths
+from sievebench.checks import check_integer, check_number, check_sizes
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
@@ -19,7 +19,7 @@ from sievebench.selectors._neural_selector import (
 from sievebench.selectors.lspin import GatingNetwork, mean_gates
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.task_loss import Monitor
-from sievebench.stack.training import StackRows, TrainingSettings, evaluation_blocks
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 # Initial weights of the gating network: gates start out nearly indifferent.
 _INITIAL_STD = 0.015
@@ -32,8 +32,6 @@ class ProtoGate(EarlyStoppedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(1e-3, 1e-2, 3e-2)
         The λ_local below. Several strengths are trained together, and the one with the
         best validation score decides.
@@ -64,7 +62,7 @@ class ProtoGate(EarlyStoppedSelector):
         Epochs without a better validation score after which a network stops.
     max_prototypes : int, default=2048
         So many training rows, drawn once, serve as prototypes for validation rows.
-    validation_fraction, n_networks : various
+    n_features_to_select, validation_fraction, n_networks : various
         As in every neural selector: see the base class `NeuralSelector`.
     task : {"auto", "classification"}, default="auto"
         What the target is; regression is refused.
@@ -139,10 +137,6 @@ class ProtoGate(EarlyStoppedSelector):
     optimizer: Literal["adam", "sgd"] = "adam"
     max_prototypes: int = 2048
 
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the strengths of the local penalty."""
-        return check_strengths("penalty", self.penalty)
-
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
@@ -170,13 +164,15 @@ class ProtoGate(EarlyStoppedSelector):
                 rows.training, self.max_prototypes, problem.order_seed
             ),
         )
-        schedule = TrainingSettings(
+        best = self._train(
+            network,
+            problem,
+            objective=objective,
             optimizer=self.optimizer,
+            clip_norm=_CLIP_NORM,
             warm_up_epochs=0,
             decay_epochs=(),
-            clip_norm=_CLIP_NORM,
         )
-        best = self._train(network, objective, problem, schedule)
         gates = mean_gates(network.gating, rows, network.numbers_per_row)
         return ScoredStack(gates, best)
 

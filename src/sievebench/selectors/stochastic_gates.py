@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from sievebench.checks import check_layers, check_number, check_strengths
+from sievebench.checks import check_layers, check_number
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
@@ -22,8 +22,6 @@ from sievebench.selectors._neural_selector import (
 )
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import TrainingSettings
 
 # Gates start half open, up to a little noise.
 _CENTRE, _INITIAL_SPREAD = 0.5, 0.01
@@ -35,8 +33,6 @@ class StochasticGates(EarlyStoppedSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
         The λ below. Several strengths are trained together, and the one with the best
         validation score decides.
@@ -50,13 +46,12 @@ class StochasticGates(EarlyStoppedSelector):
         Of Adam, for gates and network.
     weight_decay : float, default=1e-3
         Added to the gradient.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     max_epochs : int, default=200
         Longest training.
     patience : int, default=40
         Epochs without a better validation score after which a network stops.
-    monitor, validation_fraction, n_networks, task, random_state, device : various
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
         As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
@@ -112,10 +107,6 @@ class StochasticGates(EarlyStoppedSelector):
     dropout: float = 0.0
     weight_decay: float = 1e-3
 
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the penalty strengths."""
-        return check_strengths("penalty", self.penalty)
-
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
@@ -133,14 +124,14 @@ class StochasticGates(EarlyStoppedSelector):
             dropout=self.dropout,
         )
         gated = GatedMLP(network, problem.n_columns, noise, self.gate_spread)
-        objective = PenalizedLoss(
+        best = self._train(
             gated,
-            problem.task_loss,
+            problem,
             lambda losses: penalised_losses(losses, gated, problem.strengths),
-            monitor=problem.monitor,
+            optimizer="adam",
+            warm_up_epochs=0,
+            decay_epochs=(),
         )
-        schedule = TrainingSettings(optimizer="adam", warm_up_epochs=0, decay_epochs=())
-        best = self._train(gated, objective, problem, schedule)
         return ScoredStack(gated.gate_means, best)
 
 

@@ -57,21 +57,7 @@ class Univariate(ScoredSelector):
 
 
 def f_statistics(X: FloatArray, y: npt.NDArray[Any], task: Task) -> Scores:
-    """Return F of each column; 0 for columns, and for a target, that do not vary.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The columns, finite.
-    y : ndarray of shape (n_samples,)
-        Class codes or values.
-    task : {"classification", "regression"}
-        Which of the two.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-    """
+    """Return F of each column; 0 for columns, and for a target, that do not vary."""
     varies = np.ptp(X, axis=0) > 0
     scores = np.zeros(X.shape[1])
     if not varies.any() or (task == "regression" and np.ptp(y) == 0):

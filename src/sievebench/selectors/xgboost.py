@@ -164,11 +164,8 @@ def _device(wanted: str, xgboost: Any) -> str:
     """Return xgboost's name of the device."""
     is_built_for_it = bool(xgboost.build_info()["USE_CUDA"])
     if wanted == "auto":
-        return (
-            resolve_device("auto", needs_float64=True).type
-            if is_built_for_it
-            else "cpu"
-        )
+        known = "auto" if is_built_for_it else "cpu"
+        return resolve_device(known, needs_float64=True).type
     if wanted.startswith("cuda") and not is_built_for_it:
         raise ValueError(
             f"device={wanted!r}: this xgboost has no CUDA; use 'cpu' or 'auto'."

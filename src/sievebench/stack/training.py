@@ -19,23 +19,12 @@ _CPU_NUMBERS, _GPU_NUMBERS = 1 << 18, 1 << 23
 
 @dataclass(frozen=True)
 class StackRows:
-    """The rows a stack learns from, on the training device.
+    """The rows a stack learns from, on the training device."""
 
-    Attributes
-    ----------
-    features : Tensor of shape (rows, columns)
-        All rows, stored once, whatever the number of members.
-    targets : Tensor of shape (rows,)
-        Class codes (int64), or standardised values.
-    training : Tensor of int
-        The rows to learn from.
-    validation : Tensor of int
-        The rows that judge a checkpoint; if there are none, the last state is kept.
-    """
-
-    features: Tensor
-    targets: Tensor
-    training: Tensor
+    features: Tensor  # (rows, columns), stored once for all members
+    targets: Tensor  # (rows,): class codes (int64), or standardised values
+    training: Tensor  # the numbers of the rows to learn from
+    # Those that judge a checkpoint; if there are none, the last state is kept.
     validation: Tensor
 
     def batch(self, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -45,39 +34,25 @@ class StackRows:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a stack is trained; the defaults are those of the benchmark's MLP.
-
-    Attributes
-    ----------
-    optimizer : {"adamw", "adam", "sgd"}
-    learning_rate, weight_decay : float
-    batch_size : int
-        Every epoch visits the rows in a new order; a last, smaller batch is left out.
-    max_epochs : int
-    patience : int
-        A member stops when its best epoch is more than this many epochs ago.
-    warm_up_epochs : int
-        The learning rate rises in equal steps over so many epochs.
-    decay_epochs : tuple of int
-        Epochs, counted from 0, at which the rate is multiplied by `decay_factor`.
-    decay_factor : float
-    clip_norm : float or None
-        Upper bound on the norm of a member's gradient.
-    rows_per_pass : int or None
-        Split a batch into passes of so many rows, for networks that need much memory
-        a row. The gradient is that of the whole batch.
-    """
+    """How a stack is trained; the defaults are those of the benchmark's MLP."""
 
     optimizer: OptimizerName = "adamw"
     learning_rate: float = 1e-3
     weight_decay: float = 2e-4
+    # Every epoch visits the rows in a new order; a last, smaller batch is left out.
     batch_size: int = 512
     max_epochs: int = 200
+    # A member stops when its best epoch is more than this many epochs ago.
     patience: int = 20
+    # The learning rate rises in equal steps over so many epochs, and is multiplied by
+    # the factor at each of the others, counted from 0.
     warm_up_epochs: int = 5
     decay_epochs: tuple[int, ...] = (40, 80)
     decay_factor: float = 0.1
+    # Upper bound on the norm of a member's gradient.
     clip_norm: float | None = None
+    # Split a batch into passes of so many rows, for networks that need much memory a
+    # row. The gradient is that of the whole batch.
     rows_per_pass: int | None = None
 
     def rate_of(self, epoch: int) -> float:
@@ -88,14 +63,9 @@ class TrainingSettings:
 
 
 class Objective(Protocol):
-    """What a stack minimises, and what its checkpoints are judged by.
+    """What a stack minimises, and what its checkpoints are judged by."""
 
-    Attributes
-    ----------
-    is_recordable : bool
-        Whether `validation_scores` can be recorded on a GPU: it never waits for it.
-    """
-
+    # Whether `validation_scores` can be recorded on a GPU: it never waits for it.
     is_recordable: bool
 
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
@@ -110,21 +80,11 @@ class Objective(Protocol):
 
 @dataclass
 class TrainingRecord:
-    """What happened in training.
+    """What happened in training."""
 
-    Attributes
-    ----------
-    scores : list of Tensor of shape (members,)
-        Validation scores, one entry an epoch.
-    best_epoch : Tensor of shape (members,)
-        The epoch, counted from 0, each member was restored to.
-    best_score : Tensor of shape (members,)
-    n_epochs : int
-    """
-
-    best_epoch: Tensor
-    best_score: Tensor
-    scores: list[Tensor] = field(default_factory=list)
+    best_epoch: Tensor  # that each member was restored to, counted from 0, (members,)
+    best_score: Tensor  # (members,)
+    scores: list[Tensor] = field(default_factory=list)  # of validation, by epoch
     n_epochs: int = 0
 
 
@@ -138,24 +98,8 @@ def train_stack(
 ) -> TrainingRecord:
     """Train all members, and leave each in its best state.
 
-    Parameters
-    ----------
-    network : StackedNetwork
-        Changed in place.
-    objective : Objective
-    rows : StackRows
-    settings : TrainingSettings
-    order_seed : int
-        Decides the order of the rows, which all members share.
-
-    Returns
-    -------
-    TrainingRecord
-
-    Raises
-    ------
-    TrainingDivergedError
-        If a member has no epoch with a finite validation score.
+    `order_seed` decides the order of the rows, which all members share. A member that
+    has no epoch with a finite validation score is a TrainingDivergedError.
     """
     device = rows.features.device
     with recordable_stream(device):
