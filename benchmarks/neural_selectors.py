@@ -137,9 +137,10 @@ def measure_gates() -> dict[str, Any]:
     """STG with 400 and 200 units against captum's gates before the same network."""
     captum = import_module("captum.module")
     rows = made_rows(N_COLUMNS, N_STEPS, BATCH)
-    draws = noise((0,))
-    network = StackedMLP(N_COLUMNS, N_CLASSES, hidden_sizes=(400, 200), noise=draws)
-    gated, strengths = GatedMLP(network, N_COLUMNS, draws, 0.5), torch.tensor([0.1])
+    network = StackedMLP(
+        N_COLUMNS, N_CLASSES, hidden_sizes=(400, 200), noise=noise((0,))
+    )
+    gated, strengths = GatedMLP(network, 0.5), torch.tensor([0.1])
     gates = captum.GaussianStochasticGates(N_COLUMNS, reg_weight=0.1)
     plain = plain_network((400, 200))
 

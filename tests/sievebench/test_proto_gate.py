@@ -14,7 +14,7 @@ from sievebench.selectors.proto_gate import (
     ProtoGate,
     PrototypeNetwork,
     distance_sums,
-    first_places,
+    relaxed_ranks,
     squared_distances,
     without_diagonal,
 )
@@ -43,18 +43,18 @@ def test_relaxed_permutation_is_row_stochastic_and_its_largest_entries_sort(
     temperature,
 ):
     scores = draw(3, 8)
-    places = first_places(scores, 8, temperature)
-    assert (places >= 0).all()
-    torch.testing.assert_close(places.sum(dim=-1), torch.ones(3, 8).double())
-    assert torch.equal(places.argmax(dim=-1), scores.argsort(dim=-1, descending=True))
+    ranks = relaxed_ranks(scores, 8, temperature)
+    assert (ranks >= 0).all()
+    torch.testing.assert_close(ranks.sum(dim=-1), torch.ones(3, 8).double())
+    assert torch.equal(ranks.argmax(dim=-1), scores.argsort(dim=-1, descending=True))
 
 
 def test_relaxed_permutation_tends_to_the_permutation_matrix():
     scores = draw(8)
     order = scores.argsort(descending=True)
     expected = torch.nn.functional.one_hot(order, 8).double()
-    torch.testing.assert_close(first_places(scores, 8, 1e-4), expected)
-    torch.testing.assert_close(first_places(scores, 3, 1e-4), expected[:3])
+    torch.testing.assert_close(relaxed_ranks(scores, 8, 1e-4), expected)
+    torch.testing.assert_close(relaxed_ranks(scores, 3, 1e-4), expected[:3])
 
 
 def test_squared_distances_are_those_of_cdist():

@@ -61,7 +61,7 @@ def test_gate_without_noise_is_its_clipped_mean():
 def make_gated(seeds=(0, 1)):
     noise = MemberNoise(seeds, CPU)
     network = StackedMLP(5, 1, hidden_sizes=(6,), noise=noise)
-    return network, GatedMLP(network, 5, noise, 0.5)
+    return network, GatedMLP(network, 0.5)
 
 
 def test_gates_multiply_the_columns_of_all_rows_alike():

@@ -14,12 +14,7 @@ from torch import Tensor
 from featuresieve.engine import resolve_device, torch_defaults
 from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import (
-    check_integer,
-    check_layers,
-    check_number,
-    check_strengths,
-)
+from sievebench.checks import check_integer, check_layers, check_number, check_strengths
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.stack.member_noise import MemberNoise

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featuresieve.errors import draw_seed
 from featuresieve.files import Task, infer_task
+from sievebench.checks import check_number
 from sievebench.search_space import SearchSpace
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -125,7 +126,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
             ensure_min_samples=2,
         )
         n_features = X.shape[1]
-        self._check_count(n_features)
+        count = self._count_to_select(n_features)
         task = self._find_task(y)
         seed = draw_seed(self.random_state)
         target, classes = self._encode_target(y, task)
@@ -150,7 +151,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         order = np.lexsort((random_ties, -scores))
         self.ranking_ = np.empty(n_features, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n_features + 1)
-        self.support_ = self._choose_columns()
+        self.support_ = self._choose_columns(count)
         return self
 
     @abstractmethod
@@ -164,17 +165,12 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         randomness comes from `seed`, between 0 and 2**31 - 1.
         """
 
-    def _choose_columns(self) -> Support:
+    def _choose_columns(self, count: int) -> Support:
         """Return the columns to keep, after scoring."""
-        count = self._count_to_select(len(self.ranking_))
         return np.asarray(self.ranking_ <= count)
 
-    def _check_count(self, n_features: int) -> None:
-        """Raise ValueError if n_features_to_select is not allowed, before scoring."""
-        self._count_to_select(n_features)
-
     def _count_to_select(self, n_features: int) -> int:
-        """Return how many columns to keep."""
+        """Return how many columns to keep, checked."""
         wanted: Any = self.n_features_to_select
         is_number = isinstance(wanted, Real) and not isinstance(wanted, bool)
         is_count = is_number and isinstance(wanted, Integral)
@@ -260,16 +256,17 @@ class AutomaticSelector(ScoredSelector):
         wanted = self.n_features_to_select
         return isinstance(wanted, str) and wanted == "auto"
 
-    def _choose_columns(self) -> Support:
+    def _choose_columns(self, count: int) -> Support:
         """Return the columns to keep, after scoring."""
         if self._is_automatic:
             return self._automatic_support()
-        return super()._choose_columns()
+        return super()._choose_columns(count)
 
-    def _check_count(self, n_features: int) -> None:
-        """Raise ValueError if n_features_to_select is not allowed, before scoring."""
-        if not self._is_automatic:
-            super()._check_count(n_features)
+    def _count_to_select(self, n_features: int) -> int:
+        """Return how many columns to keep at the most."""
+        if self._is_automatic:
+            return n_features
+        return super()._count_to_select(n_features)
 
 
 def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -296,6 +293,7 @@ def held_out_rows(
     ``1 / fraction``, which is at least 2. The only row of a class is never taken; where
     no row can be spared, none is.
     """
+    check_number("validation_fraction", fraction, low=0.0, below=1.0)
     generator = np.random.default_rng(seed)
     order = generator.permutation(len(y))
     if task == "classification":

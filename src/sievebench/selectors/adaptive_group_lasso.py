@@ -8,12 +8,7 @@ import torch
 from torch import Tensor
 
 from featuresieve.errors import check_choice
-from sievebench.checks import (
-    check_integer,
-    check_layers,
-    check_number,
-    check_strengths,
-)
+from sievebench.checks import check_integer, check_layers, check_number, check_strengths
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     NeuralProblem,

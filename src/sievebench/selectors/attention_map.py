@@ -19,7 +19,6 @@ from sievebench.selectors._neural_selector import (
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.training import StackRows, evaluation_blocks
 
-_NORM_EPSILON = 1e-5
 # A batch is split into passes that keep at most about so many numbers, one GiB.
 _PASS_NUMBERS = 1 << 28
 
@@ -246,23 +245,13 @@ class FTTransformer:
         self._add_linear(f"{layer}.ffn_in", size, 2 * ffn_size)
         self._add_linear(f"{layer}.ffn_out", ffn_size, size)
 
-    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
-        """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
-        return self._run(batch, training=training, maps=None)
-
-    def cls_attention(self, batch: Tensor) -> Tensor:
-        """Return how much [CLS] attends to each token, itself first, without dropout.
-
-        The shape is (layers, members, rows, heads, 1 + columns).
-        """
-        maps: list[Tensor] = []
-        self._run(batch, training=False, maps=maps)
-        return torch.stack(maps)
-
-    def _run(
-        self, batch: Tensor, *, training: bool, maps: list[Tensor] | None
+    def forward(
+        self, batch: Tensor, *, training: bool, maps: list[Tensor] | None = None
     ) -> Tensor:
-        """Do the forward pass; append the [CLS] attention of each layer to `maps`."""
+        """Return outputs, (members, rows, outputs), of a batch, (rows, columns).
+
+        The [CLS] attention of each layer is appended to `maps`.
+        """
         tokens = self._tokens(batch)
         for layer in range(self._n_layers):
             is_last = layer == self._n_layers - 1
@@ -276,6 +265,15 @@ class FTTransformer:
             tokens = tokens + self._drop(added, self._residual_dropout, training)
         read_out = torch.relu(self._norm("head_norm", tokens[:, :, 0]))
         return self._linear("head", read_out)
+
+    def cls_attention(self, batch: Tensor) -> Tensor:
+        """Return how much [CLS] attends to each token, itself first, without dropout.
+
+        The shape is (layers, members, rows, heads, 1 + columns).
+        """
+        maps: list[Tensor] = []
+        self.forward(batch, training=False, maps=maps)
+        return torch.stack(maps)
 
     def _tokens(self, batch: Tensor) -> Tensor:
         """Return [CLS] and one token a column."""
@@ -333,7 +331,7 @@ class FTTransformer:
 
     def _norm(self, name: str, values: Tensor) -> Tensor:
         """Apply a layer norm to the last axis."""
-        centred = functional.layer_norm(values, values.shape[-1:], eps=_NORM_EPSILON)
+        centred = functional.layer_norm(values, values.shape[-1:])
         shape = (self.n_members, *[1] * (values.dim() - 2), self._token_size)
         scale = self.trainable[f"{name}.scale"].view(shape)
         return torch.addcmul(

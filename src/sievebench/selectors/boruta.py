@@ -108,8 +108,7 @@ class Boruta(AutomaticSelector):
         ).fit(X, y)
         self.n_iter_ = len(found.importance_history_) - 1  # a row of zeros comes first
         self.n_confirmed_ = int(found.support_.sum())
-        is_empty = self.n_confirmed_ == 0
-        self._own_support = found.support_weak_ if is_empty else found.support_
+        self._own_support = found.support_ if self.n_confirmed_ else found.support_weak_
         # Rejected columns have no importance in later rounds: 0 there.
         importance = np.nan_to_num(found.importance_history_).mean(axis=0)
         share = 0.5 * importance / max(importance.sum(), np.finfo(np.float64).tiny)

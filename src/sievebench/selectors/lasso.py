@@ -32,10 +32,8 @@ class Lasso(ScoredSelector):
         Most passes over the data.
     max_iter_classes : int or None, default=None
         The same for classification, where a pass costs far more; None is `max_iter`.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the order in which the logistic regression visits the rows.
 

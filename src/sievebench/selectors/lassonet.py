@@ -12,12 +12,7 @@ import torch
 
 from featuresieve.engine import resolve_device
 from featuresieve.files import Task
-from sievebench.checks import (
-    check_integer,
-    check_layers,
-    check_number,
-    check_sizes,
-)
+from sievebench.checks import check_integer, check_layers, check_number, check_sizes
 from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
@@ -63,10 +58,8 @@ class LassoNet(ScoredSelector):
     device : str, default="auto"
         "auto" takes CUDA if it is there and every step has all rows, else the CPU: the
         steps of a batch are too small for a GPU.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides weights, batches and the rows set aside.
 
@@ -157,9 +150,6 @@ class LassoNet(ScoredSelector):
                 )
         if self.batch_size is not None:
             check_integer("batch_size", self.batch_size, low=1)
-        check_number(
-            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
-        )
 
     def _train(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
@@ -168,7 +158,8 @@ class LassoNet(ScoredSelector):
         lassonet = require("lassonet.interfaces", "LassoNet")
         is_regression = task == "regression"
         kinds = (lassonet.LassoNetClassifier, lassonet.LassoNetRegressor)
-        device = self._own_device()
+        is_small = self.device == "auto" and self.batch_size is not None
+        device = resolve_device("cpu" if is_small else self.device, needs_float64=True)
         network = kinds[is_regression](
             hidden_dims=tuple(self.hidden_sizes),
             M=self.hierarchy,
@@ -201,11 +192,6 @@ class LassoNet(ScoredSelector):
                     "hierarchy, are the usual causes."
                 ) from error
         return network, path
-
-    def _own_device(self) -> torch.device:
-        """Return where to train."""
-        is_small = self.device == "auto" and self.batch_size is not None
-        return resolve_device("cpu" if is_small else self.device, needs_float64=True)
 
 
 @contextmanager

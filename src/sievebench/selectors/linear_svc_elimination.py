@@ -28,10 +28,8 @@ class LinearSVCElimination(ScoredSelector):
         trains one machine.
     max_iter : int, default=1000
         Most iterations of the solver.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the order of the solver, where it has one.
 

@@ -22,10 +22,8 @@ class MutualInformation(ScoredSelector):
         Neighbours of the estimator: more lower its variance and raise its bias.
     n_jobs : int or None, default=None
         Columns treated at the same time, as in scikit-learn.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the tiny noise that parts equal values.
 

@@ -9,7 +9,6 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
 from featuresieve.files import Task
-from sievebench.checks import check_number
 from sievebench.search_space import Choice, Integer, SearchSpace
 from sievebench.selectors._scored_selector import (
     FloatArray,
@@ -35,10 +34,8 @@ class PermutationImportance(ScoredSelector):
         Fraction of the rows set aside for judging, at most 0.5.
     n_jobs : int or None, default=None
         Trees, and columns, treated at the same time, as in scikit-learn.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides forest, rows set aside and shuffling.
 
@@ -79,9 +76,6 @@ class PermutationImportance(ScoredSelector):
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return the mean loss of score."""
-        check_number(
-            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
-        )
         is_regression = task == "regression"
         kind = RandomForestRegressor if is_regression else RandomForestClassifier
         forest = kind(

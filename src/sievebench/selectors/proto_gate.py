@@ -62,12 +62,11 @@ class ProtoGate(EarlyStoppedSelector):
         Epochs without a better validation score after which a network stops.
     max_prototypes : int, default=2048
         So many training rows, drawn once, serve as prototypes for validation rows.
-    n_features_to_select, validation_fraction, n_networks : various
+    n_features_to_select, validation_fraction, n_networks, random_state, \
+device : various
         As in every neural selector: see the base class `NeuralSelector`.
     task : {"auto", "classification"}, default="auto"
         What the target is; regression is refused.
-    random_state, device : various
-        As in every neural selector.
 
     Attributes
     ----------
@@ -108,8 +107,6 @@ class ProtoGate(EarlyStoppedSelector):
     """
 
     supported_tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    # Not an argument: what validation rows measure is the share of neighbours.
-    monitor: Monitor = field(default="score", init=False)
     published: ClassVar[Mapping[str, Any]] = {
         "penalty": 1e-3,
         "optimizer": "sgd",
@@ -136,6 +133,8 @@ class ProtoGate(EarlyStoppedSelector):
     hidden_sizes: Sequence[int] = (200,)
     optimizer: Literal["adam", "sgd"] = "adam"
     max_prototypes: int = 2048
+    # Not an argument: what validation rows measure is the share of neighbours.
+    monitor: Monitor = field(default="score", init=False)
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
@@ -261,9 +260,9 @@ class NeighbourObjective:
         if n_neighbors == 0:
             return gated.sum(dim=2) * 0.0  # a single row has no neighbours
         scores = -without_diagonal(squared_distances(gated, gated))
-        places = first_places(scores, n_neighbors, self.temperature)
+        ranks = relaxed_ranks(scores, n_neighbors, self.temperature)
         is_same = (targets.unsqueeze(0) == targets.unsqueeze(1)).to(gated.dtype)
-        found = (places.sum(dim=2) * without_diagonal(is_same)).sum(dim=2)
+        found = (ranks.sum(dim=2) * without_diagonal(is_same)).sum(dim=2)
         return n_neighbors - found
 
     def after_step_(self, learning_rate: float | Tensor) -> None:
@@ -303,21 +302,21 @@ def distance_sums(scores: Tensor) -> Tensor:
     n = scores.shape[-1]
     ordered, order = scores.sort(dim=-1)
     up_to = ordered.cumsum(dim=-1)  # the score itself included
-    place = torch.arange(1, n + 1, dtype=scores.dtype, device=scores.device)
-    sums = (2 * place - n) * ordered + up_to[..., -1:] - 2 * up_to
+    rank = torch.arange(1, n + 1, dtype=scores.dtype, device=scores.device)
+    sums = (2 * rank - n) * ordered + up_to[..., -1:] - 2 * up_to
     return torch.empty_like(sums).scatter(-1, order, sums)
 
 
-def first_places(scores: Tensor, n_places: int, temperature: float) -> Tensor:
+def relaxed_ranks(scores: Tensor, n_ranks: int, temperature: float) -> Tensor:
     """Return the first rows of the relaxed permutation that sorts in descending order.
 
     Row i is ``softmax(((n + 1 - 2 i) s - sum_l |s - s_l|) / temperature)``: how much
     each item is the i-th largest. Rows sum to one; with a low temperature they are
-    the rows of the permutation matrix. Shapes: (..., n) to (..., n_places, n).
+    the rows of the permutation matrix. Shapes: (..., n) to (..., n_ranks, n).
     """
     n = scores.shape[-1]
-    place = torch.arange(1, n_places + 1, dtype=scores.dtype, device=scores.device)
-    factors = (n + 1 - 2 * place).unsqueeze(-1)  # (n_places, 1)
+    rank = torch.arange(1, n_ranks + 1, dtype=scores.dtype, device=scores.device)
+    factors = (n + 1 - 2 * rank).unsqueeze(-1)  # (n_ranks, 1)
     raised = factors * scores.unsqueeze(-2) - distance_sums(scores).unsqueeze(-2)
     return torch.softmax(raised / temperature, dim=-1)
 

@@ -20,7 +20,6 @@ from sievebench.selectors._neural_selector import (
     NeuralProblem,
     ScoredStack,
 )
-from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 
 # Gates start half open, up to a little noise.
@@ -115,15 +114,14 @@ random_state, device : various
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train gates and networks together."""
-        noise = problem.noise()
         network = StackedMLP(
             problem.n_columns,
             problem.task_loss.n_outputs,
             hidden_sizes=tuple(self.hidden_sizes),
-            noise=noise,
+            noise=problem.noise(),
             dropout=self.dropout,
         )
-        gated = GatedMLP(network, problem.n_columns, noise, self.gate_spread)
+        gated = GatedMLP(network, self.gate_spread)
         best = self._train(
             gated,
             problem,
@@ -142,13 +140,12 @@ class GatedMLP:
     `gate_means`, (members, columns).
     """
 
-    def __init__(
-        self, network: StackedMLP, n_columns: int, noise: MemberNoise, spread: float
-    ) -> None:
-        self.network, self.noise, self.spread = network, noise, spread
-        self.n_members = network.n_members
+    def __init__(self, network: StackedMLP, spread: float) -> None:
+        self.network, self.spread = network, spread
+        self.n_members, self.noise = network.n_members, network.noise
         self.numbers_per_row = network.numbers_per_row
-        means = noise.initial_normal((n_columns,), _INITIAL_SPREAD, torch.float32)
+        shape = (network.first_weight.shape[1],)
+        means = self.noise.initial_normal(shape, _INITIAL_SPREAD, torch.float32)
         self.gate_means = means.requires_grad_()
         self.trainable = {**network.trainable, "gate_means": self.gate_means}
         self.state = {**network.state, "gate_means": self.gate_means}

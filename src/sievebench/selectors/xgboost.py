@@ -8,14 +8,8 @@ import numpy.typing as npt
 
 from featuresieve.engine import resolve_device
 from featuresieve.files import Task
-from sievebench.checks import check_integer, check_number
-from sievebench.search_space import (
-    Integer,
-    LogUniform,
-    SearchSpace,
-    Uniform,
-    ZeroOr,
-)
+from sievebench.checks import check_integer
+from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     FloatArray,
@@ -56,10 +50,8 @@ class XGBoost(ScoredSelector):
     device : str, default="cpu"
         Where the trees grow: "cpu", "cuda", or "auto" for CUDA where it is and xgboost
         is built for it.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the rows set aside and the draws of rows and columns.
 
@@ -117,9 +109,6 @@ class XGBoost(ScoredSelector):
         """Return the normalised average gain."""
         check_integer("n_estimators", self.n_estimators, low=1)
         check_integer("early_stopping_rounds", self.early_stopping_rounds, low=1)
-        check_number(
-            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
-        )
         booster = self._train(X, y, task=task, seed=seed)
         self.n_rounds_ = int(booster.num_boosted_rounds())
         gains = booster.get_score(importance_type="gain")  # keys f0, f1, …

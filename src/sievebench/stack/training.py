@@ -42,15 +42,13 @@ class TrainingSettings:
     # Every epoch visits the rows in a new order; a last, smaller batch is left out.
     batch_size: int = 512
     max_epochs: int = 200
-    # A member stops when its best epoch is more than this many epochs ago.
-    patience: int = 20
+    patience: int = 20  # a member stops more than so many epochs after its best one
     # The learning rate rises in equal steps over so many epochs, and is multiplied by
     # the factor at each of the others, counted from 0.
     warm_up_epochs: int = 5
     decay_epochs: tuple[int, ...] = (40, 80)
     decay_factor: float = 0.1
-    # Upper bound on the norm of a member's gradient.
-    clip_norm: float | None = None
+    clip_norm: float | None = None  # upper bound on the norm of a member's gradient
     # Split a batch into passes of so many rows, for networks that need much memory a
     # row. The gradient is that of the whole batch.
     rows_per_pass: int | None = None
@@ -104,16 +102,12 @@ def train_stack(
     device = rows.features.device
     with recordable_stream(device):
         step = _Step(network, objective, rows, settings)
-        take = (
-            CapturedSteps(step, network.noise.generators, device)
-            if device.type == "cuda"
-            else step.take_all
-        )
-        order = torch.Generator().manual_seed(order_seed)
         checkpoints = _Checkpoints(network, objective, rows, settings.patience)
-        look = checkpoints.look_
-        if device.type == "cuda" and objective.is_recordable:
-            look = CapturedCall(look)
+        take, look = step.take_all, checkpoints.look_
+        if device.type == "cuda":
+            take = CapturedSteps(step, network.noise.generators, device)
+            look = CapturedCall(look) if objective.is_recordable else look
+        order = torch.Generator().manual_seed(order_seed)
         record = checkpoints.record
         for epoch in range(settings.max_epochs):
             rate = settings.rate_of(epoch)
