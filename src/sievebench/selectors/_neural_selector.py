@@ -89,9 +89,7 @@ class NeuralSelector(ScoredSelector):
     ----------
     n_features_to_select : int or float, default=0.5
         How many columns to keep: a count, or a fraction of the columns.
-    learning_rate : float, default=3e-3
-        Of the optimiser.
-    weight_decay : float, default=1e-4
+    learning_rate, weight_decay : float
         Of the optimiser.
     batch_size : int or "auto", default="auto"
         Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.

@@ -102,8 +102,7 @@ random_state, device : various
         "n_steps": 20_000,
     }
     # Our proposal; there is no published space. Strengths from where nothing is dropped
-    # to where nearly everything is; learning rates for plain gradient descent, and
-    # small networks as in the reference code.
+    # to where nearly everything is, small networks as in the reference code.
     space: ClassVar[SearchSpace] = {
         "first_penalty": LogUniform(1e-4, 3e-2),
         "penalty": LogUniform(1e-4, 3e-2),

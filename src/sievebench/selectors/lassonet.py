@@ -158,8 +158,7 @@ class LassoNet(ScoredSelector):
         lassonet = require("lassonet.interfaces", "LassoNet")
         is_regression = task == "regression"
         kinds = (lassonet.LassoNetClassifier, lassonet.LassoNetRegressor)
-        is_small = self.device == "auto" and self.batch_size is not None
-        device = resolve_device("cpu" if is_small else self.device, needs_float64=True)
+        device = self._own_device()
         network = kinds[is_regression](
             hidden_dims=tuple(self.hidden_sizes),
             M=self.hierarchy,
@@ -192,6 +191,11 @@ class LassoNet(ScoredSelector):
                     "hierarchy, are the usual causes."
                 ) from error
         return network, path
+
+    def _own_device(self) -> torch.device:
+        """Return where to train."""
+        is_small = self.device == "auto" and self.batch_size is not None
+        return resolve_device("cpu" if is_small else self.device, needs_float64=True)
 
 
 @contextmanager
