@@ -29,13 +29,13 @@ import stamp
 import torch
 from torch import Tensor, nn
 
-from sievebench.selectors._column_gates import GatedMLP, GatePenalty
-from sievebench.selectors._ft_transformer import FTTransformer
-from sievebench.selectors._input_gradients import InputGradientPenalty
+from sievebench.selectors.attention_map import FTTransformer
+from sievebench.selectors.deep_lasso import DeepLasso
+from sievebench.selectors.stochastic_gates import GatedMLP, penalised_losses
 from sievebench.stack import training as stacked_training
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP, StackedNetwork
-from sievebench.stack.penalized_loss import PenalizedLoss, Penalty
+from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.task_loss import TaskLoss
 from sievebench.stack.training import (
     StackRows,
@@ -65,10 +65,13 @@ def made_rows(n_columns: int, n_steps: int, batch_size: int) -> StackRows:
 
 
 def ours(
-    network: StackedNetwork, penalty: Penalty[Any] | None, rows: StackRows, batch: int
+    network: StackedNetwork,
+    penalised: Callable[[Tensor], Tensor] | None,
+    rows: StackRows,
+    batch: int,
 ) -> Action:
     """Return one epoch of the stacked trainer."""
-    objective = PenalizedLoss(network, LOSS, penalty)
+    objective = PenalizedLoss(network, LOSS, penalised)
     settings = TrainingSettings(batch_size=batch, max_epochs=1)
     return lambda: train_stack(network, objective, rows, settings, order_seed=0)
 
@@ -134,9 +137,10 @@ def measure_gates() -> dict[str, Any]:
     """STG with 400 and 200 units against captum's gates before the same network."""
     captum = import_module("captum.module")
     rows = made_rows(N_COLUMNS, N_STEPS, BATCH)
-    draws = noise((0,))
-    network = StackedMLP(N_COLUMNS, N_CLASSES, hidden_sizes=(400, 200), noise=draws)
-    gated = GatedMLP(network, N_COLUMNS, draws, 0.5)
+    network = StackedMLP(
+        N_COLUMNS, N_CLASSES, hidden_sizes=(400, 200), noise=noise((0,))
+    )
+    gated, strengths = GatedMLP(network, 0.5), torch.tensor([0.1])
     gates = captum.GaussianStochasticGates(N_COLUMNS, reg_weight=0.1)
     plain = plain_network((400, 200))
 
@@ -146,7 +150,7 @@ def measure_gates() -> dict[str, Any]:
 
     parameters = [*gates.parameters(), *plain.parameters()]
     mine, other = in_turns(
-        ours(gated, GatePenalty(torch.tensor([0.1])), rows, BATCH),
+        ours(gated, lambda L: penalised_losses(L, gated, strengths), rows, BATCH),
         theirs(parameters, loss_of, rows, BATCH),
         N_STEPS,
     )
@@ -165,8 +169,11 @@ def measure_deep_lasso() -> dict[str, Any]:
         (slope,) = torch.autograd.grad(loss, X, create_graph=True)
         return 0.9 * loss + 0.1 * (slope.square().sum(dim=0) + 1e-8).sqrt().sum()
 
+    def penalised(losses: Tensor) -> Tensor:
+        return DeepLasso._penalised(losses, stack, torch.tensor([0.1]))
+
     mine, other = in_turns(
-        ours(stack, InputGradientPenalty(torch.tensor([0.1])), rows, BATCH),
+        ours(stack, penalised, rows, BATCH),
         theirs(list(plain.parameters()), loss_of, rows, BATCH),
         N_STEPS,
     )
@@ -174,7 +181,7 @@ def measure_deep_lasso() -> dict[str, Any]:
         N_COLUMNS, N_CLASSES, hidden_sizes=(100, 100), noise=noise((0,))
     )
     again, bare = in_turns(
-        ours(stack, InputGradientPenalty(torch.tensor([0.1])), rows, BATCH),
+        ours(stack, penalised, rows, BATCH),
         ours(without, None, rows, BATCH),
         N_STEPS,
     )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+import torch
 from torch import nn
 
 from featuresieve import (
@@ -55,6 +56,23 @@ def test_own_network_selects_and_predicts(network, balance):
     assert selector.support_[list(INFORMATIVE)].all()
     assert selector.score(X, y) > 0.8
     np.testing.assert_allclose(selector.predict_proba(X).sum(axis=1), 1)
+
+
+class EinsumLayer(nn.Linear):
+    """A linear layer whose weights get a gradient of another memory layout."""
+
+    def forward(self, rows):
+        return torch.einsum("oi,bi->bo", self.weight, rows) + self.bias
+
+
+def test_memory_layout_of_a_gradient_does_not_matter():
+    X, y = class_table()
+    y = y + 2 * (X[:, 3] > 0)  # several outputs: a matrix has a layout
+    fits = []
+    for network in (nn.Linear, EinsumLayer):
+        training = Training(task_network=network, task_learning_rate=0.02)
+        fits.append(quick_classifier(0.01, training=training).fit(X, y))
+    np.testing.assert_allclose(*(fit.predict_proba(X) for fit in fits), rtol=1e-3)
 
 
 def test_own_network_is_built_for_the_columns_and_classes_there_are():

@@ -6,12 +6,12 @@ import torch
 from neural_tables import CPU, found_columns, small_rows
 from torch import nn
 
-from sievebench.selectors._ft_transformer import (
+from sievebench.selectors.attention_map import (
+    AttentionMap,
     FTTransformer,
     attention_map,
     mean_attention,
 )
-from sievebench.selectors.attention_map import AttentionMap
 from sievebench.stack.member_noise import MemberNoise
 
 N_COLUMNS, TOKEN_SIZE, N_HEADS = 5, 8, 2

@@ -8,14 +8,13 @@ import pytest
 import torch
 from neural_tables import small_rows
 
+from featuresieve.engine import StackOptimizer
 from sievebench.selectors import SELECTORS
 from sievebench.stack.captured_step import CapturedCall, CapturedSteps, steps_at_once
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.optimizer import StackedOptimizer
 from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.side_by_side import side_by_side
-from sievebench.stack.streams import MOST_STREAMS, own_stream
+from sievebench.stack.side_by_side import MOST_STREAMS, own_stream, side_by_side
 from sievebench.stack.task_loss import TaskLoss
 from sievebench.stack.training import StackRows, TrainingSettings, train_stack
 
@@ -66,9 +65,9 @@ def test_learning_rate_in_memory_is_the_learning_rate(name):
     ends = []
     for rate in (0.25, torch.tensor(0.25)):
         parameter = start.clone()
-        optimizer = StackedOptimizer([parameter], name, weight_decay=0.1)
+        optimizer = StackOptimizer([parameter], name, weight_decay=0.1)
         for gradient in gradients:
-            optimizer.step_([gradient], rate)
+            optimizer.step_(rate, [gradient])
         ends.append(parameter)
     torch.testing.assert_close(ends[0], ends[1])
     assert not torch.equal(ends[0], start)

@@ -6,13 +6,12 @@ import torch
 from neural_tables import CPU, TABLES, as_sequential, found_columns, small_rows
 from torch import nn
 
-from sievebench.selectors._input_gradients import (
-    InputGradientPenalty,
+from sievebench.selectors.deep_lasso import (
+    DeepLasso,
     first_layer_gram,
     squared_column_norms,
     validation_gradient_norms,
 )
-from sievebench.selectors.deep_lasso import DeepLasso
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.task_loss import TaskLoss
@@ -60,7 +59,7 @@ def test_column_norms_are_those_of_finite_differences(hidden_sizes):
 def test_parameter_gradient_is_that_of_double_backward_on_the_input(activation):
     stack, rows = make_stack(activation=activation), small_rows(n_rows=9)
     strengths = torch.tensor([0.1, 0.4], dtype=torch.float64)
-    total = InputGradientPenalty(strengths).total(batch_losses(stack, rows), stack)
+    total = DeepLasso._penalised(batch_losses(stack, rows), stack, strengths)
     mine = torch.autograd.grad(total.sum(), list(stack.trainable.values()))
     mine = dict(zip(stack.trainable, mine, strict=True))
 

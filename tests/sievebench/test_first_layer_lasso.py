@@ -5,12 +5,11 @@ import pytest
 import torch
 from neural_tables import CPU, found_columns
 
-from sievebench.selectors._group_lasso import (
-    FirstLayerPenalty,
+from sievebench.selectors.first_layer_lasso import (
+    FirstLayerLasso,
     column_norms,
     smooth_group_norm,
 )
-from sievebench.selectors.first_layer_lasso import FirstLayerLasso
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 
@@ -33,7 +32,7 @@ def test_group_norm_is_the_sum_over_columns():
 def test_objective_blends_loss_and_penalty_member_by_member():
     stack, strengths = make_stack(), torch.tensor([0.2, 0.5], dtype=torch.float64)
     losses = torch.tensor([1.0, 3.0], dtype=torch.float64)
-    total = FirstLayerPenalty(strengths).total(losses, stack)
+    total = FirstLayerLasso._penalised(losses, stack, strengths)
     norms = smooth_group_norm(stack.first_weight)
     expected = [0.8 * 1.0 + 0.2 * norms[0], 0.5 * 3.0 + 0.5 * norms[1]]
     torch.testing.assert_close(total, torch.stack(expected))

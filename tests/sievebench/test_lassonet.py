@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from made_tables import INFORMATIVE, class_table, value_table
-from sievebench.selectors import LassoNet, _selecting
+from sievebench.selectors import LassoNet, _registry
 
 QUICK = {
     "hidden_sizes": (16,),
@@ -125,13 +125,13 @@ def test_seconds_do_not_count_the_wait_for_other_fits(monkeypatch):
         readers.append(threading.get_ident())
         return 0.0
 
-    monkeypatch.setattr(_selecting, "time", SimpleNamespace(perf_counter=clock))
+    monkeypatch.setattr(_registry, "time", SimpleNamespace(perf_counter=clock))
     monkeypatch.setattr(LassoNet, "fit", lambda *_: time.sleep(0.05))
     monkeypatch.setattr(LassoNet, "get_support", lambda _: None)
     monkeypatch.setattr(LassoNet, "scores_", None, raising=False)
     part = SimpleNamespace(X=None, y=None)
     split = SimpleNamespace(task="classification", train=part)
-    fit = partial(_selecting.select, "lassonet", split, keep=None, seed=0)
+    fit = partial(_registry.select, "lassonet", split, keep=None, seed=0)
     both = [threading.Thread(target=fit) for _ in range(2)]
     for thread in both:
         thread.start()

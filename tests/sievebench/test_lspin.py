@@ -6,14 +6,13 @@ import torch
 from neural_tables import CPU, found_columns, small_rows
 from scipy import stats
 
-from sievebench.selectors._local_gates import (
-    GateShape,
+from sievebench.selectors.lspin import (
+    LSPIN,
     GatingNetwork,
-    LocalGatePenalty,
     LocallyGatedMLP,
     mean_gates,
+    penalised_losses,
 )
-from sievebench.selectors.lspin import LSPIN
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 
@@ -32,12 +31,8 @@ def make_network(slope=2.0, spread=0.4):
         batch_norm=True,
         dtype=torch.float64,
     )
-    shape = GateShape(slope, spread, shift=0.5)
-    return (
-        gating,
-        predictor,
-        LocallyGatedMLP(GatingNetwork(gating, noise, shape), predictor),
-    )
+    gates = GatingNetwork(gating, slope, spread, shift=0.5)
+    return gating, predictor, LocallyGatedMLP(gates, predictor)
 
 
 def test_gate_is_the_clipped_line_of_the_gating_network():
@@ -70,7 +65,7 @@ def test_penalty_is_its_closed_form_and_the_share_of_open_gates(slope, spread):
     network.forward(batch, training=True)
     strengths = torch.tensor([0.5, 3.0], dtype=torch.float64)
     losses = torch.zeros(2, dtype=torch.float64)
-    total = LocalGatePenalty(strengths).total(losses, network).detach().numpy()
+    total = penalised_losses(losses, network, strengths).detach().numpy()
 
     alpha = network.alpha.detach().numpy()
     closed_form = stats.norm.cdf((alpha + 1 / (2 * slope)) / spread).mean(axis=(1, 2))
@@ -85,8 +80,8 @@ def test_scores_are_mean_gates_of_training_rows_without_noise():
     rows = small_rows(n_rows=30)
     alpha = torch.tanh(gating.forward(rows.features[rows.training], training=False))
     expected = (2.0 * alpha + 0.5).clamp(0, 1).mean(dim=1).detach()
-    network.numbers_per_row = 1 << 21  # four rows a block
-    torch.testing.assert_close(mean_gates(network, rows), expected)
+    found = mean_gates(network.gating, rows, numbers_per_row=1 << 16)  # 4 rows a block
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize(

@@ -8,19 +8,16 @@ from neural_tables import CPU, found_columns, small_rows
 from scipy import stats
 from sklearn.neighbors import NearestNeighbors
 
-from sievebench.selectors._local_gates import GateShape, GatingNetwork
-from sievebench.selectors._neural_sort import (
+from sievebench.selectors.lspin import GatingNetwork
+from sievebench.selectors.proto_gate import (
+    NeighbourObjective,
+    ProtoGate,
+    PrototypeNetwork,
     distance_sums,
-    first_places,
+    relaxed_ranks,
     squared_distances,
     without_diagonal,
 )
-from sievebench.selectors._prototypes import (
-    NeighbourObjective,
-    NeighbourSettings,
-    PrototypeNetwork,
-)
-from sievebench.selectors.proto_gate import ProtoGate
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 
@@ -46,18 +43,18 @@ def test_relaxed_permutation_is_row_stochastic_and_its_largest_entries_sort(
     temperature,
 ):
     scores = draw(3, 8)
-    places = first_places(scores, 8, temperature)
-    assert (places >= 0).all()
-    torch.testing.assert_close(places.sum(dim=-1), torch.ones(3, 8).double())
-    assert torch.equal(places.argmax(dim=-1), scores.argsort(dim=-1, descending=True))
+    ranks = relaxed_ranks(scores, 8, temperature)
+    assert (ranks >= 0).all()
+    torch.testing.assert_close(ranks.sum(dim=-1), torch.ones(3, 8).double())
+    assert torch.equal(ranks.argmax(dim=-1), scores.argsort(dim=-1, descending=True))
 
 
 def test_relaxed_permutation_tends_to_the_permutation_matrix():
     scores = draw(8)
     order = scores.argsort(descending=True)
     expected = torch.nn.functional.one_hot(order, 8).double()
-    torch.testing.assert_close(first_places(scores, 8, 1e-4), expected)
-    torch.testing.assert_close(first_places(scores, 3, 1e-4), expected[:3])
+    torch.testing.assert_close(relaxed_ranks(scores, 8, 1e-4), expected)
+    torch.testing.assert_close(relaxed_ranks(scores, 3, 1e-4), expected[:3])
 
 
 def test_squared_distances_are_those_of_cdist():
@@ -78,8 +75,9 @@ def make_objective(shift=0.0, penalties=(0.0, 0.0), global_penalty=0.0):
     gating = StackedMLP(
         5, 5, hidden_sizes=(6,), noise=noise, activation="tanh", dtype=torch.float64
     )
-    network = PrototypeNetwork(GatingNetwork(gating, noise, GateShape(1.0, 0.5, shift)))
-    settings = NeighbourSettings(
+    network = PrototypeNetwork(GatingNetwork(gating, 1.0, 0.5, shift))
+    objective = NeighbourObjective(
+        network,
         n_neighbors=3,
         temperature=1e-6,
         global_penalty=global_penalty,
@@ -87,7 +85,7 @@ def make_objective(shift=0.0, penalties=(0.0, 0.0), global_penalty=0.0):
         class_weights=torch.tensor([1.0, 2.0, 0.5], dtype=torch.float64),
         prototypes=torch.arange(16),
     )
-    return gating, network, NeighbourObjective(network, settings)
+    return gating, network, objective
 
 
 def same_class_counts(queries, items, wanted, classes, *, skip_nearest=False):

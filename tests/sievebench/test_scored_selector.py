@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sievebench.selectors import ScoredSelector
-from sievebench.selectors._row_split import held_out_rows
-from sievebench.selectors._scored_selector import standardised
+from sievebench.selectors._scored_selector import held_out_rows, standardised
 
 
 class Given(ScoredSelector):
@@ -43,7 +42,7 @@ def test_count_is_int_or_rounded_fraction(wanted, n_columns, count):
     assert fit(list(range(n_columns)), wanted).support_.sum() == count
 
 
-def test_equal_scores_are_placed_by_lot_behind_larger_ones():
+def test_ties_are_broken_at_random_behind_larger_scores():
     X, y = np.zeros((4, 5)), np.array([0, 1, 0, 1])
     chosen = np.zeros(5)
     for seed in range(300):

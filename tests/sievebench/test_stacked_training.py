@@ -14,7 +14,7 @@ from featuresieve import TrainingDivergedError
 from featuresieve.engine import torch_defaults
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import PenalizedLoss, Penalty, stack_outputs
+from sievebench.stack.penalized_loss import PenalizedLoss, stack_outputs
 from sievebench.stack.task_loss import TaskLoss, area_under_roc
 from sievebench.stack.training import (
     StackRows,
@@ -190,24 +190,22 @@ def test_epoch_visits_rows_once_and_leaves_a_short_batch_out():
 
 
 def test_penalty_hooks_see_every_step():
-    class Counting(Penalty):
-        steps, rates = 0, ()
-
-        def total(self, task_losses, network):
-            self.steps += 1
-            return task_losses + network.first_weight.square().sum(dim=(1, 2))
-
-        def after_step_(self, network, learning_rate):
-            self.rates = (*self.rates, learning_rate)
-            network.first_weight.clamp_(-0.1, 0.1)
-
-    rows, loss, penalty = small_rows(), TASK_LOSSES["classes"], Counting()
+    rows, loss, seen, rates = small_rows(), TASK_LOSSES["classes"], [], []
     stack = make_stack(loss)
+
+    def penalised(losses):
+        seen.append(losses)
+        return losses + stack.first_weight.square().sum(dim=(1, 2))
+
+    def after_step_(rate):
+        rates.append(rate)
+        stack.first_weight.clamp_(-0.1, 0.1)
+
     settings = TrainingSettings(batch_size=8, max_epochs=2)
-    objective = PenalizedLoss(stack, loss, penalty)
+    objective = PenalizedLoss(stack, loss, penalised, after_step_=after_step_)
     train_stack(stack, objective, rows, settings, order_seed=0)
-    assert penalty.steps == 4
-    assert penalty.rates == pytest.approx((2e-4, 2e-4, 4e-4, 4e-4))
+    assert len(seen) == 4
+    assert rates == pytest.approx([2e-4, 2e-4, 4e-4, 4e-4])
     assert stack.first_weight.abs().max() <= 0.1
 
 

@@ -6,10 +6,12 @@ import torch
 from neural_tables import CPU, TABLES, found_columns
 from scipy import integrate, stats
 
-from sievebench.selectors._column_gates import GatedMLP, GatePenalty
-from sievebench.selectors._gaussian_gates import clipped_gate, open_probability
 from sievebench.selectors.stochastic_gates import (
+    GatedMLP,
     StochasticGates,
+    clipped_gate,
+    open_probability,
+    penalised_losses,
 )
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
@@ -59,7 +61,7 @@ def test_gate_without_noise_is_its_clipped_mean():
 def make_gated(seeds=(0, 1)):
     noise = MemberNoise(seeds, CPU)
     network = StackedMLP(5, 1, hidden_sizes=(6,), noise=noise)
-    return network, GatedMLP(network, 5, noise, 0.5)
+    return network, GatedMLP(network, 0.5)
 
 
 def test_gates_multiply_the_columns_of_all_rows_alike():
@@ -79,7 +81,7 @@ def test_gates_multiply_the_columns_of_all_rows_alike():
 def test_penalty_is_the_expected_share_of_open_gates():
     _, gated = make_gated()
     strengths = torch.tensor([0.5, 2.0])
-    total = GatePenalty(strengths).total(torch.tensor([1.0, 1.0]), gated)
+    total = penalised_losses(torch.tensor([1.0, 1.0]), gated, strengths)
     means = gated.gate_means.detach().numpy().astype(np.float64)
     share = stats.norm.cdf((means + 0.5) / 0.5).mean(axis=1)
     np.testing.assert_allclose(

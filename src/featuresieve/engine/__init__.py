@@ -1,11 +1,12 @@
 """Train stacks of small networks, and predict with them.
 
 Comes in: tensors, a loss, a schedule, a `Monitor`.
-Goes out: trained networks, their history, a `Predictor`; device and torch's settings,
-which the laboratory uses too: a stable inner interface.
+Goes out: trained networks, their history, a `Predictor`; device, torch's settings,
+optimiser and graph recorder, which the laboratory uses too: a stable inner interface.
 May import: errors.
 """
 
+from featuresieve.engine._cuda_graph import record_graph
 from featuresieve.engine._device import (
     explain_out_of_memory,
     resolve_device,
@@ -14,6 +15,7 @@ from featuresieve.engine._device import (
 from featuresieve.engine._losses import LOSSES, SelectionPenalty
 from featuresieve.engine._masking import MaskingNetwork, threshold_mask, vote_mask
 from featuresieve.engine._module_network import ModuleStack
+from featuresieve.engine._optimizer import OptimizerName, StackOptimizer
 from featuresieve.engine._predictor import Predictor
 from featuresieve.engine._schedule import Schedule
 from featuresieve.engine._state import (
@@ -57,11 +59,13 @@ __all__ = [
     "MaskingNetwork",
     "ModuleStack",
     "Monitor",
+    "OptimizerName",
     "Predictor",
     "Resumable",
     "Schedule",
     "SelectionPenalty",
     "SparseRows",
+    "StackOptimizer",
     "StackTrainer",
     "StackedMLP",
     "State",
@@ -72,6 +76,7 @@ __all__ = [
     "explain_out_of_memory",
     "number_array",
     "number_of",
+    "record_graph",
     "resolve_device",
     "stack_outputs",
     "threshold_mask",

@@ -1,14 +1,14 @@
 """A training step captured as a CUDA graph and replayed."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
 Step = Callable[[Tensor, Tensor, Tensor, Tensor | None], None]
 
-# Two threads that fit at once must not begin to record at once.
+# Two threads, of the library or of the laboratory, must not begin to record at once.
 _RECORDING = threading.Lock()
 # For recording alone, one a device: what another thread launches on a stream that is
 # recorded becomes part of the recording. PyTorch has 32 streams of each priority, which
@@ -77,21 +77,50 @@ class CapturedStep:
 
     def _capture(self, rows: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor]:
         """Record the step for batches of this size without running it."""
-        graph, static_rows = torch.cuda.CUDAGraph(), rows.clone()
-        # Not the whole device: others may be recording on it.
-        torch.cuda.current_stream().synchronize()
-        with _RECORDING, torch.cuda.stream(_recording_stream(rows.device)):
-            # Other threads may go on with what they do on the device.
-            graph.capture_begin(capture_error_mode="thread_local")
-            try:
-                self._run(static_rows)
-            finally:
-                graph.capture_end()
-        return graph, static_rows
+        static_rows = rows.clone()
+        stream = _recording_stream(rows.device)
+        return record_graph(lambda: self._run(static_rows), stream), static_rows
+
+
+def record_graph(
+    work: Callable[[], None],
+    stream: torch.cuda.Stream,
+    generators: Sequence[torch.Generator] = (),
+) -> torch.cuda.CUDAGraph:
+    """Record what `work` does, without doing it.
+
+    Parameters
+    ----------
+    work : callable () -> None
+        Reads and writes the same memory each time, and never waits for the device.
+    stream : torch.cuda.Stream
+        Where to record; no other thread may launch anything there.
+    generators : sequence of torch.Generator
+        What `work` draws random numbers from; a replay goes on where the last one has
+        left them.
+
+    Returns
+    -------
+    torch.cuda.CUDAGraph
+    """
+    graph = torch.cuda.CUDAGraph()
+    for generator in generators:
+        graph.register_generator_state(generator)
+    # Not the whole device: others may be recording on it.
+    torch.cuda.current_stream().synchronize()
+    with _RECORDING, torch.cuda.stream(stream):
+        # Other threads may go on with what they do on the device.
+        graph.capture_begin(capture_error_mode="thread_local")
+        try:
+            work()
+        finally:
+            graph.capture_end()
+    return graph
 
 
 def _recording_stream(device: torch.device) -> torch.cuda.Stream:
     """Return the stream that nothing runs on."""
-    if device not in _STREAMS:
-        _STREAMS[device] = torch.cuda.Stream(device, priority=-1)
-    return _STREAMS[device]
+    with _RECORDING:
+        if device not in _STREAMS:
+            _STREAMS[device] = torch.cuda.Stream(device, priority=-1)
+        return _STREAMS[device]

@@ -18,7 +18,7 @@ from featuresieve.engine._masking import (
     relaxed_mask_slope,
 )
 from featuresieve.engine._module_network import ModuleStack
-from featuresieve.engine._optimizer import StackAdam
+from featuresieve.engine._optimizer import StackOptimizer
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
 from featuresieve.engine._state import (
     RUNNING,
@@ -70,14 +70,15 @@ class StackTrainer:
         device = data.features.device
         self._order_generator = torch.Generator().manual_seed(seed)
         self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
-        rates = [(task.trainable, training.task_learning_rate)]
+        optimizer = StackOptimizer(task.trainable)
+        self._optimizers = [(optimizer, training.task_learning_rate)]
         self._noise = noise_source
         if masking is not None:
-            rates.append(([masking.parameters.flat], training.mask_learning_rate))
+            optimizer = StackOptimizer([masking.parameters.flat])
+            self._optimizers.append((optimizer, training.mask_learning_rate))
             bias = masking.parameters.value["bias"]  # (gates, members)
             drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
             self._noise = noise_source or drawn
-        self._optimizer = StackAdam(rates)
         self._loss_sums = data.features.new_zeros(task.n_members)
         self.step = 0  # steps taken
         self.planned_steps = 0  # fewer than asked for if a deadline required it
@@ -120,7 +121,8 @@ class StackTrainer:
             price = self.balances * (self.penalty.gradient(mask, gates) * scale)
             slope_by_logit = relaxed_mask_slope(mask, temperature)
             self.masking.backward(slope_by_logit.mul_(mask_slope.add_(price)))
-        self._optimizer.step()
+        for optimizer, learning_rate in self._optimizers:
+            optimizer.step_(learning_rate)
 
     def _reduce_(
         self, losses: Tensor, slope: Tensor, task_weights: Tensor | None
@@ -251,8 +253,8 @@ class StackTrainer:
     def _live_tensors(self) -> list[Tensor]:
         """Return what training changes and the rest of a run depends on."""
         masks = [] if self.masking is None else [self.masking.parameters.flat]
-        optimizer = self._optimizer.state_tensors
-        return [*self.task.state_tensors, *masks, *optimizer, self._loss_sums]
+        remembered = [t for adam, _ in self._optimizers for t in adam.state_tensors]
+        return [*self.task.state_tensors, *masks, *remembered, self._loss_sums]
 
     def state(self) -> State:
         """Return the state between two steps; what a finished run can spare is marked.

@@ -4,9 +4,8 @@
 `sievebench.labels` has the names the paper prints.
 """
 
-from sievebench.selectors._registry import SELECTORS
+from sievebench.selectors._registry import SELECTORS, Selection, select
 from sievebench.selectors._scored_selector import ScoredSelector
-from sievebench.selectors._selecting import Selection, select
 from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
 from sievebench.selectors.attention_map import AttentionMap
 from sievebench.selectors.autonfs import AutoNFS

@@ -1,9 +1,9 @@
-"""What all neural selectors share: rows, validation split, members, device."""
+"""What all neural selectors share: validation split, members, device, training."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -14,44 +14,47 @@ from torch import Tensor
 from featuresieve.engine import resolve_device, torch_defaults
 from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import (
-    check_integer,
-    check_number,
-)
+from sievebench.checks import check_integer, check_layers, check_number, check_strengths
+from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP, StackedNetwork
+from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.task_loss import Monitor, TaskLoss
-from sievebench.stack.training import StackRows
+from sievebench.stack.training import (
+    Objective,
+    StackRows,
+    TrainingSettings,
+    train_stack,
+)
 
 # "auto" batches: so many steps an epoch, between these sizes.
 _AUTO_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 16, 32, 512
 
 
+# The benchmark's MLP before tuning.
+PUBLISHED_MLP = {
+    "hidden_sizes": (100, 100),
+    "dropout": 0.1,
+    "learning_rate": 1e-3,
+    "weight_decay": 2e-4,
+    "batch_size": 512,
+    "max_epochs": 200,
+    "patience": 20,
+    "monitor": "score",
+}
+
+
 @dataclass(frozen=True)
 class NeuralProblem:
-    """One table, ready for training.
-
-    Attributes
-    ----------
-    rows : StackRows
-    task_loss : TaskLoss
-    monitor : {"score", "loss"}
-    n_classes : int
-        0 for regression.
-    strengths : Tensor of shape (members,)
-        Penalty strength of each member.
-    seeds : tuple of int
-        Seed of each member.
-    batch_size : int
-    order_seed : int
-    """
+    """One table, ready for training."""
 
     rows: StackRows
     task_loss: TaskLoss
     monitor: Monitor
-    n_classes: int
-    strengths: Tensor
-    seeds: tuple[int, ...]
+    n_classes: int  # 0 for regression
+    strengths: Tensor  # of the penalty, (members,)
+    seeds: tuple[int, ...]  # one a member
     batch_size: int
     order_seed: int
 
@@ -67,25 +70,20 @@ class NeuralProblem:
 
 @dataclass(frozen=True)
 class ScoredStack:
-    """What a trained stack says.
+    """What a trained stack says."""
 
-    Attributes
-    ----------
-    scores : Tensor of shape (members, columns)
-    validation : Tensor of shape (members,)
-        Validation scores, larger = better.
-    """
-
-    scores: Tensor
-    validation: Tensor
+    scores: Tensor  # (members, columns)
+    validation: Tensor  # scores of the members, larger = better
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NeuralSelector(ScoredSelector):
     """Train networks, one a penalty strength and seed, and ask them for scores.
 
-    A subclass trains in `_train_stack`, names its penalty strengths in `_strengths`
-    and checks its own arguments in `_check_parameters`. Columns and a regression target
-    are standardised first; a part of the rows is held out for validation.
+    A subclass trains in `_train_stack` and checks its own arguments in
+    `_check_parameters`; one strength or several in its argument `penalty` are trained.
+    Columns and a regression target are standardised first; a part of the rows is held
+    out for validation.
 
     Parameters
     ----------
@@ -124,13 +122,13 @@ class NeuralSelector(ScoredSelector):
     standardises: ClassVar[bool] = True
     published: ClassVar[Mapping[str, Any]] = {}
 
-    device: str
-    n_networks: int
-    learning_rate: float
-    weight_decay: float
-    batch_size: int | str
-    validation_fraction: float
-    monitor: str
+    learning_rate: float = 3e-3
+    weight_decay: float = 1e-4
+    batch_size: int | Literal["auto"] = "auto"
+    monitor: Monitor = "loss"
+    validation_fraction: float = 0.2
+    n_networks: int = 1
+    device: str = "auto"
 
     @classmethod
     def as_published(cls, **changes: Any) -> Self:
@@ -152,8 +150,8 @@ class NeuralSelector(ScoredSelector):
         """Train all members, return their scores of the columns."""
 
     def _strengths(self) -> tuple[float, ...]:
-        """Return the penalty strengths to train, checked."""
-        return (0.0,)
+        """Return the penalty strengths to train, checked; 0 without a penalty."""
+        return check_strengths("penalty", getattr(self, "penalty", 0.0))
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
@@ -206,7 +204,7 @@ class NeuralSelector(ScoredSelector):
             if is_classification
             else TaskLoss.for_values()
         )
-        monitor: Monitor = "score" if self.monitor == "score" else "loss"
+        monitor = self.monitor
         if task_loss.kind == "binary" and len(np.unique(y[validation])) < 2:
             monitor = "loss"  # one class has no area under the ROC curve
         rows = StackRows(
@@ -236,6 +234,133 @@ class NeuralSelector(ScoredSelector):
         if self.batch_size == "auto":
             return min(_LARGEST_BATCH, max(_SMALLEST_BATCH, n_training // _AUTO_STEPS))
         return int(self.batch_size)
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class EarlyStoppedSelector(NeuralSelector):
+    """Train for `max_epochs` at most, and keep the best epoch of each network.
+
+    A subclass calls `_train` from its `_train_stack`. A network stops after more than
+    `patience` epochs without a better validation score.
+    """
+
+    max_epochs: int = 200
+    patience: int = 40
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        super()._check_parameters()
+        check_integer("max_epochs", self.max_epochs, low=1)
+        check_integer("patience", self.patience, low=0)
+
+    def _train(
+        self,
+        network: StackedNetwork,
+        problem: NeuralProblem,
+        penalised: Callable[[Tensor], Tensor] | None = None,
+        *,
+        objective: Objective | None = None,
+        **schedule: Any,
+    ) -> Tensor:
+        """Leave the network in its best state; return its validation scores.
+
+        It minimises the task loss, or what `penalised` makes of it, or an objective;
+        `schedule` are entries of `TrainingSettings`.
+        """
+        objective = objective or PenalizedLoss(
+            network, problem.task_loss, penalised, monitor=problem.monitor
+        )
+        settings = TrainingSettings(
+            learning_rate=self.learning_rate,
+            weight_decay=self.weight_decay,
+            batch_size=problem.batch_size,
+            max_epochs=self.max_epochs,
+            patience=self.patience,
+            **schedule,
+        )
+        record = train_stack(
+            network, objective, problem.rows, settings, order_seed=problem.order_seed
+        )
+        return record.best_score
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class PenalizedMLPSelector(EarlyStoppedSelector):
+    """Train an MLP on ``(1 - l) L + l P`` and score the columns by the result.
+
+    A subclass says what P is in `_penalty`, and what the scores are in `_importances`.
+
+    Parameters
+    ----------
+    penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
+        The l above, in [0, 1). Several strengths are trained together, and the one with
+        the best validation score decides.
+    hidden_sizes : sequence of int, default=(100, 100)
+        Width of each hidden layer.
+    dropout : float, default=0.1
+        Fraction of hidden units left out in a training step.
+    learning_rate : float, default=3e-3
+        Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
+    weight_decay : float, default=2e-4
+        Of AdamW.
+    max_epochs : int, default=200
+        Longest training.
+    patience : int, default=20
+        Epochs without a better validation score after which a network stops.
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
+        As in every neural selector: see the base class `NeuralSelector`.
+    """
+
+    # The benchmark's space: the penalty's, and that of every MLP.
+    space: ClassVar[SearchSpace] = {"penalty": LogUniform(1e-2, 0.5), **MLP_SPACE}
+
+    penalty: float | Sequence[float] = (0.01, 0.03, 0.1, 0.3)
+    hidden_sizes: Sequence[int] = (100, 100)
+    dropout: float = 0.1
+    weight_decay: float = 2e-4
+    patience: int = 20
+
+    @staticmethod
+    @abstractmethod
+    def _penalty(losses: Tensor, network: StackedMLP) -> Tensor:
+        """Return P of a network that has just seen a batch with these losses."""
+
+    @abstractmethod
+    def _importances(self, network: StackedMLP, problem: NeuralProblem) -> Tensor:
+        """Return the scores of a trained network, (members, columns)."""
+
+    def _strengths(self) -> tuple[float, ...]:
+        """Return the penalty strengths, below one."""
+        return check_strengths("penalty", self.penalty, below=1.0)
+
+    def _check_parameters(self) -> None:
+        """Raise ValueError for the first argument that is not allowed."""
+        super()._check_parameters()
+        check_layers(self.hidden_sizes, self.dropout)
+
+    def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
+        """Train with the benchmark's optimiser and schedule."""
+        network = StackedMLP(
+            problem.n_columns,
+            problem.task_loss.n_outputs,
+            hidden_sizes=tuple(self.hidden_sizes),
+            noise=problem.noise(),
+            dropout=self.dropout,
+        )
+        best = self._train(
+            network,
+            problem,
+            lambda losses: self._penalised(losses, network, problem.strengths),
+        )
+        return ScoredStack(self._importances(network, problem), best)
+
+    @classmethod
+    def _penalised(
+        cls, losses: Tensor, network: StackedMLP, strengths: Tensor
+    ) -> Tensor:
+        """Return the blend of loss and penalty, (members,)."""
+        return torch.lerp(losses, cls._penalty(losses, network), strengths)
 
 
 def _held_out_split(

@@ -5,24 +5,7 @@ from types import ModuleType
 
 
 def require(module: str, selector: str) -> ModuleType:
-    """Import a package of the extra `lab`, or say what to install.
-
-    Parameters
-    ----------
-    module : str
-        Name of the module to import.
-    selector : str
-        The selector that needs it, for the message.
-
-    Returns
-    -------
-    module
-
-    Raises
-    ------
-    ImportError
-        If it is not installed.
-    """
+    """Import a package of the extra `lab`, or say what to install."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featuresieve.errors import draw_seed
 from featuresieve.files import Task, infer_task
+from sievebench.checks import check_number
 from sievebench.search_space import SearchSpace
 
 FloatArray = npt.NDArray[np.floating[Any]]
@@ -22,6 +24,7 @@ Scores = npt.NDArray[np.float64]
 Support = npt.NDArray[np.bool_]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ScoredSelector(SelectorMixin, BaseEstimator):
     """Keep the columns with the largest scores.
 
@@ -49,9 +52,9 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     support_ : ndarray of shape (n_features,)
         Whether each column is kept.
     ranking_ : ndarray of shape (n_features,)
-        The place of each column, 1 for the largest score. Equal scores are placed by
-        lot, from `random_state`: a selector that tells no columns apart must not gain
-        from a table in which the useful ones happen to come first.
+        The rank of each column, 1 for the largest score. Ties are broken at random, by
+        `random_state`: a selector that tells no columns apart must not gain from a
+        table in which the useful ones happen to come first.
     task_ : str
         "classification" or "regression".
     classes_ : ndarray of shape (n_classes,)
@@ -63,12 +66,13 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
 
     Notes
     -----
-    What a subclass may set: `supported_tasks`; `standardises`, if its scores depend on
-    the scale of the columns: `_score_columns` then gets columns, and a regression
-    target, of mean 0 and standard deviation 1 (constant columns are 0), computed on the
-    rows given to `fit`; `allows_nan`; `turn`, a lock that a caller who measures seconds
-    takes first, if `fit` waits for it. One that can find the number of columns itself
-    is an `AutomaticSelector`.
+    A subclass with parameters is a dataclass, like this one. What it may set besides:
+    `supported_tasks`; `standardises`, if its scores depend on the scale of the columns:
+    `_score_columns` then gets columns, and a regression target, of mean 0 and standard
+    deviation 1 (constant columns are 0), computed on the rows given to `fit`;
+    `allows_nan`; `turn`, a lock that a caller who measures seconds takes first, if
+    `fit` waits for it; `space`, what `search_space` returns. One that can find the
+    number of columns itself is an `AutomaticSelector`.
     """
 
     supported_tasks: ClassVar[tuple[Task, ...]] = ("classification", "regression")
@@ -76,17 +80,11 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     standardises: ClassVar[bool] = False
     allows_nan: ClassVar[bool] = False
     turn: ClassVar[AbstractContextManager[Any]] = nullcontext()
+    space: ClassVar[SearchSpace] = {}
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float | Literal["auto"] = 0.5,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-    ) -> None:
-        self.n_features_to_select = n_features_to_select
-        self.task = task
-        self.random_state = random_state
+    n_features_to_select: int | float | Literal["auto"] = 0.5
+    task: Literal["auto", "classification", "regression"] = "auto"
+    random_state: Any = None
 
     @classmethod
     def search_space(cls) -> SearchSpace:
@@ -96,7 +94,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         -------
         mapping from parameter name to distribution
         """
-        return {}
+        return cls.space
 
     def fit(self, X: Any, y: Any) -> Self:
         """Score the columns and choose among them.
@@ -128,7 +126,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
             ensure_min_samples=2,
         )
         n_features = X.shape[1]
-        self._check_count(n_features)
+        count = self._count_to_select(n_features)
         task = self._find_task(y)
         seed = draw_seed(self.random_state)
         target, classes = self._encode_target(y, task)
@@ -153,7 +151,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         order = np.lexsort((random_ties, -scores))
         self.ranking_ = np.empty(n_features, dtype=np.int64)
         self.ranking_[order] = np.arange(1, n_features + 1)
-        self.support_ = self._choose_columns()
+        self.support_ = self._choose_columns(count)
         return self
 
     @abstractmethod
@@ -167,17 +165,12 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         randomness comes from `seed`, between 0 and 2**31 - 1.
         """
 
-    def _choose_columns(self) -> Support:
+    def _choose_columns(self, count: int) -> Support:
         """Return the columns to keep, after scoring."""
-        count = self._count_to_select(len(self.ranking_))
         return np.asarray(self.ranking_ <= count)
 
-    def _check_count(self, n_features: int) -> None:
-        """Raise ValueError if n_features_to_select is not allowed, before scoring."""
-        self._count_to_select(n_features)
-
     def _count_to_select(self, n_features: int) -> int:
-        """Return how many columns to keep."""
+        """Return how many columns to keep, checked."""
         wanted: Any = self.n_features_to_select
         is_number = isinstance(wanted, Real) and not isinstance(wanted, bool)
         is_count = is_number and isinstance(wanted, Integral)
@@ -241,20 +234,46 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         return tags
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
+class AutomaticSelector(ScoredSelector):
+    """Keep the best columns, or with "auto" those of the selector's own rule.
+
+    A subclass says in `_score_columns` how columns are scored, and in
+    `_automatic_support` which of them its own rule keeps.
+    """
+
+    has_automatic_count: ClassVar[bool] = True
+
+    n_features_to_select: int | float | Literal["auto"] = "auto"
+
+    @abstractmethod
+    def _automatic_support(self) -> Support:
+        """Return the columns the selector keeps by its own rule, after scoring."""
+
+    @property
+    def _is_automatic(self) -> bool:
+        """Whether the selector is to find the number of columns."""
+        wanted = self.n_features_to_select
+        return isinstance(wanted, str) and wanted == "auto"
+
+    def _choose_columns(self, count: int) -> Support:
+        """Return the columns to keep, after scoring."""
+        if self._is_automatic:
+            return self._automatic_support()
+        return super()._choose_columns(count)
+
+    def _count_to_select(self, n_features: int) -> int:
+        """Return how many columns to keep at the most."""
+        if self._is_automatic:
+            return n_features
+        return super()._count_to_select(n_features)
+
+
 def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Return a copy with mean 0 and standard deviation 1 along the rows.
 
     Columns that do not vary become 0. Float32 stays float32: statistics are summed in
     float64.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_samples,) or (n_samples, n_features)
-        Float32 or float64, finite.
-
-    Returns
-    -------
-    ndarray of the same shape and type
     """
     is_constant = values.max(axis=0) == values.min(axis=0)
     mean = values.mean(axis=0, dtype=np.float64)
@@ -263,3 +282,25 @@ def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     spread = np.where(is_constant | (spread == 0), np.inf, spread)
     centred /= spread.astype(values.dtype)
     return centred
+
+
+def held_out_rows(
+    y: npt.NDArray[Any], task: Task, fraction: float, seed: int
+) -> npt.NDArray[np.bool_]:
+    """Mark the rows to set aside: every class in proportion, none used up.
+
+    Rows are shuffled, put in the order of their classes, and one is taken after each
+    ``1 / fraction``, which is at least 2. The only row of a class is never taken; where
+    no row can be spared, none is.
+    """
+    check_number("validation_fraction", fraction, low=0.0, below=1.0)
+    generator = np.random.default_rng(seed)
+    order = generator.permutation(len(y))
+    if task == "classification":
+        order = order[np.argsort(y[order], kind="stable")]
+    counts = np.floor((np.arange(len(y)) + generator.random()) * fraction)
+    is_held_out = np.zeros(len(y), dtype=np.bool_)
+    is_held_out[order[1:][np.diff(counts) > 0]] = True
+    if task == "classification":
+        is_held_out &= np.bincount(y)[y] > 1
+    return is_held_out

@@ -1,26 +1,21 @@
 """Adaptive group lasso: a second network, penalised as a first one suggests."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 
 from featuresieve.errors import check_choice
-from sievebench.checks import (
-    check_integer,
-    check_layers,
-    check_number,
-    check_strengths,
-)
+from sievebench.checks import check_integer, check_layers, check_number, check_strengths
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._group_lasso import ProximalGroupLasso, column_norms
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
     ScoredStack,
 )
+from sievebench.selectors.first_layer_lasso import column_norms
 from sievebench.stack.mlp import Activation, StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.training import TrainingSettings, train_stack
@@ -29,13 +24,12 @@ from sievebench.stack.training import TrainingSettings, train_stack
 _SECOND_SEED_OFFSET = 1_000_003
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AdaptiveGroupLasso(NeuralSelector):
     """Score columns by a group lasso whose strength adapts to a first group lasso.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     first_penalty : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03)
         The l below. Several strengths are trained together, and the one with the best
         validation score decides.
@@ -53,11 +47,10 @@ class AdaptiveGroupLasso(NeuralSelector):
         Of plain gradient descent on batches.
     weight_decay : float, default=0.0
         Added to the gradient.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     n_steps : int, default=5000
         Gradient steps of each stage, rounded up to whole epochs.
-    monitor, validation_fraction, n_networks, task, random_state, device : various
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
         As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
@@ -108,70 +101,24 @@ class AdaptiveGroupLasso(NeuralSelector):
         "batch_size": 1 << 30,
         "n_steps": 20_000,
     }
+    # Our proposal; there is no published space. Strengths from where nothing is dropped
+    # to where nearly everything is, small networks as in the reference code.
+    space: ClassVar[SearchSpace] = {
+        "first_penalty": LogUniform(1e-4, 3e-2),
+        "penalty": LogUniform(1e-4, 3e-2),
+        "hidden_sizes": HiddenSizes(Integer(1, 3), Integer(5, 50)),
+        "learning_rate": LogUniform(1e-2, 3e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        first_penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03),
-        penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03),
-        exponent: float = 2.0,
-        hidden_sizes: Sequence[int] = (20, 20),
-        activation: Activation = "relu",
-        dropout: float = 0.0,
-        learning_rate: float = 0.1,
-        weight_decay: float = 0.0,
-        batch_size: int | Literal["auto"] = "auto",
-        n_steps: int = 5000,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.first_penalty = first_penalty
-        self.penalty = penalty
-        self.exponent = exponent
-        self.hidden_sizes = hidden_sizes
-        self.activation: Activation = activation
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.n_steps = n_steps
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space of our own, as no one has published one.
-
-        Strengths from where nothing is dropped to where nearly everything is; learning
-        rates for plain gradient descent, and small networks as in the reference code.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        strengths = LogUniform(1e-4, 3e-2)
-        return {
-            "first_penalty": strengths,
-            "penalty": strengths,
-            "hidden_sizes": HiddenSizes(Integer(1, 3), Integer(5, 50)),
-            "learning_rate": LogUniform(1e-2, 3e-1),
-        }
-
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the strengths of the second stage."""
-        return check_strengths("penalty", self.penalty)
+    first_penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03)
+    penalty: float | Sequence[float] = (0.001, 0.003, 0.01, 0.03)
+    exponent: float = 2.0
+    hidden_sizes: Sequence[int] = (20, 20)
+    activation: Activation = "relu"
+    dropout: float = 0.0
+    learning_rate: float = 0.1
+    weight_decay: float = 0.0
+    n_steps: int = 5000
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
@@ -234,7 +181,7 @@ class AdaptiveGroupLasso(NeuralSelector):
         objective = PenalizedLoss(
             network,
             problem.task_loss,
-            ProximalGroupLasso(thresholds),
+            after_step_=lambda rate: proximal_step_(network, thresholds, rate),
             monitor=problem.monitor,
         )
         steps_per_epoch = max(1, len(problem.rows.training) // problem.batch_size)
@@ -254,3 +201,22 @@ class AdaptiveGroupLasso(NeuralSelector):
         norms = column_norms(network.first_weight.detach())
         with torch.no_grad():
             return ScoredStack(norms, objective.validation_scores(problem.rows))
+
+
+def proximal_step_(
+    network: StackedMLP, thresholds: Tensor, learning_rate: float | Tensor
+) -> None:
+    """Shrink the first-layer weights of each column by ``learning rate * t_j``."""
+    weight = network.first_weight
+    weight.copy_(shrink_groups(weight, thresholds * learning_rate))
+
+
+def shrink_groups(weight: Tensor, thresholds: Tensor) -> Tensor:
+    """Return the proximal step of the group lasso, ``max(0, 1 - t_j / |w_j|) w_j``.
+
+    That is ``argmin_v |v - w_j|² / 2 + t_j |v|``. Weights are (members, columns,
+    hidden); thresholds, (members, columns), are not negative and may be infinite.
+    """
+    norms = column_norms(weight)
+    factors = torch.where(norms > thresholds, 1.0 - thresholds / norms, 0.0)
+    return weight * factors.unsqueeze(-1)

@@ -1,8 +1,9 @@
 """AutoNFS: this project's own estimators, among the other selectors."""
 
 import warnings
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -16,8 +17,12 @@ from featuresieve import (
 from featuresieve.errors import check_choice
 from featuresieve.files import Task
 from sievebench.search_space import Choice, SearchSpace
-from sievebench.selectors._automatic_selector import AutomaticSelector
-from sievebench.selectors._scored_selector import FloatArray, Scores, Support
+from sievebench.selectors._scored_selector import (
+    AutomaticSelector,
+    FloatArray,
+    Scores,
+    Support,
+)
 
 _OF_TRAINING = (
     *("penalty", "batch_size", "temperature_decay"),
@@ -28,6 +33,7 @@ _PASSED_ON = ("balance", "n_members", "n_epochs", "max_time", "device", *_OF_TRA
 _MAJORITY = 0.5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class AutoNFS(AutomaticSelector):
     """Select with `featuresieve.AutoNFSClassifier` or `AutoNFSRegressor`.
 
@@ -83,57 +89,26 @@ mask_learning_rate, task_learning_rate : default=None
     np.True_
     """
 
-    def __init__(
-        self,
-        *,
-        setting: Literal["default", "published"] = "default",
-        balance: float | str | None = None,
-        penalty: str | None = None,
-        n_members: int | None = None,
-        n_epochs: int | None = None,
-        batch_size: int | None = None,
-        temperature_decay: float | None = None,
-        mask_learning_rate: float | None = None,
-        task_learning_rate: float | None = None,
-        max_time: float | None = None,
-        device: str = "auto",
-        may_be_empty: bool = False,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.setting = setting
-        self.balance = balance
-        self.penalty = penalty
-        self.n_members = n_members
-        self.n_epochs = n_epochs
-        self.batch_size = batch_size
-        self.temperature_decay = temperature_decay
-        self.mask_learning_rate = mask_learning_rate
-        self.task_learning_rate = task_learning_rate
-        self.max_time = max_time
-        self.device = device
-        self.may_be_empty = may_be_empty
+    # The paper's space, meant for setting="published".
+    space: ClassVar[SearchSpace] = {
+        "temperature_decay": Choice((0.995, 0.997, 0.999)),
+        "n_epochs": Choice((10, 20, 50, 100, 200, 300, 400)),
+        "batch_size": Choice((32, 64, 128)),
+        "penalty": Choice(("fraction", "target")),
+    }
 
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return the paper's space, meant for setting="published".
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "temperature_decay": Choice((0.995, 0.997, 0.999)),
-            "n_epochs": Choice((10, 20, 50, 100, 200, 300, 400)),
-            "batch_size": Choice((32, 64, 128)),
-            "penalty": Choice(("fraction", "target")),
-        }
+    setting: Literal["default", "published"] = "default"
+    balance: float | str | None = None
+    penalty: str | None = None
+    n_members: int | None = None
+    n_epochs: int | None = None
+    batch_size: int | None = None
+    temperature_decay: float | None = None
+    mask_learning_rate: float | None = None
+    task_learning_rate: float | None = None
+    max_time: float | None = None
+    device: str = "auto"
+    may_be_empty: bool = False
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

@@ -1,6 +1,7 @@
 """Boruta: columns that beat shuffled copies of the columns in a forest."""
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -9,11 +10,16 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from featuresieve.files import Task
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, SearchSpace
-from sievebench.selectors._automatic_selector import AutomaticSelector
 from sievebench.selectors._optional import require
-from sievebench.selectors._scored_selector import FloatArray, Scores, Support
+from sievebench.selectors._scored_selector import (
+    AutomaticSelector,
+    FloatArray,
+    Scores,
+    Support,
+)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Boruta(AutomaticSelector):
     """Keep the columns whose importance beats that of the best shuffled column.
 
@@ -68,40 +74,18 @@ class Boruta(AutomaticSelector):
     np.True_
     """
 
-    def __init__(
-        self,
-        *,
-        max_iter: int = 100,
-        percentile: float = 100,
-        alpha: float = 0.05,
-        max_depth: int | None = 5,
-        n_estimators: int | Literal["auto"] = "auto",
-        n_jobs: int | None = None,
-        n_features_to_select: int | float | Literal["auto"] = "auto",
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.max_iter = max_iter
-        self.percentile = percentile
-        self.alpha = alpha
-        self.max_depth = max_depth
-        self.n_estimators = n_estimators
-        self.n_jobs = n_jobs
+    # Our proposal; there is no published space.
+    space: ClassVar[SearchSpace] = {
+        "max_depth": Integer(3, 7),
+        "percentile": Integer(80, 100),
+    }
 
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; there is no published space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {"max_depth": Integer(3, 7), "percentile": Integer(80, 100)}
+    max_iter: int = 100
+    percentile: float = 100
+    alpha: float = 0.05
+    max_depth: int | None = 5
+    n_estimators: int | Literal["auto"] = "auto"
+    n_jobs: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
@@ -124,7 +108,7 @@ class Boruta(AutomaticSelector):
         ).fit(X, y)
         self.n_iter_ = len(found.importance_history_) - 1  # a row of zeros comes first
         self.n_confirmed_ = int(found.support_.sum())
-        self._own_support = _first_not_empty(found.support_, found.support_weak_)
+        self._own_support = found.support_ if self.n_confirmed_ else found.support_weak_
         # Rejected columns have no importance in later rounds: 0 there.
         importance = np.nan_to_num(found.importance_history_).mean(axis=0)
         share = 0.5 * importance / max(importance.sum(), np.finfo(np.float64).tiny)
@@ -133,10 +117,5 @@ class Boruta(AutomaticSelector):
     def _automatic_support(self) -> Support:
         """Return what Boruta confirmed, or the nearest to it."""
         if self._own_support.any():
-            return self._own_support
+            return np.asarray(self._own_support)
         return np.asarray(self.ranking_ == 1)
-
-
-def _first_not_empty(confirmed: Support, tentative: Support) -> Support:
-    """Return the confirmed columns, or the tentative ones if there are none."""
-    return np.asarray(confirmed if confirmed.any() else tentative)

@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import torch
 from torch import Tensor
 
-from sievebench.selectors._group_lasso import FirstLayerPenalty, column_norms
-from sievebench.selectors._mlp_selector import PUBLISHED_MLP, PenalizedMLPSelector
-from sievebench.selectors._neural_selector import NeuralProblem
+from sievebench.selectors._neural_selector import (
+    PUBLISHED_MLP,
+    NeuralProblem,
+    PenalizedMLPSelector,
+)
 from sievebench.stack.mlp import StackedMLP
 
 
@@ -57,10 +60,23 @@ n_networks, task, random_state, device : various
 
     published: ClassVar[Mapping[str, Any]] = {**PUBLISHED_MLP, "penalty": 0.1}
 
-    def _penalty(self, strengths: Tensor) -> FirstLayerPenalty:
-        """Return the group lasso."""
-        return FirstLayerPenalty(strengths)
+    @staticmethod
+    def _penalty(losses: Tensor, network: StackedMLP) -> Tensor:  # noqa: ARG004
+        """Return the group lasso, (members,)."""
+        return smooth_group_norm(network.first_weight)
 
     def _importances(self, network: StackedMLP, problem: NeuralProblem) -> Tensor:  # noqa: ARG002
         """Return the norms of the columns' first-layer weights."""
         return column_norms(network.first_weight)
+
+
+def smooth_group_norm(weight: Tensor) -> Tensor:
+    """Return the sum over columns of sqrt(|w_j|² + 1e-8), (members,)."""
+    # Inside the square root, so that the norm has a gradient at zero.
+    return weight.square().sum(dim=-1).add(1e-8).sqrt().sum(dim=-1)
+
+
+def column_norms(weight: Tensor) -> Tensor:
+    """Return the norm of each column's (members, columns, hidden) weights."""
+    norms: Tensor = torch.linalg.vector_norm(weight, dim=-1)
+    return norms

@@ -1,6 +1,7 @@
 """Lasso: a linear model with an L1 penalty."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +18,7 @@ from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Sc
 _PENALTY = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Lasso(ScoredSelector):
     """Score columns by the coefficients of an L1-penalised linear model.
 
@@ -30,10 +32,8 @@ class Lasso(ScoredSelector):
         Most passes over the data.
     max_iter_classes : int or None, default=None
         The same for classification, where a pass costs far more; None is `max_iter`.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the order in which the logistic regression visits the rows.
 
@@ -72,37 +72,16 @@ class Lasso(ScoredSelector):
     """
 
     standardises: ClassVar[bool] = True
+    # The benchmark's space: the same interval for both strengths.
+    space: ClassVar[SearchSpace] = {
+        "alpha": Uniform(1e-4, 1.0),
+        "C": Uniform(1e-4, 1.0),
+    }
 
-    def __init__(
-        self,
-        *,
-        alpha: float = 0.01,
-        C: float = 1.0,
-        max_iter: int = 1000,
-        max_iter_classes: int | None = None,
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.alpha = alpha
-        self.C = C
-        self.max_iter = max_iter
-        self.max_iter_classes = max_iter_classes
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return the benchmark's space: the same interval for both strengths.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {"alpha": Uniform(1e-4, 1.0), "C": Uniform(1e-4, 1.0)}
+    alpha: float = 0.01
+    C: float = 1.0
+    max_iter: int = 1000
+    max_iter_classes: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

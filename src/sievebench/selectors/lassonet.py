@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,20 +12,20 @@ import torch
 
 from featuresieve.engine import resolve_device
 from featuresieve.files import Task
-from sievebench.checks import (
-    check_integer,
-    check_layers,
-    check_number,
-    check_sizes,
-)
+from sievebench.checks import check_integer, check_layers, check_number, check_sizes
 from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._optional import require
-from sievebench.selectors._row_split import held_out_rows
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    held_out_rows,
+)
 
 _GLOBAL_GENERATORS = threading.RLock()
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LassoNet(ScoredSelector):
     """Score columns by the penalty at which they leave a network with a skip layer.
 
@@ -57,10 +58,8 @@ class LassoNet(ScoredSelector):
     device : str, default="auto"
         "auto" takes CUDA if it is there and every step has all rows, else the CPU: the
         steps of a batch are too small for a GPU.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides weights, batches and the rows set aside.
 
@@ -100,56 +99,25 @@ class LassoNet(ScoredSelector):
 
     standardises: ClassVar[bool] = True
     turn: ClassVar[AbstractContextManager[Any]] = _GLOBAL_GENERATORS
+    # Our proposal; the benchmark's space is unpublished.
+    space: ClassVar[SearchSpace] = {
+        "hidden_sizes": Choice(((64,), (128,), (256,), (512,))),
+        "hierarchy": Choice((1.0, 10.0, 100.0)),
+        "batch_size": Choice((512,)),
+        "path_multiplier": Uniform(1.02, 1.05),
+    }
 
-    def __init__(
-        self,
-        *,
-        hidden_sizes: tuple[int, ...] = (100,),
-        hierarchy: float = 10.0,
-        first_penalty: float | Literal["auto"] = "auto",
-        path_multiplier: float = 1.02,
-        max_penalty: float | None = None,
-        n_epochs: tuple[int, int] = (1000, 100),
-        patience: tuple[int, int] = (100, 10),
-        batch_size: int | None = None,
-        dropout: float = 0.0,
-        validation_fraction: float = 0.1,
-        device: str = "auto",
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.hidden_sizes = hidden_sizes
-        self.hierarchy = hierarchy
-        self.first_penalty = first_penalty
-        self.path_multiplier = path_multiplier
-        self.max_penalty = max_penalty
-        self.n_epochs = n_epochs
-        self.patience = patience
-        self.batch_size = batch_size
-        self.dropout = dropout
-        self.validation_fraction = validation_fraction
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; the benchmark's space is unpublished.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "hidden_sizes": Choice(((64,), (128,), (256,), (512,))),
-            "hierarchy": Choice((1.0, 10.0, 100.0)),
-            "batch_size": Choice((512,)),
-            "path_multiplier": Uniform(1.02, 1.05),
-        }
+    hidden_sizes: tuple[int, ...] = (100,)
+    hierarchy: float = 10.0
+    first_penalty: float | Literal["auto"] = "auto"
+    path_multiplier: float = 1.02
+    max_penalty: float | None = None
+    n_epochs: tuple[int, int] = (1000, 100)
+    patience: tuple[int, int] = (100, 10)
+    batch_size: int | None = None
+    dropout: float = 0.0
+    validation_fraction: float = 0.1
+    device: str = "auto"
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
@@ -182,9 +150,6 @@ class LassoNet(ScoredSelector):
                 )
         if self.batch_size is not None:
             check_integer("batch_size", self.batch_size, low=1)
-        check_number(
-            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
-        )
 
     def _train(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

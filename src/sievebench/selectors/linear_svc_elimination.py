@@ -1,6 +1,7 @@
 """Recursive feature elimination with a linear support vector machine."""
 
 import warnings
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from sievebench.search_space import LogUniform, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LinearSVCElimination(ScoredSelector):
     """Drop the columns with the smallest weights of a linear SVM, step by step.
 
@@ -26,10 +28,8 @@ class LinearSVCElimination(ScoredSelector):
         trains one machine.
     max_iter : int, default=1000
         Most iterations of the solver.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the order of the solver, where it has one.
 
@@ -59,35 +59,12 @@ class LinearSVCElimination(ScoredSelector):
     """
 
     standardises: ClassVar[bool] = True
+    # Our proposal; there is no published space.
+    space: ClassVar[SearchSpace] = {"C": LogUniform(1e-3, 1e2)}
 
-    def __init__(
-        self,
-        *,
-        C: float = 1.0,
-        step: int | float = 1,
-        max_iter: int = 1000,
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.C = C
-        self.step = step
-        self.max_iter = max_iter
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; there is no published space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {"C": LogUniform(1e-3, 1e2)}
+    C: float = 1.0
+    step: int | float = 1
+    max_iter: int = 1000
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

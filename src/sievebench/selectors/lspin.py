@@ -1,40 +1,34 @@
 """LSPIN: gates that depend on the row, in front of a predictor network."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+import torch
+from torch import Tensor
+
 from featuresieve.errors import check_choice
-from sievebench.checks import (
-    check_layers,
-    check_number,
-    check_sizes,
-    check_strengths,
-)
+from sievebench.checks import check_layers, check_number, check_sizes
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
-from sievebench.selectors._local_gates import (
-    GateShape,
-    GatingNetwork,
-    LocalGatePenalty,
-    LocallyGatedMLP,
-    mean_gates,
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
 )
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
+from sievebench.selectors.stochastic_gates import clipped_gate, open_probability
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import TrainingSettings
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 # Half open where the gating network says nothing.
 _SHIFT = 0.5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class LSPIN(EarlyStoppedSelector):
     """Score columns by how far gates that depend on the row are open on average.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
         The λ below. Several strengths are trained together, and the one with the best
         validation score decides.
@@ -54,13 +48,12 @@ class LSPIN(EarlyStoppedSelector):
         Of the optimizer.
     weight_decay : float, default=1e-4
         Added to the gradient.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     max_epochs : int, default=200
         Longest training.
     patience : int, default=40
         Epochs without a better validation score after which a network stops.
-    monitor, validation_fraction, n_networks, task, random_state, device : various
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
         As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
@@ -107,70 +100,21 @@ class LSPIN(EarlyStoppedSelector):
         "max_epochs": 5_000,
         "patience": 5_000,
     }
+    # Our proposal; the paper's space was not published.
+    space: ClassVar[SearchSpace] = {
+        "penalty": LogUniform(1e-3, 10.0),
+        "gating_sizes": HiddenSizes(Integer(1, 2), Integer(10, 500)),
+        "hidden_sizes": HiddenSizes(Integer(1, 4), Integer(1, 512)),
+        "learning_rate": LogUniform(1e-4, 1e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0),
-        gate_slope: float = 1.0,
-        gate_spread: float = 0.5,
-        gating_sizes: Sequence[int] = (100,),
-        hidden_sizes: Sequence[int] = (100, 50),
-        dropout: float = 0.0,
-        optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-4,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 200,
-        patience: int = 40,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.penalty = penalty
-        self.gate_slope = gate_slope
-        self.gate_spread = gate_spread
-        self.gating_sizes = gating_sizes
-        self.hidden_sizes = hidden_sizes
-        self.dropout = dropout
-        self.optimizer: Literal["adam", "sgd"] = optimizer
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space; the paper's was not published, this is a proposal.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "penalty": LogUniform(1e-3, 10.0),
-            "gating_sizes": HiddenSizes(Integer(1, 2), Integer(10, 500)),
-            "hidden_sizes": HiddenSizes(Integer(1, 4), Integer(1, 512)),
-            "learning_rate": LogUniform(1e-4, 1e-1),
-        }
-
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the penalty strengths."""
-        return check_strengths("penalty", self.penalty)
+    penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0)
+    gate_slope: float = 1.0
+    gate_spread: float = 0.5
+    gating_sizes: Sequence[int] = (100,)
+    hidden_sizes: Sequence[int] = (100, 50)
+    dropout: float = 0.0
+    optimizer: Literal["adam", "sgd"] = "adam"
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
@@ -184,19 +128,18 @@ class LSPIN(EarlyStoppedSelector):
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train gating network and predictor together."""
         network = self._build_network(problem)
-        objective = PenalizedLoss(
+        best = self._train(
             network,
-            problem.task_loss,
-            LocalGatePenalty(problem.strengths),
-            monitor=problem.monitor,
+            problem,
+            lambda losses: penalised_losses(losses, network, problem.strengths),
+            optimizer=self.optimizer,
+            warm_up_epochs=0,
+            decay_epochs=(),
         )
-        schedule = TrainingSettings(
-            optimizer=self.optimizer, warm_up_epochs=0, decay_epochs=()
-        )
-        best = self._train(network, objective, problem, schedule)
-        return ScoredStack(mean_gates(network, problem.rows), best)
+        gates = mean_gates(network.gating, problem.rows, network.numbers_per_row)
+        return ScoredStack(gates, best)
 
-    def _build_network(self, problem: NeuralProblem) -> LocallyGatedMLP:
+    def _build_network(self, problem: NeuralProblem) -> "LocallyGatedMLP":
         """Return fresh networks."""
         noise = problem.noise()
         gating = StackedMLP(
@@ -215,5 +158,86 @@ class LSPIN(EarlyStoppedSelector):
             dropout=self.dropout,
             batch_norm=True,
         )
-        shape = GateShape(self.gate_slope, self.gate_spread, _SHIFT)
-        return LocallyGatedMLP(GatingNetwork(gating, noise, shape), predictor)
+        gates = GatingNetwork(gating, self.gate_slope, self.gate_spread, _SHIFT)
+        return LocallyGatedMLP(gates, predictor)
+
+
+class GatingNetwork:
+    """Say α in (-1, 1) for every row and column: an MLP with tanh at its end too.
+
+    A gate is ``clip(slope * (α + spread * noise) + shift, 0, 1)``. The MLP has one
+    output a column.
+    """
+
+    def __init__(
+        self, network: StackedMLP, slope: float, spread: float, shift: float
+    ) -> None:
+        self.network = network
+        self._slope, self._spread, self._shift = slope, spread, shift
+
+    def forward(self, batch: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
+        """Return α and the gates, (members, rows, columns) each."""
+        alpha = torch.tanh(self.network.forward(batch, training=training))
+        noise = None
+        if training:
+            shape = (alpha.shape[1], alpha.shape[2])
+            noise = self.network.noise.normal(shape, alpha.dtype)
+        location = self._slope * alpha + self._shift
+        return alpha, clipped_gate(location, noise, self._slope * self._spread)
+
+    def open_probabilities(self, alpha: Tensor) -> Tensor:
+        """Return the probability of each gate to be above zero."""
+        return open_probability(alpha + self._shift / self._slope, self._spread)
+
+
+class LocallyGatedMLP:
+    """Predict from the columns of each row that a gating network lets through.
+
+    `alpha`, (members, rows, columns), is what that said in the last forward pass.
+    """
+
+    def __init__(self, gating: GatingNetwork, predictor: StackedMLP) -> None:
+        self.gating, self._predictor = gating, predictor
+        self.n_members, self.noise = predictor.n_members, predictor.noise
+        self.trainable = _joined(gating.network.trainable, predictor.trainable)
+        self.state = _joined(gating.network.state, predictor.state)
+        self.numbers_per_row = max(
+            gating.network.numbers_per_row, predictor.numbers_per_row
+        )
+        self.alpha = torch.empty(0)
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
+        self.alpha, gates = self.gating.forward(batch, training=training)
+        return self._predictor.forward(batch * gates, training=training)
+
+
+def penalised_losses(
+    losses: Tensor, network: LocallyGatedMLP, strengths: Tensor
+) -> Tensor:
+    """Return ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``, (members,)."""
+    is_open = network.gating.open_probabilities(network.alpha)
+    return losses + strengths * is_open.mean(dim=(1, 2))
+
+
+def mean_gates(gating: GatingNetwork, rows: StackRows, numbers_per_row: int) -> Tensor:
+    """Return the mean gates without noise of the training rows, (members, columns)."""
+    total: Tensor | None = None
+    with torch.no_grad():
+        for block in evaluation_blocks(rows.training, numbers_per_row):
+            batch = rows.features.index_select(0, block)
+            _, gates = gating.forward(batch, training=False)
+            added = gates.sum(dim=1, dtype=torch.float64)
+            total = added if total is None else total + added
+    assert total is not None
+    return total / len(rows.training)
+
+
+def _joined(
+    gating: Mapping[str, Tensor], predictor: Mapping[str, Tensor]
+) -> dict[str, Tensor]:
+    """Return both networks' tensors under names of their own."""
+    return {
+        **{f"gating.{name}": value for name, value in gating.items()},
+        **{f"predictor.{name}": value for name, value in predictor.items()},
+    }

@@ -21,17 +21,15 @@ class MRMR(ScoredSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Not used.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
-        The number of columns placed after this one: those kept in the order they were
+        The number of columns ranked after this one: those kept in the order they were
         added, then the others by relevance.
     support_ : ndarray of shape (n_features,)
         Whether each column is kept.
@@ -69,7 +67,7 @@ class MRMR(ScoredSelector):
         task: Task,
         seed: int,  # noqa: ARG002
     ) -> Scores:
-        """Return the places, counted from the end."""
+        """Return the ranks, counted from the end."""
         n_features = X.shape[1]
         # Infinite statistics would make NaN when divided.
         relevance = np.minimum(f_statistics(X, y, task), _LARGEST_RELEVANCE)

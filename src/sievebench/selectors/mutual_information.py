@@ -1,5 +1,6 @@
 """Mutual information of each column with the target."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MutualInformation(ScoredSelector):
     """Score each column by its mutual information with the target.
 
@@ -20,10 +22,8 @@ class MutualInformation(ScoredSelector):
         Neighbours of the estimator: more lower its variance and raise its bias.
     n_jobs : int or None, default=None
         Columns treated at the same time, as in scikit-learn.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the tiny noise that parts equal values.
 
@@ -49,33 +49,11 @@ class MutualInformation(ScoredSelector):
     """
 
     standardises: ClassVar[bool] = True
+    # Our proposal; there is no published space.
+    space: ClassVar[SearchSpace] = {"n_neighbors": Integer(2, 20)}
 
-    def __init__(
-        self,
-        *,
-        n_neighbors: int = 3,
-        n_jobs: int | None = None,
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.n_neighbors = n_neighbors
-        self.n_jobs = n_jobs
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; there is no published space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {"n_neighbors": Integer(2, 20)}
+    n_neighbors: int = 3
+    n_jobs: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

@@ -1,5 +1,6 @@
 """No selection: every column is kept."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from featuresieve.files import Task
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class NoSelection(ScoredSelector):
     """Keep every column: what the other selectors are compared with.
 
@@ -16,11 +18,11 @@ class NoSelection(ScoredSelector):
     ----------
     n_features_to_select : int or float, default=1.0
         As in the other selectors; all scores are equal, so fewer columns than all are
-        the first ones.
+        drawn at random.
     task : {"auto", "classification", "regression"}, default="auto"
         What the target is.
     random_state : int, RandomState instance or None, default=None
-        Not used.
+        Decides which columns are kept, if not all.
 
     Attributes
     ----------
@@ -40,18 +42,7 @@ class NoSelection(ScoredSelector):
 
     allows_nan: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 1.0,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
+    n_features_to_select: int | float = 1.0
 
     def _score_columns(
         self,

@@ -1,6 +1,7 @@
 """Permutation importance: what a forest loses when a column is shuffled."""
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -8,12 +9,16 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
 from featuresieve.files import Task
-from sievebench.checks import check_number
 from sievebench.search_space import Choice, Integer, SearchSpace
-from sievebench.selectors._row_split import held_out_rows
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    held_out_rows,
+)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PermutationImportance(ScoredSelector):
     """Score columns by the loss of a forest, on rows it has not seen, without them.
 
@@ -29,10 +34,8 @@ class PermutationImportance(ScoredSelector):
         Fraction of the rows set aside for judging, at most 0.5.
     n_jobs : int or None, default=None
         Trees, and columns, treated at the same time, as in scikit-learn.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides forest, rows set aside and shuffling.
 
@@ -57,49 +60,22 @@ class PermutationImportance(ScoredSelector):
     6
     """
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 100,
-        max_depth: int | None = None,
-        n_repeats: int = 5,
-        validation_fraction: float = 0.25,
-        n_jobs: int | None = None,
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.n_repeats = n_repeats
-        self.validation_fraction = validation_fraction
-        self.n_jobs = n_jobs
+    # Our proposal; there is no published space.
+    space: ClassVar[SearchSpace] = {
+        "n_estimators": Integer(50, 500),
+        "max_depth": Choice((None, 5, 10, 20)),
+    }
 
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return our proposal; there is no published space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "n_estimators": Integer(50, 500),
-            "max_depth": Choice((None, 5, 10, 20)),
-        }
+    n_estimators: int = 100
+    max_depth: int | None = None
+    n_repeats: int = 5
+    validation_fraction: float = 0.25
+    n_jobs: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return the mean loss of score."""
-        check_number(
-            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
-        )
         is_regression = task == "regression"
         kind = RandomForestRegressor if is_regression else RandomForestClassifier
         forest = kind(

@@ -1,6 +1,7 @@
 """ProtoGate: local gates learnt through nearest neighbours. Classification only."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 import torch
@@ -8,36 +9,29 @@ from torch import Tensor
 
 from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import (
-    check_integer,
-    check_number,
-    check_sizes,
-    check_strengths,
-)
+from sievebench.checks import check_integer, check_number, check_sizes
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
-from sievebench.selectors._local_gates import GateShape, GatingNetwork, mean_gates
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
-from sievebench.selectors._prototypes import (
-    NeighbourObjective,
-    NeighbourSettings,
-    PrototypeNetwork,
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
 )
+from sievebench.selectors.lspin import GatingNetwork, mean_gates
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.training import StackRows, TrainingSettings
+from sievebench.stack.task_loss import Monitor
+from sievebench.stack.training import StackRows, evaluation_blocks
 
 # Initial weights of the gating network: gates start out nearly indifferent.
 _INITIAL_STD = 0.015
 _CLIP_NORM = 2.5
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ProtoGate(EarlyStoppedSelector):
     """Score columns by gates that bring rows of a class near to one another.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(1e-3, 1e-2, 3e-2)
         The λ_local below. Several strengths are trained together, and the one with the
         best validation score decides.
@@ -68,12 +62,11 @@ class ProtoGate(EarlyStoppedSelector):
         Epochs without a better validation score after which a network stops.
     max_prototypes : int, default=2048
         So many training rows, drawn once, serve as prototypes for validation rows.
-    validation_fraction, n_networks : various
+    n_features_to_select, validation_fraction, n_networks, random_state, \
+device : various
         As in every neural selector: see the base class `NeuralSelector`.
     task : {"auto", "classification"}, default="auto"
         What the target is; regression is refused.
-    random_state, device : various
-        As in every neural selector.
 
     Attributes
     ----------
@@ -114,8 +107,6 @@ class ProtoGate(EarlyStoppedSelector):
     """
 
     supported_tasks: ClassVar[tuple[Task, ...]] = ("classification",)
-    # What validation rows measure is the share of neighbours, whatever the selector.
-    monitor = "score"
     published: ClassVar[Mapping[str, Any]] = {
         "penalty": 1e-3,
         "optimizer": "sgd",
@@ -124,73 +115,26 @@ class ProtoGate(EarlyStoppedSelector):
         "max_epochs": 5_000,
         "patience": 500,
     }
+    # Our proposal; the paper's space was not published.
+    space: ClassVar[SearchSpace] = {
+        "penalty": LogUniform(1e-4, 1e-1),
+        "global_penalty": LogUniform(1e-5, 1e-3),
+        "n_neighbors": Integer(1, 5),
+        "hidden_sizes": HiddenSizes(Integer(1, 2), Integer(50, 500)),
+        "learning_rate": LogUniform(1e-3, 1e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = (1e-3, 1e-2, 3e-2),
-        global_penalty: float = 2e-4,
-        n_neighbors: int = 3,
-        sort_temperature: float = 16.0,
-        gate_slope: float = 1.0,
-        gate_spread: float = 0.5,
-        hidden_sizes: Sequence[int] = (200,),
-        optimizer: Literal["adam", "sgd"] = "adam",
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-4,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 200,
-        patience: int = 40,
-        max_prototypes: int = 2048,
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.penalty = penalty
-        self.global_penalty = global_penalty
-        self.n_neighbors = n_neighbors
-        self.sort_temperature = sort_temperature
-        self.gate_slope = gate_slope
-        self.gate_spread = gate_spread
-        self.hidden_sizes = hidden_sizes
-        self.optimizer: Literal["adam", "sgd"] = optimizer
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.max_prototypes = max_prototypes
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space; the paper's was not published, this is a proposal.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "penalty": LogUniform(1e-4, 1e-1),
-            "global_penalty": LogUniform(1e-5, 1e-3),
-            "n_neighbors": Integer(1, 5),
-            "hidden_sizes": HiddenSizes(Integer(1, 2), Integer(50, 500)),
-            "learning_rate": LogUniform(1e-3, 1e-1),
-        }
-
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the strengths of the local penalty."""
-        return check_strengths("penalty", self.penalty)
+    penalty: float | Sequence[float] = (1e-3, 1e-2, 3e-2)
+    global_penalty: float = 2e-4
+    n_neighbors: int = 3
+    sort_temperature: float = 16.0
+    gate_slope: float = 1.0
+    gate_spread: float = 0.5
+    hidden_sizes: Sequence[int] = (200,)
+    optimizer: Literal["adam", "sgd"] = "adam"
+    max_prototypes: int = 2048
+    # Not an argument: what validation rows measure is the share of neighbours.
+    monitor: Monitor = field(default="score", init=False)
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
@@ -210,39 +154,40 @@ class ProtoGate(EarlyStoppedSelector):
         rows = problem.rows
         objective = NeighbourObjective(
             network,
-            NeighbourSettings(
-                n_neighbors=self.n_neighbors,
-                temperature=self.sort_temperature,
-                global_penalty=self.global_penalty,
-                local_penalties=problem.strengths,
-                class_weights=_balanced_weights(rows, problem.n_classes),
-                prototypes=_draw_prototypes(
-                    rows.training, self.max_prototypes, problem.order_seed
-                ),
+            n_neighbors=self.n_neighbors,
+            temperature=self.sort_temperature,
+            global_penalty=self.global_penalty,
+            local_penalties=problem.strengths,
+            class_weights=_balanced_weights(rows, problem.n_classes),
+            prototypes=_draw_prototypes(
+                rows.training, self.max_prototypes, problem.order_seed
             ),
         )
-        schedule = TrainingSettings(
+        best = self._train(
+            network,
+            problem,
+            objective=objective,
             optimizer=self.optimizer,
+            clip_norm=_CLIP_NORM,
             warm_up_epochs=0,
             decay_epochs=(),
-            clip_norm=_CLIP_NORM,
         )
-        best = self._train(network, objective, problem, schedule)
-        return ScoredStack(mean_gates(network, rows), best)
+        gates = mean_gates(network.gating, rows, network.numbers_per_row)
+        return ScoredStack(gates, best)
 
-    def _build_network(self, problem: NeuralProblem) -> PrototypeNetwork:
+    def _build_network(self, problem: NeuralProblem) -> "PrototypeNetwork":
         """Return a fresh gating network."""
-        noise = problem.noise()
         network = StackedMLP(
             problem.n_columns,
             problem.n_columns,
             hidden_sizes=tuple(self.hidden_sizes),
-            noise=noise,
+            noise=problem.noise(),
             activation="tanh",
             initial_std=_INITIAL_STD,
         )
-        shape = GateShape(self.gate_slope, self.gate_spread, shift=0.0)
-        return PrototypeNetwork(GatingNetwork(network, noise, shape))
+        return PrototypeNetwork(
+            GatingNetwork(network, self.gate_slope, self.gate_spread, shift=0.0)
+        )
 
 
 def _balanced_weights(rows: StackRows, n_classes: int) -> Tensor:
@@ -257,3 +202,136 @@ def _draw_prototypes(training: Tensor, largest: int, seed: int) -> Tensor:
         return training
     order = torch.randperm(len(training), generator=torch.Generator().manual_seed(seed))
     return training[order[:largest].to(training.device)]
+
+
+class PrototypeNetwork:
+    """Rows with their gates on: what neighbours are looked for among.
+
+    `alpha`, (members, rows, columns), is what the gating network said in the last
+    forward pass.
+    """
+
+    def __init__(self, gating: GatingNetwork) -> None:
+        self.gating = gating
+        self.n_members, self.noise = gating.network.n_members, gating.network.noise
+        self.trainable: dict[str, Tensor] = gating.network.trainable
+        self.state: dict[str, Tensor] = gating.network.state
+        self.numbers_per_row = gating.network.numbers_per_row
+        self.alpha = torch.empty(0)
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return gated rows, (members, rows, columns)."""
+        self.alpha, gates = self.gating.forward(batch, training=training)
+        return batch * gates
+
+
+@dataclass(eq=False)
+class NeighbourObjective:
+    """Rows of a batch should have neighbours of their own class, and few open gates."""
+
+    network: PrototypeNetwork
+    n_neighbors: int
+    temperature: float  # of the relaxed sorting
+    global_penalty: float  # on the sum of absolute first-layer weights
+    local_penalties: Tensor  # on the expected number of open gates of a row, (members,)
+    class_weights: Tensor  # of the queries, (classes,)
+    prototypes: Tensor  # training rows among which validation rows look for neighbours
+
+    is_recordable = False
+
+    def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
+        """Return what each member minimises on a batch, (members,)."""
+        network = self.network
+        gated = network.forward(batch, training=True)
+        missed = self._missed_neighbours(gated, targets)  # (members, rows)
+        weights = self.class_weights[targets]
+        task_losses = (missed * weights).sum(dim=1) / weights.sum()
+        open_gates = network.gating.open_probabilities(network.alpha).sum(dim=2)
+        first_weights = network.gating.network.first_weight
+        return (
+            task_losses
+            + self.global_penalty * first_weights.abs().sum(dim=(1, 2))
+            + self.local_penalties * open_gates.mean(dim=1)
+        )
+
+    def _missed_neighbours(self, gated: Tensor, targets: Tensor) -> Tensor:
+        """Return k minus the expected number of the k neighbours of the same class."""
+        n_neighbors = min(self.n_neighbors, len(targets) - 1)
+        if n_neighbors == 0:
+            return gated.sum(dim=2) * 0.0  # a single row has no neighbours
+        scores = -without_diagonal(squared_distances(gated, gated))
+        ranks = relaxed_ranks(scores, n_neighbors, self.temperature)
+        is_same = (targets.unsqueeze(0) == targets.unsqueeze(1)).to(gated.dtype)
+        found = (ranks.sum(dim=2) * without_diagonal(is_same)).sum(dim=2)
+        return n_neighbors - found
+
+    def after_step_(self, learning_rate: float | Tensor) -> None:
+        """Change nothing."""
+
+    def validation_scores(self, rows: StackRows) -> Tensor:
+        """Return the share of same-class rows among the k nearest prototypes.
+
+        Plain distances and plain sorting, block by block: memory grows with the number
+        of prototypes, not with its square. Rows weigh as their classes do.
+        """
+        network = self.network
+        features, targets = rows.batch(self.prototypes)
+        prototypes = network.forward(features, training=False)
+        n_neighbors = min(self.n_neighbors, len(targets))
+        numbers_per_row = network.numbers_per_row + network.n_members * len(targets)
+        # Small results between large ones that come and go would scatter the memory.
+        shares = prototypes.new_empty(network.n_members, len(rows.validation))
+        start = 0
+        for block in evaluation_blocks(rows.validation, numbers_per_row):
+            batch, wanted = rows.batch(block)
+            queries = network.forward(batch, training=False)
+            distances = squared_distances(queries, prototypes)
+            nearest = distances.topk(n_neighbors, dim=2, largest=False).indices
+            is_same = targets[nearest] == wanted.view(1, -1, 1)
+            shares[:, start : start + len(block)] = is_same.to(batch.dtype).mean(dim=2)
+            start += len(block)
+        weight = self.class_weights[rows.targets[rows.validation]]
+        return (shares * weight).sum(dim=1) / weight.sum()
+
+
+def distance_sums(scores: Tensor) -> Tensor:
+    """Return ``sum_l |s_j - s_l|`` for each j, along the last axis.
+
+    By sorting, so that memory grows with the number of scores and not its square.
+    """
+    n = scores.shape[-1]
+    ordered, order = scores.sort(dim=-1)
+    up_to = ordered.cumsum(dim=-1)  # the score itself included
+    rank = torch.arange(1, n + 1, dtype=scores.dtype, device=scores.device)
+    sums = (2 * rank - n) * ordered + up_to[..., -1:] - 2 * up_to
+    return torch.empty_like(sums).scatter(-1, order, sums)
+
+
+def relaxed_ranks(scores: Tensor, n_ranks: int, temperature: float) -> Tensor:
+    """Return the first rows of the relaxed permutation that sorts in descending order.
+
+    Row i is ``softmax(((n + 1 - 2 i) s - sum_l |s - s_l|) / temperature)``: how much
+    each item is the i-th largest. Rows sum to one; with a low temperature they are
+    the rows of the permutation matrix. Shapes: (..., n) to (..., n_ranks, n).
+    """
+    n = scores.shape[-1]
+    rank = torch.arange(1, n_ranks + 1, dtype=scores.dtype, device=scores.device)
+    factors = (n + 1 - 2 * rank).unsqueeze(-1)  # (n_ranks, 1)
+    raised = factors * scores.unsqueeze(-2) - distance_sums(scores).unsqueeze(-2)
+    return torch.softmax(raised / temperature, dim=-1)
+
+
+def squared_distances(queries: Tensor, items: Tensor) -> Tensor:
+    """Return squared distances, (members, queries, items), without a third axis."""
+    cross = torch.bmm(queries, items.transpose(1, 2))
+    lengths = items.square().sum(dim=-1).unsqueeze(1)
+    return queries.square().sum(dim=-1, keepdim=True) + lengths - 2 * cross
+
+
+def without_diagonal(square: Tensor) -> Tensor:
+    """Return (..., n, n - 1): every row of a square matrix without its own entry."""
+    n = square.shape[-1]
+    row = torch.arange(n, device=square.device).unsqueeze(1)
+    column = row[: n - 1].T
+    others = column + (column >= row)  # (n, n - 1)
+    return square.gather(-1, others.expand(*square.shape[:-1], n - 1))

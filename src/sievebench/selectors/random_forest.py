@@ -1,5 +1,6 @@
 """Random forest: mean decrease in impurity."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class RandomForest(ScoredSelector):
     """Score columns by how much they lower the impurity in the trees of a forest.
 
@@ -22,10 +24,8 @@ class RandomForest(ScoredSelector):
         Greatest depth of a tree.
     n_jobs : int or None, default=None
         Trees grown at the same time, as in scikit-learn.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the rows and columns each tree sees.
 
@@ -50,35 +50,15 @@ class RandomForest(ScoredSelector):
     """
 
     allows_nan: ClassVar[bool] = True
+    # The benchmark's space.
+    space: ClassVar[SearchSpace] = {
+        "n_estimators": Integer(10, 2000),
+        "max_depth": Integer(3, 10),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 200,
-        max_depth: int | None = 10,
-        n_jobs: int | None = None,
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.n_jobs = n_jobs
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return the benchmark's space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {"n_estimators": Integer(10, 2000), "max_depth": Integer(3, 10)}
+    n_estimators: int = 200
+    max_depth: int | None = 10
+    n_jobs: int | None = None
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int

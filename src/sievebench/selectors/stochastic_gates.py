@@ -1,29 +1,37 @@
-"""STG: a stochastic gate on every column, shared by all rows."""
+"""STG: a stochastic gate on every column, shared by all rows.
 
+The gates are this package's own, not captum's `GaussianStochasticGates`: those draw
+noise for every row (the published gates draw once a batch, which is what allows to fold
+them into the first layer), take it from torch's global generator, and know no stack.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
-from sievebench.checks import (
-    check_layers,
-    check_number,
-    check_strengths,
-)
+import torch
+from torch import Tensor
+
+from sievebench.checks import check_layers, check_number
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
-from sievebench.selectors._column_gates import GatedMLP, GatePenalty
-from sievebench.selectors._early_stopped_selector import EarlyStoppedSelector
-from sievebench.selectors._neural_selector import NeuralProblem, ScoredStack
+from sievebench.selectors._neural_selector import (
+    EarlyStoppedSelector,
+    NeuralProblem,
+    ScoredStack,
+)
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.training import TrainingSettings
+
+# Gates start half open, up to a little noise.
+_CENTRE, _INITIAL_SPREAD = 0.5, 0.01
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StochasticGates(EarlyStoppedSelector):
     """Score columns by gates that are learnt with the network behind them.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
     penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
         The λ below. Several strengths are trained together, and the one with the best
         validation score decides.
@@ -37,13 +45,12 @@ class StochasticGates(EarlyStoppedSelector):
         Of Adam, for gates and network.
     weight_decay : float, default=1e-3
         Added to the gradient.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     max_epochs : int, default=200
         Longest training.
     patience : int, default=40
         Epochs without a better validation score after which a network stops.
-    monitor, validation_fraction, n_networks, task, random_state, device : various
+    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
+random_state, device : various
         As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
@@ -86,63 +93,18 @@ class StochasticGates(EarlyStoppedSelector):
         "patience": 10_000,
         "monitor": "score",
     }
+    # Our proposal; the paper's space was not published.
+    space: ClassVar[SearchSpace] = {
+        **MLP_SPACE,
+        "penalty": LogUniform(1e-3, 10.0),
+        "learning_rate": LogUniform(1e-4, 1e-1),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_features_to_select: int | float = 0.5,
-        penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0),
-        gate_spread: float = 0.5,
-        hidden_sizes: Sequence[int] = (100, 100),
-        dropout: float = 0.0,
-        learning_rate: float = 3e-3,
-        weight_decay: float = 1e-3,
-        batch_size: int | Literal["auto"] = "auto",
-        max_epochs: int = 200,
-        patience: int = 40,
-        monitor: Literal["loss", "score"] = "loss",
-        validation_fraction: float = 0.2,
-        n_networks: int = 1,
-        task: Literal["auto", "classification", "regression"] = "auto",
-        random_state: Any = None,
-        device: str = "auto",
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.penalty = penalty
-        self.gate_spread = gate_spread
-        self.hidden_sizes = hidden_sizes
-        self.dropout = dropout
-        self.learning_rate = learning_rate
-        self.weight_decay = weight_decay
-        self.batch_size = batch_size
-        self.max_epochs = max_epochs
-        self.patience = patience
-        self.monitor = monitor
-        self.validation_fraction = validation_fraction
-        self.n_networks = n_networks
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return a search space; the paper's was not published, this is a proposal.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            **MLP_SPACE,
-            "penalty": LogUniform(1e-3, 10.0),
-            "learning_rate": LogUniform(1e-4, 1e-1),
-        }
-
-    def _strengths(self) -> tuple[float, ...]:
-        """Return the penalty strengths."""
-        return check_strengths("penalty", self.penalty)
+    penalty: float | Sequence[float] = (0.1, 0.3, 1.0, 3.0)
+    gate_spread: float = 0.5
+    hidden_sizes: Sequence[int] = (100, 100)
+    dropout: float = 0.0
+    weight_decay: float = 1e-3
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
@@ -152,21 +114,67 @@ class StochasticGates(EarlyStoppedSelector):
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train gates and networks together."""
-        noise = problem.noise()
         network = StackedMLP(
             problem.n_columns,
             problem.task_loss.n_outputs,
             hidden_sizes=tuple(self.hidden_sizes),
-            noise=noise,
+            noise=problem.noise(),
             dropout=self.dropout,
         )
-        gated = GatedMLP(network, problem.n_columns, noise, self.gate_spread)
-        objective = PenalizedLoss(
+        gated = GatedMLP(network, self.gate_spread)
+        best = self._train(
             gated,
-            problem.task_loss,
-            GatePenalty(problem.strengths),
-            monitor=problem.monitor,
+            problem,
+            lambda losses: penalised_losses(losses, gated, problem.strengths),
+            optimizer="adam",
+            warm_up_epochs=0,
+            decay_epochs=(),
         )
-        schedule = TrainingSettings(optimizer="adam", warm_up_epochs=0, decay_epochs=())
-        best = self._train(gated, objective, problem, schedule)
         return ScoredStack(gated.gate_means, best)
+
+
+class GatedMLP:
+    """MLPs of a stack whose columns pass through one gate each.
+
+    The gate of a column is ``clip(μ + 0.5 + spread * noise, 0, 1)``, with μ from
+    `gate_means`, (members, columns).
+    """
+
+    def __init__(self, network: StackedMLP, spread: float) -> None:
+        self.network, self.spread = network, spread
+        self.n_members, self.noise = network.n_members, network.noise
+        self.numbers_per_row = network.numbers_per_row
+        shape = (network.first_weight.shape[1],)
+        means = self.noise.initial_normal(shape, _INITIAL_SPREAD, torch.float32)
+        self.gate_means = means.requires_grad_()
+        self.trainable = {**network.trainable, "gate_means": self.gate_means}
+        self.state = {**network.state, "gate_means": self.gate_means}
+
+    def forward(self, batch: Tensor, *, training: bool) -> Tensor:
+        """Return outputs, (members, rows, outputs); in training gates are noisy."""
+        means = self.gate_means
+        noise = None
+        if training:
+            noise = self.noise.normal((means.shape[1],), means.dtype)
+        gates = clipped_gate(means + _CENTRE, noise, self.spread)
+        return self.network.forward(batch, training=training, column_scale=gates)
+
+
+def penalised_losses(losses: Tensor, gated: GatedMLP, strengths: Tensor) -> Tensor:
+    """Return ``L + λ mean_j Phi((μ_j + 0.5) / σ)``, (members,)."""
+    is_open = open_probability(gated.gate_means + _CENTRE, gated.spread)
+    return losses + strengths * is_open.mean(dim=1)
+
+
+def clipped_gate(location: Tensor, noise: Tensor | None, spread: float) -> Tensor:
+    """Return ``clip(location + spread * noise, 0, 1)``; without noise the clipped mean.
+
+    The noise is standard normal, of a shape that `location` broadcasts to.
+    """
+    raw = location if noise is None else location + spread * noise
+    return raw.clamp(0.0, 1.0)
+
+
+def open_probability(location: Tensor, spread: float) -> Tensor:
+    """Return the probability that a gate is above zero, Phi(location / spread)."""
+    return 0.5 * (1.0 + torch.erf(location / (spread * math.sqrt(2.0))))

@@ -15,12 +15,10 @@ class Univariate(ScoredSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
-        Not used.
+        Decides between columns of the same score.
 
     Attributes
     ----------
@@ -57,21 +55,7 @@ class Univariate(ScoredSelector):
 
 
 def f_statistics(X: FloatArray, y: npt.NDArray[Any], task: Task) -> Scores:
-    """Return F of each column; 0 for columns, and for a target, that do not vary.
-
-    Parameters
-    ----------
-    X : ndarray of shape (n_samples, n_features)
-        The columns, finite.
-    y : ndarray of shape (n_samples,)
-        Class codes or values.
-    task : {"classification", "regression"}
-        Which of the two.
-
-    Returns
-    -------
-    ndarray of shape (n_features,)
-    """
+    """Return F of each column; 0 for columns, and for a target, that do not vary."""
     varies = np.ptp(X, axis=0) > 0
     scores = np.zeros(X.shape[1])
     if not varies.any() or (task == "regression" and np.ptp(y) == 0):

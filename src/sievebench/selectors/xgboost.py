@@ -1,5 +1,6 @@
 """XGBoost: average gain of the splits of boosted trees."""
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -7,19 +8,18 @@ import numpy.typing as npt
 
 from featuresieve.engine import resolve_device
 from featuresieve.files import Task
-from sievebench.checks import check_integer, check_number
-from sievebench.search_space import (
-    Integer,
-    LogUniform,
-    SearchSpace,
-    Uniform,
-    ZeroOr,
-)
+from sievebench.checks import check_integer
+from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
 from sievebench.selectors._optional import require
-from sievebench.selectors._row_split import held_out_rows
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    held_out_rows,
+)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class XGBoost(ScoredSelector):
     """Score columns by the average gain of the splits that use them.
 
@@ -50,10 +50,8 @@ class XGBoost(ScoredSelector):
     device : str, default="cpu"
         Where the trees grow: "cpu", "cuda", or "auto" for CUDA where it is and xgboost
         is built for it.
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
+    n_features_to_select, task : various
+        As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
         Decides the rows set aside and the draws of rows and columns.
 
@@ -81,61 +79,29 @@ class XGBoost(ScoredSelector):
     """
 
     allows_nan: ClassVar[bool] = True
+    # The benchmark's space.
+    space: ClassVar[SearchSpace] = {
+        "max_depth": Integer(3, 10),
+        "min_child_weight": LogUniform(1e-8, 1e5),
+        "subsample": Uniform(0.5, 1.0),
+        "colsample_bytree": Uniform(0.5, 1.0),
+        "learning_rate": LogUniform(1e-5, 1.0),
+        "gamma": ZeroOr(LogUniform(1e-3, 1e2)),
+        "reg_lambda": ZeroOr(LogUniform(0.1, 10.0)),
+    }
 
-    def __init__(
-        self,
-        *,
-        n_estimators: int = 2000,
-        early_stopping_rounds: int = 50,
-        validation_fraction: float = 0.2,
-        max_depth: int = 6,
-        learning_rate: float = 0.3,
-        min_child_weight: float = 1.0,
-        subsample: float = 1.0,
-        colsample_bytree: float = 1.0,
-        gamma: float = 0.0,
-        reg_lambda: float = 1.0,
-        n_jobs: int | None = None,
-        device: str = "cpu",
-        n_features_to_select: int | float = 0.5,
-        task: Any = "auto",
-        random_state: Any = None,
-    ) -> None:
-        super().__init__(
-            n_features_to_select=n_features_to_select,
-            task=task,
-            random_state=random_state,
-        )
-        self.n_estimators = n_estimators
-        self.early_stopping_rounds = early_stopping_rounds
-        self.validation_fraction = validation_fraction
-        self.max_depth = max_depth
-        self.learning_rate = learning_rate
-        self.min_child_weight = min_child_weight
-        self.subsample = subsample
-        self.colsample_bytree = colsample_bytree
-        self.gamma = gamma
-        self.reg_lambda = reg_lambda
-        self.n_jobs = n_jobs
-        self.device = device
-
-    @classmethod
-    def search_space(cls) -> SearchSpace:
-        """Return the benchmark's space.
-
-        Returns
-        -------
-        mapping from parameter name to distribution
-        """
-        return {
-            "max_depth": Integer(3, 10),
-            "min_child_weight": LogUniform(1e-8, 1e5),
-            "subsample": Uniform(0.5, 1.0),
-            "colsample_bytree": Uniform(0.5, 1.0),
-            "learning_rate": LogUniform(1e-5, 1.0),
-            "gamma": ZeroOr(LogUniform(1e-3, 1e2)),
-            "reg_lambda": ZeroOr(LogUniform(0.1, 10.0)),
-        }
+    n_estimators: int = 2000
+    early_stopping_rounds: int = 50
+    validation_fraction: float = 0.2
+    max_depth: int = 6
+    learning_rate: float = 0.3
+    min_child_weight: float = 1.0
+    subsample: float = 1.0
+    colsample_bytree: float = 1.0
+    gamma: float = 0.0
+    reg_lambda: float = 1.0
+    n_jobs: int | None = None
+    device: str = "cpu"
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
@@ -143,9 +109,6 @@ class XGBoost(ScoredSelector):
         """Return the normalised average gain."""
         check_integer("n_estimators", self.n_estimators, low=1)
         check_integer("early_stopping_rounds", self.early_stopping_rounds, low=1)
-        check_number(
-            "validation_fraction", self.validation_fraction, low=0.0, below=1.0
-        )
         booster = self._train(X, y, task=task, seed=seed)
         self.n_rounds_ = int(booster.num_boosted_rounds())
         gains = booster.get_score(importance_type="gain")  # keys f0, f1, …
@@ -190,11 +153,8 @@ def _device(wanted: str, xgboost: Any) -> str:
     """Return xgboost's name of the device."""
     is_built_for_it = bool(xgboost.build_info()["USE_CUDA"])
     if wanted == "auto":
-        return (
-            resolve_device("auto", needs_float64=True).type
-            if is_built_for_it
-            else "cpu"
-        )
+        known = "auto" if is_built_for_it else "cpu"
+        return resolve_device(known, needs_float64=True).type
     if wanted.startswith("cuda") and not is_built_for_it:
         raise ValueError(
             f"device={wanted!r}: this xgboost has no CUDA; use 'cpu' or 'auto'."

@@ -7,20 +7,15 @@ running at a time, is held up once for all of them and many trainings can go on 
 side.
 """
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
 
-from sievebench.stack.streams import own_stream
+from featuresieve.engine import record_graph
 
 # Row numbers of the batch, learning rate.
 Step = Callable[[Tensor, float | Tensor], None]
-
-# A recording must not be disturbed by the beginning of another one.
-_RECORDING = threading.Lock()
 
 
 class CapturedSteps:
@@ -28,15 +23,7 @@ class CapturedSteps:
 
     The first steps warm the libraries up, and are ordinary training steps. What
     differs between steps is copied into fixed memory before each replay. All batches
-    must have the same size.
-
-    Parameters
-    ----------
-    step : callable (rows, learning rate) -> None
-    generators : sequence of torch.Generator
-        Whatever the step draws random numbers from. A replay goes on where the last
-        step has left them.
-    device : torch.device
+    must have the same size. The current stream must be one that is not shared.
     """
 
     n_eager = 3
@@ -52,14 +39,7 @@ class CapturedSteps:
         self._recorded: dict[int, tuple[torch.cuda.CUDAGraph, Tensor]] = {}
 
     def __call__(self, batches: Tensor, rate: float) -> None:
-        """Take one step a batch.
-
-        Parameters
-        ----------
-        batches : Tensor of shape (steps, batch)
-            Row numbers.
-        rate : float
-        """
+        """Take one step for each batch of row numbers, (steps, batch)."""
         if rate != self._rate_value:
             self._rate.fill_(rate)
             self._rate_value = rate
@@ -91,17 +71,12 @@ class CapturedSteps:
             for rows in fixed:
                 self._step(rows, self._rate)
 
-        return _recorded(steps, self._generators), fixed
+        stream = torch.cuda.current_stream()
+        return record_graph(steps, stream, self._generators), fixed
 
 
 class CapturedCall:
-    """Call a function without arguments twice, then replay what it does.
-
-    Parameters
-    ----------
-    function : callable () -> None
-        Reads and writes the same memory each time, and never waits for the GPU.
-    """
+    """Call a function without arguments twice, then replay what it does."""
 
     n_eager = 2
 
@@ -117,70 +92,14 @@ class CapturedCall:
             self._function()
             return
         if self._graph is None:
-            self._graph = _recorded(self._function)
+            self._graph = record_graph(self._function, torch.cuda.current_stream())
         self._graph.replay()
 
 
-def _recorded(
-    function: Callable[[], None], generators: Sequence[torch.Generator] = ()
-) -> torch.cuda.CUDAGraph:
-    """Return what a function does, without doing it."""
-    graph = torch.cuda.CUDAGraph()
-    for generator in generators:
-        graph.register_generator_state(generator)
-    # Not the whole device: others may be recording on it.
-    torch.cuda.current_stream().synchronize()
-    with _RECORDING:
-        # Other threads may go on with what they do.
-        graph.capture_begin(capture_error_mode="thread_local")
-        try:
-            function()
-        finally:
-            graph.capture_end()
-    return graph
-
-
 def steps_at_once(n_steps: int, most: int) -> int:
-    """Return the size of the fewest equal blocks, of at most so many steps each.
+    """Return the size, at least 1, of the fewest equal blocks of at most so many steps.
 
-    Parameters
-    ----------
-    n_steps : int
-        Of an epoch.
-    most : int
-
-    Returns
-    -------
-    int
-        At least 1; fewer steps than there are blocks may be left over.
+    Fewer steps than there are blocks may be left over.
     """
     n_blocks = -(-n_steps // most)
     return max(1, n_steps // max(1, n_blocks))
-
-
-@contextmanager
-def recordable_stream(device: torch.device) -> Iterator[None]:
-    """Work on a stream that can be recorded, which CUDA's default stream cannot.
-
-    Nothing happens on other devices, or if a stream has been chosen already.
-
-    Parameters
-    ----------
-    device : torch.device
-    """
-    if device.type != "cuda":
-        yield
-        return
-    with torch.cuda.device(device):
-        current = torch.cuda.current_stream()
-        if current != torch.cuda.default_stream():
-            yield
-            return
-        with own_stream(device) as own:
-            own.wait_stream(current)
-            try:
-                with torch.cuda.stream(own):
-                    yield
-            finally:  # what is still under way must not outlive its memory
-                current.wait_stream(own)
-                own.synchronize()

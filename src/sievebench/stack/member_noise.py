@@ -15,34 +15,20 @@ _TRAINING_OFFSET = 1 << 32
 
 
 class MemberNoise:
-    """Draw noise for all members of a stack.
+    """Draw noise for all members of a stack, from one seed each.
 
-    Parameters
-    ----------
-    seeds : sequence of int
-        One for each member.
-    device : torch.device
-        Where the noise of training is drawn. Initial weights are always drawn on the
-        CPU, so that they are the same everywhere.
+    The noise of training is drawn on the device, initial weights always on the CPU, so
+    that they are the same everywhere.
     """
 
     def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
-        self.device = device
+        self.device, self.n_members = device, len(seeds)
         self._initial = [torch.Generator().manual_seed(seed) for seed in seeds]
-        self._training = [
+        # What the noise of training is drawn from, one a member.
+        self.generators = [
             torch.Generator(device).manual_seed(seed + _TRAINING_OFFSET)
             for seed in seeds
         ]
-
-    @property
-    def generators(self) -> list[torch.Generator]:
-        """What the noise of training is drawn from, one a member."""
-        return self._training
-
-    @property
-    def n_members(self) -> int:
-        """Number of members."""
-        return len(self._initial)
 
     def initial_uniform(
         self, shape: tuple[int, ...], bound: float, dtype: torch.dtype
@@ -57,19 +43,8 @@ class MemberNoise:
         """Return weights and biases of a layer whose members see different columns.
 
         Each member starts as it would without the columns that it does not see, whose
-        weights are zero.
-
-        Parameters
-        ----------
-        is_seen : Tensor of shape (members, columns)
-            Which columns a member sees: at least one.
-        width : int
-        dtype : torch.dtype
-
-        Returns
-        -------
-        Tensor of shape (members, columns, width)
-        Tensor of shape (members, 1, width)
+        weights are zero. Of (members, columns), with at least one column a member, it
+        makes (members, columns, width) and (members, 1, width).
         """
         weights = torch.zeros((*is_seen.shape, width))
         biases = torch.empty((self.n_members, 1, width))
@@ -93,7 +68,7 @@ class MemberNoise:
     def normal(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """Return standard normal noise, (members, *shape)."""
         noise = torch.empty((self.n_members, *shape), dtype=dtype, device=self.device)
-        for member, source in zip(noise, self._training, strict=True):
+        for member, source in zip(noise, self.generators, strict=True):
             member.normal_(generator=source)
         return noise
 
@@ -102,6 +77,6 @@ class MemberNoise:
     ) -> Tensor:
         """Return dropout factors, 0 or 1 / (1 - drop_fraction), (members, *shape)."""
         factors = torch.empty((self.n_members, *shape), dtype=dtype, device=self.device)
-        for member, source in zip(factors, self._training, strict=True):
+        for member, source in zip(factors, self.generators, strict=True):
             member.bernoulli_(1.0 - drop_fraction, generator=source)
         return factors.mul_(1.0 / (1.0 - drop_fraction))

@@ -17,25 +17,13 @@ _NORM_MOMENTUM, _NORM_EPSILON = 0.1, 1e-5
 
 
 class StackedNetwork(Protocol):
-    """What the trainer needs of a network.
-
-    Attributes
-    ----------
-    n_members : int
-    noise : MemberNoise
-        What all random numbers of training come from.
-    trainable : dict of str to Tensor
-        Parameters; the first axis of each is the member.
-    state : dict of str to Tensor
-        Everything a checkpoint keeps: the parameters, and running statistics.
-    numbers_per_row : int
-        Roughly how many numbers the widest layer of all members needs for one row.
-    """
+    """What the trainer needs of a network."""
 
     n_members: int
-    noise: MemberNoise
-    trainable: dict[str, Tensor]
-    state: dict[str, Tensor]
+    noise: MemberNoise  # what all random numbers of training come from
+    trainable: dict[str, Tensor]  # the first axis of each is the member
+    state: dict[str, Tensor]  # what a checkpoint keeps: also running statistics
+    # Roughly how many numbers the widest layer of all members needs for one row.
     numbers_per_row: int
 
     def forward(self, batch: Tensor, *, training: bool) -> Tensor:
@@ -45,36 +33,15 @@ class StackedNetwork(Protocol):
 class StackedMLP:
     """Networks of Linear, activation and dropout blocks with a linear head.
 
-    Parameters
-    ----------
-    n_columns, n_outputs : int
-    hidden_sizes : tuple of int
-        Width of each hidden layer; empty for a linear model.
-    noise : MemberNoise
-        Initial weights and dropout; its seeds decide the number of members.
-    activation : {"relu", "tanh"}, default="relu"
-    dropout : float, default=0.0
-        Fraction of the hidden units that a training step leaves out.
-    batch_norm : bool, default=False
-        Normalise each hidden layer over the rows of a batch, before the activation.
-    initial_std : float or None, default=None
-        Start from normal weights of this standard deviation, and from zero biases.
-    dtype : torch.dtype, default=torch.float32
-    is_seen : Tensor of shape (members, columns) or None, default=None
-        Which columns each member sees, all by default. A member trains as if the others
-        were not there. Not with `initial_std`.
-
-    Attributes
-    ----------
-    first_layer : Tensor of shape (members, rows, hidden)
-        What the first product gave in the last forward pass, before its activation.
-
-    Notes
-    -----
     Shapes: batch (rows, columns), or (members, rows, columns) if every member sees its
     own values; outputs (members, rows, outputs). With a shared batch the first layer of
     all members is one product, and nothing of shape (members, rows, columns) is built.
-    By default weights and biases start uniform in ±1/sqrt(fan_in), as in torch.nn.
+
+    The seeds of `noise` decide the number of members. Weights and biases start uniform
+    in ±1/sqrt(fan_in), as in torch.nn; with `initial_std` from normal weights and zero
+    biases. `is_seen`, (members, columns), says which columns each member sees, all by
+    default: a member trains as if the others were not there. `first_layer`, (members,
+    rows, hidden), is what the first product gave in the last forward pass.
     """
 
     def __init__(
@@ -148,20 +115,11 @@ class StackedMLP:
     def forward(
         self, batch: Tensor, *, training: bool, column_scale: Tensor | None = None
     ) -> Tensor:
-        """Return the outputs of all members.
+        """Return outputs, (members, rows, outputs).
 
-        Parameters
-        ----------
-        batch : Tensor of shape (rows, columns) or (members, rows, columns)
-        training : bool
-            Whether to drop units, and to normalise by the batch's own statistics.
-        column_scale : Tensor of shape (members, columns) or None
-            Factors on the columns, the same for all rows. They are folded into the
-            weights: ``(x * s) W = x (diag(s) W)``.
-
-        Returns
-        -------
-        Tensor of shape (members, rows, outputs)
+        `training` drops units, and normalises by the batch's own statistics.
+        `column_scale`, (members, columns), are factors on the columns of all rows. They
+        are folded into the weights: ``(x * s) W = x (diag(s) W)``.
         """
         weight = self.first_weight
         if self._seen is not None:  # what is not seen stays zero

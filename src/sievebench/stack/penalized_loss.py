@@ -1,6 +1,6 @@
 """The objective of the MLP family: a task loss, and what a selector adds to it."""
 
-from typing import Generic, TypeVar
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -9,78 +9,41 @@ from sievebench.stack.mlp import StackedNetwork
 from sievebench.stack.task_loss import Monitor, TaskLoss
 from sievebench.stack.training import StackRows, evaluation_blocks
 
-NetworkT = TypeVar("NetworkT", bound=StackedNetwork)
 
+class PenalizedLoss:
+    """Mean task loss of a batch, and what a selector adds; judged by the task alone.
 
-class Penalty(Generic[NetworkT]):
-    """What a selector adds to plain training; this one adds nothing.
-
-    A new penalty overrides one of the two methods, or both.
-    """
-
-    def total(self, task_losses: Tensor, network: NetworkT) -> Tensor:  # noqa: ARG002
-        """Return what each member minimises.
-
-        Parameters
-        ----------
-        task_losses : Tensor of shape (members,)
-            Mean loss of a batch that `network` has just seen, differentiable.
-        network : StackedNetwork
-
-        Returns
-        -------
-        Tensor of shape (members,)
-        """
-        return task_losses
-
-    def after_step_(self, network: NetworkT, learning_rate: float | Tensor) -> None:
-        """Change the parameters after a gradient step, without recording gradients.
-
-        Parameters
-        ----------
-        network : StackedNetwork
-        learning_rate : float or Tensor of shape ()
-            Of the step.
-        """
-
-
-class PenalizedLoss(Generic[NetworkT]):
-    """Mean task loss of a batch with a penalty; judged by the task alone.
-
-    Parameters
-    ----------
-    network : StackedNetwork
-    task_loss : TaskLoss
-    penalty : Penalty or None, default=None
-        None is plain training.
-    monitor : {"score", "loss"}, default="score"
-        What validation rows measure: accuracy, area under the ROC curve or minus the
-        root mean squared error; or minus the mean loss.
+    `penalised` makes what each member minimises of the task losses, (members,), of the
+    batch that the network has just seen. `after_step_` changes the parameters after a
+    gradient step of a learning rate. `monitor` is what validation rows measure: a score
+    of the task, or minus the mean loss.
     """
 
     is_recordable = True
 
     def __init__(
         self,
-        network: NetworkT,
+        network: StackedNetwork,
         task_loss: TaskLoss,
-        penalty: Penalty[NetworkT] | None = None,
+        penalised: Callable[[Tensor], Tensor] | None = None,
         *,
+        after_step_: Callable[[float | Tensor], None] | None = None,
         monitor: Monitor = "score",
     ) -> None:
         self._network, self._task_loss = network, task_loss
-        self._penalty: Penalty[NetworkT] = penalty or Penalty()
+        self._penalised, self._after_step_ = penalised, after_step_
         self._monitor: Monitor = monitor
 
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
         """Return what each member minimises on a batch, (members,)."""
         outputs = self._network.forward(batch, training=True)
         task_losses = self._task_loss.row_losses(outputs, targets).mean(dim=1)
-        return self._penalty.total(task_losses, self._network)
+        return task_losses if self._penalised is None else self._penalised(task_losses)
 
     def after_step_(self, learning_rate: float | Tensor) -> None:
-        """Let the penalty change the parameters."""
-        self._penalty.after_step_(self._network, learning_rate)
+        """Let the selector change the parameters."""
+        if self._after_step_ is not None:
+            self._after_step_(learning_rate)
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return one score a member, larger = better, (members,)."""
@@ -99,18 +62,7 @@ class PenalizedLoss(Generic[NetworkT]):
 
 
 def stack_outputs(network: StackedNetwork, features: Tensor, rows: Tensor) -> Tensor:
-    """Return the outputs of all members for some rows, block by block.
-
-    Parameters
-    ----------
-    network : StackedNetwork
-    features : Tensor of shape (all rows, columns)
-    rows : Tensor of int
-
-    Returns
-    -------
-    Tensor of shape (members, rows, outputs)
-    """
+    """Return outputs for some rows, block by block, (members, rows, outputs)."""
     with torch.no_grad():
         blocks = [
             network.forward(features.index_select(0, block), training=False)

@@ -12,12 +12,8 @@ def wait_asleep() -> bool:
     """Sleep while waiting for the GPU, where CUDA would keep a core busy.
 
     With more waiting threads than cores, those that have work to do come first. Has an
-    effect only before this process uses the GPU.
-
-    Returns
-    -------
-    bool
-        Whether there is a CUDA driver that does so.
+    effect only before this process uses the GPU. Returns whether there is a CUDA driver
+    that does so.
     """
     try:
         driver = ctypes.CDLL("libcuda.so.1")

@@ -1,4 +1,8 @@
-"""What the networks of a stack are trained and judged by."""
+"""What the networks of a stack are trained and judged by.
+
+Not the losses of the library, which have closed-form gradients: these networks have
+dropout, batch normalisation and penalties, and go through autograd.
+"""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,16 +16,9 @@ Monitor = Literal["score", "loss"]
 
 @dataclass(frozen=True)
 class TaskLoss:
-    """Loss and validation score of one task.
+    """Loss and validation score of one task."""
 
-    Attributes
-    ----------
-    kind : {"cross_entropy", "binary", "squared"}
-        Cross-entropy of class codes; of one logit for two classes; squared error of
-        standardised values.
-    n_outputs : int
-    """
-
+    # Of class codes; of one logit for two classes; of standardised values.
     kind: Literal["cross_entropy", "binary", "squared"]
     n_outputs: int
 
@@ -38,18 +35,7 @@ class TaskLoss:
         return cls("squared", 1)
 
     def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of each member and row.
-
-        Parameters
-        ----------
-        outputs : Tensor of shape (members, rows, outputs)
-        targets : Tensor of shape (rows,)
-            Class codes, or values.
-
-        Returns
-        -------
-        Tensor of shape (members, rows)
-        """
+        """Return the losses, (members, rows), of (members, rows, outputs)."""
         shared = targets.expand(outputs.shape[0], -1)  # (members, rows)
         if self.kind == "cross_entropy":
             return functional.cross_entropy(
@@ -75,18 +61,7 @@ class TaskLoss:
 
         With ``monitor="score"`` accuracy for several classes, area under the ROC curve
         for two, minus the root mean squared error for values; with ``"loss"`` minus
-        the mean loss.
-
-        Parameters
-        ----------
-        marks : Tensor of shape (members, rows)
-            From `row_marks`.
-        targets : Tensor of shape (rows,)
-        monitor : {"score", "loss"}
-
-        Returns
-        -------
-        Tensor of shape (members,)
+        the mean loss. The marks are those of `row_marks`.
         """
         if monitor == "loss":
             return -marks.mean(dim=1)
@@ -101,18 +76,8 @@ def area_under_roc(logits: Tensor, targets: Tensor) -> Tensor:
     """Return the area under the ROC curve of each row of `logits`.
 
     The share of (positive, negative) pairs in the right order, ties counting one half,
-    from the mean rank of the positives. NaN if only one class is there, or a logit is
-    not finite.
-
-    Parameters
-    ----------
-    logits : Tensor of shape (members, rows)
-    targets : Tensor of shape (rows,)
-        0 or 1.
-
-    Returns
-    -------
-    Tensor of shape (members,)
+    from the mean rank of the positives, which are the targets that are 1. NaN if only
+    one class is there, or a logit is not finite.
     """
     ordered = logits.sort(dim=1).values
     below = torch.searchsorted(ordered, logits, side="left")

@@ -7,13 +7,10 @@ import torch
 from torch import Tensor
 
 from featuresieve import TrainingDivergedError
-from sievebench.stack.captured_step import (
-    CapturedCall,
-    CapturedSteps,
-    recordable_stream,
-)
+from featuresieve.engine import OptimizerName, StackOptimizer
+from sievebench.stack.captured_step import CapturedCall, CapturedSteps
 from sievebench.stack.mlp import StackedNetwork
-from sievebench.stack.optimizer import OptimizerName, StackedOptimizer
+from sievebench.stack.side_by_side import recordable_stream
 
 # Rows are evaluated in blocks; this bounds the numbers of one layer of one block. A CPU
 # is fastest with what its cache holds, a GPU with few calls.
@@ -22,23 +19,12 @@ _CPU_NUMBERS, _GPU_NUMBERS = 1 << 18, 1 << 23
 
 @dataclass(frozen=True)
 class StackRows:
-    """The rows a stack learns from, on the training device.
+    """The rows a stack learns from, on the training device."""
 
-    Attributes
-    ----------
-    features : Tensor of shape (rows, columns)
-        All rows, stored once, whatever the number of members.
-    targets : Tensor of shape (rows,)
-        Class codes (int64), or standardised values.
-    training : Tensor of int
-        The rows to learn from.
-    validation : Tensor of int
-        The rows that judge a checkpoint; if there are none, the last state is kept.
-    """
-
-    features: Tensor
-    targets: Tensor
-    training: Tensor
+    features: Tensor  # (rows, columns), stored once for all members
+    targets: Tensor  # (rows,): class codes (int64), or standardised values
+    training: Tensor  # the numbers of the rows to learn from
+    # Those that judge a checkpoint; if there are none, the last state is kept.
     validation: Tensor
 
     def batch(self, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -48,39 +34,23 @@ class StackRows:
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """How a stack is trained; the defaults are those of the benchmark's MLP.
-
-    Attributes
-    ----------
-    optimizer : {"adamw", "adam", "sgd"}
-    learning_rate, weight_decay : float
-    batch_size : int
-        Every epoch visits the rows in a new order; a last, smaller batch is left out.
-    max_epochs : int
-    patience : int
-        A member stops when its best epoch is more than this many epochs ago.
-    warm_up_epochs : int
-        The learning rate rises in equal steps over so many epochs.
-    decay_epochs : tuple of int
-        Epochs, counted from 0, at which the rate is multiplied by `decay_factor`.
-    decay_factor : float
-    clip_norm : float or None
-        Upper bound on the norm of a member's gradient.
-    rows_per_pass : int or None
-        Split a batch into passes of so many rows, for networks that need much memory
-        a row. The gradient is that of the whole batch.
-    """
+    """How a stack is trained; the defaults are those of the benchmark's MLP."""
 
     optimizer: OptimizerName = "adamw"
     learning_rate: float = 1e-3
     weight_decay: float = 2e-4
+    # Every epoch visits the rows in a new order; a last, smaller batch is left out.
     batch_size: int = 512
     max_epochs: int = 200
-    patience: int = 20
+    patience: int = 20  # a member stops more than so many epochs after its best one
+    # The learning rate rises in equal steps over so many epochs, and is multiplied by
+    # the factor at each of the others, counted from 0.
     warm_up_epochs: int = 5
     decay_epochs: tuple[int, ...] = (40, 80)
     decay_factor: float = 0.1
-    clip_norm: float | None = None
+    clip_norm: float | None = None  # upper bound on the norm of a member's gradient
+    # Split a batch into passes of so many rows, for networks that need much memory a
+    # row. The gradient is that of the whole batch.
     rows_per_pass: int | None = None
 
     def rate_of(self, epoch: int) -> float:
@@ -91,14 +61,9 @@ class TrainingSettings:
 
 
 class Objective(Protocol):
-    """What a stack minimises, and what its checkpoints are judged by.
+    """What a stack minimises, and what its checkpoints are judged by."""
 
-    Attributes
-    ----------
-    is_recordable : bool
-        Whether `validation_scores` can be recorded on a GPU: it never waits for it.
-    """
-
+    # Whether `validation_scores` can be recorded on a GPU: it never waits for it.
     is_recordable: bool
 
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
@@ -113,21 +78,11 @@ class Objective(Protocol):
 
 @dataclass
 class TrainingRecord:
-    """What happened in training.
+    """What happened in training."""
 
-    Attributes
-    ----------
-    scores : list of Tensor of shape (members,)
-        Validation scores, one entry an epoch.
-    best_epoch : Tensor of shape (members,)
-        The epoch, counted from 0, each member was restored to.
-    best_score : Tensor of shape (members,)
-    n_epochs : int
-    """
-
-    best_epoch: Tensor
-    best_score: Tensor
-    scores: list[Tensor] = field(default_factory=list)
+    best_epoch: Tensor  # that each member was restored to, counted from 0, (members,)
+    best_score: Tensor  # (members,)
+    scores: list[Tensor] = field(default_factory=list)  # of validation, by epoch
     n_epochs: int = 0
 
 
@@ -141,38 +96,18 @@ def train_stack(
 ) -> TrainingRecord:
     """Train all members, and leave each in its best state.
 
-    Parameters
-    ----------
-    network : StackedNetwork
-        Changed in place.
-    objective : Objective
-    rows : StackRows
-    settings : TrainingSettings
-    order_seed : int
-        Decides the order of the rows, which all members share.
-
-    Returns
-    -------
-    TrainingRecord
-
-    Raises
-    ------
-    TrainingDivergedError
-        If a member has no epoch with a finite validation score.
+    `order_seed` decides the order of the rows, which all members share. A member that
+    has no epoch with a finite validation score is a TrainingDivergedError.
     """
     device = rows.features.device
     with recordable_stream(device):
         step = _Step(network, objective, rows, settings)
-        take = (
-            CapturedSteps(step, network.noise.generators, device)
-            if device.type == "cuda"
-            else step.take_all
-        )
-        order = torch.Generator().manual_seed(order_seed)
         checkpoints = _Checkpoints(network, objective, rows, settings.patience)
-        look = checkpoints.look_
-        if device.type == "cuda" and objective.is_recordable:
-            look = CapturedCall(look)
+        take, look = step.take_all, checkpoints.look_
+        if device.type == "cuda":
+            take = CapturedSteps(step, network.noise.generators, device)
+            look = CapturedCall(look) if objective.is_recordable else look
+        order = torch.Generator().manual_seed(order_seed)
         record = checkpoints.record
         for epoch in range(settings.max_epochs):
             rate = settings.rate_of(epoch)
@@ -209,13 +144,10 @@ class _Step:
         settings: TrainingSettings,
     ) -> None:
         self._objective, self._rows = objective, rows
-        self._rows_per_pass = settings.rows_per_pass
+        self._settings = settings
         self._parameters = list(network.trainable.values())
-        self._optimizer = StackedOptimizer(
-            self._parameters,
-            settings.optimizer,
-            weight_decay=settings.weight_decay,
-            clip_norm=settings.clip_norm,
+        self._optimizer = StackOptimizer(
+            self._parameters, settings.optimizer, weight_decay=settings.weight_decay
         )
 
     def take_all(self, batches: Tensor, rate: float) -> None:
@@ -225,14 +157,17 @@ class _Step:
 
     def __call__(self, picked: Tensor, rate: float | Tensor) -> None:
         """Take a step on some rows."""
-        self._optimizer.step_(self._gradients(picked), rate)
+        gradients = self._gradients(picked)
+        if self._settings.clip_norm is not None:
+            gradients = _clipped(gradients, self._settings.clip_norm)
+        self._optimizer.step_(rate, gradients)
         with torch.no_grad():
             self._objective.after_step_(rate)
 
     def _gradients(self, picked: Tensor) -> list[Tensor]:
         """Return the gradient of the batch loss, summed over passes."""
         total: list[Tensor] | None = None
-        for part in picked.split(self._rows_per_pass or len(picked)):
+        for part in picked.split(self._settings.rows_per_pass or len(picked)):
             # Members share no parameter: the gradient of the sum is each one's own.
             loss = self._objective.losses(*self._rows.batch(part)).sum()
             gradients = list(torch.autograd.grad(loss, self._parameters))
@@ -244,6 +179,14 @@ class _Step:
                 value.add_(gradient, alpha=share)
         assert total is not None
         return total
+
+
+def _clipped(gradients: list[Tensor], largest: float) -> list[Tensor]:
+    """Scale each member's gradient down to a norm of at most `largest`."""
+    squares = torch.stack([value.flatten(1).square().sum(1) for value in gradients])
+    norms = squares.sum(dim=0).sqrt()  # (members,)
+    factors = (largest / (norms + 1e-6)).clamp(max=1.0)
+    return [value * factors.view(-1, *[1] * (value.dim() - 1)) for value in gradients]
 
 
 class _Checkpoints:
