@@ -18,30 +18,13 @@ __all__ = ["console", "main"]
 
 
 def console() -> int:
-    """Run the command line as a process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command line as a process."""
     return run_as_process(main)
 
 
 @printable_output()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str or None, default=None
-        The words after the command; None takes those of the process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command line."""
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         check_words(words)

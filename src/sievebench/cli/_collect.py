@@ -14,12 +14,7 @@ TABLE_ENDINGS = (".csv", ".parquet")
 
 
 def add_collect_parser(commands: Any) -> None:
-    """Add `sievebench collect` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
+    """Add `sievebench collect` to the commands."""
     collect = commands.add_parser(
         "collect", help="make one table of the records of experiments"
     )
@@ -30,17 +25,7 @@ def add_collect_parser(commands: Any) -> None:
 
 
 def run_collect(options: argparse.Namespace) -> int:
-    """Write the table of the runs in some folders and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-        0; 2 if there are no records, one is damaged, or the file cannot be written.
-    """
+    """Write the table of the runs in some folders and return the exit status."""
     from sievebench.store import find_stores
 
     try:
@@ -54,18 +39,7 @@ def run_collect(options: argparse.Namespace) -> int:
 
 
 def write_table(stores: list["Store"], path: Path) -> None:
-    """Write the runs of all stores as CSV or Parquet.
-
-    Parameters
-    ----------
-    stores : list of Store
-    path : Path
-
-    Raises
-    ------
-    ValueError
-        If a file in a store is no record.
-    """
+    """Write the runs of all stores as CSV or Parquet."""
     from sievebench.store import collect
 
     table = collect(record for store in stores for record in store.records())

@@ -36,12 +36,7 @@ _MOST_SECONDS = 1_000_000  # a process cannot be waited for much longer
 
 
 def add_compare_parser(commands: Any) -> None:
-    """Add `sievebench compare` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
+    """Add `sievebench compare` to the commands."""
     names = "\n".join(f"  {name:<13}{label}" for name, label in SELECTOR_LABELS.items())
     compare = commands.add_parser(
         "compare",
@@ -105,16 +100,7 @@ def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_compare(options: argparse.Namespace) -> int:
-    """Run a comparison, show it, and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-    """
+    """Run a comparison, show it, and return the exit status."""
     with interrupts_delayed():
         from featuresieve.files import TableFileError
         from sievebench.compare import CompareError

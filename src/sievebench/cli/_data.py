@@ -25,12 +25,7 @@ catalog.toml there adds data sets of your own: docs/add_a_dataset.md.
 
 
 def add_data_parser(commands: Any) -> None:
-    """Add `sievebench data` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
+    """Add `sievebench data` to the commands."""
     data = commands.add_parser(
         "data",
         help="list, fetch and check the data sets of the benchmark",
@@ -43,17 +38,7 @@ def add_data_parser(commands: Any) -> None:
 
 
 def run_data(options: argparse.Namespace) -> int:
-    """Run one action on the named data sets and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-        0; 1 if a data set could not be got or is damaged; 2 for an unknown name.
-    """
+    """Run one action on the named data sets and return the exit status."""
     from sievebench.data import CatalogError, UnknownDatasetError, catalog, find_entry
 
     if options.action == "fetch" and not options.names:

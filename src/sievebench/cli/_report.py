@@ -31,13 +31,7 @@ examples:
 
 
 def add_report_parser(commands: Any) -> None:
-    """Add `sievebench report` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-        Gets one more.
-    """
+    """Add `sievebench report` to the commands."""
     report = commands.add_parser(
         "report",
         help="tables and figures from the records of runs",
@@ -66,13 +60,7 @@ def add_report_parser(commands: Any) -> None:
 
 
 def add_paper_parser(commands: Any) -> None:
-    """Add `sievebench paper` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-        Gets one more.
-    """
+    """Add `sievebench paper` to the commands."""
     paper = commands.add_parser(
         "paper",
         help="print what the paper printed",
@@ -86,18 +74,7 @@ def add_paper_parser(commands: Any) -> None:
 
 
 def run_report(options: argparse.Namespace) -> int:
-    """Write the report, or print one table, and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was parsed.
-
-    Returns
-    -------
-    int
-        0; 2 if the runs or the name of a table do not fit.
-    """
+    """Write the report, or print one table, and return the exit status."""
     # Lazily: --help need not wait for pandas and scipy.
     from sievebench.report import all_tables, gather, read_runs, write_report
 
@@ -150,18 +127,7 @@ def _print_one(
 
 
 def run_paper(options: argparse.Namespace) -> int:
-    """Print numbers of the paper and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was parsed.
-
-    Returns
-    -------
-    int
-        0.
-    """
+    """Print numbers of the paper and return the exit status."""
     from sievebench.report import PAPER_TABLES
 
     _print(PAPER_TABLES[options.table](), options.format)

@@ -41,12 +41,7 @@ after Ctrl-C.
 
 
 def add_run_parser(commands: Any) -> None:
-    """Add `sievebench run` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
+    """Add `sievebench run` to the commands."""
     run = commands.add_parser(
         "run",
         help="run an experiment of the benchmark",
@@ -92,16 +87,7 @@ def add_run_parser(commands: Any) -> None:
 
 
 def run_experiment(options: argparse.Namespace) -> int:
-    """Run an experiment and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-    """
+    """Run an experiment and return the exit status."""
     with interrupts_delayed():
         from sievebench.experiment import read_experiment
         from sievebench.runner import check_cells

@@ -24,23 +24,7 @@ def judge_selector(
     target: Any,
     folds: list[Any],
 ) -> None:
-    """Judge one selector and send ("fitting" | "fitted" | "scored" | "failed", value).
-
-    Parameters
-    ----------
-    pipe : Connection
-        Where the parent listens.
-    name : str
-        Short name of the selector.
-    plan : Plan
-        With `task` and `metric` decided.
-    features : DataFrame
-        The columns of the table.
-    target : ndarray of shape (n_rows,)
-        The target.
-    folds : list of pairs of ndarray
-        Training rows and rows held out, for each fold.
-    """
+    """Judge one selector; send pairs of what happens, as "fitted", and a value."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what to keep
     _silence()
     warnings.simplefilter("ignore")

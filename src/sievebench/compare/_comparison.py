@@ -21,43 +21,22 @@ Progress = Callable[[str, int, str], None]
 
 @dataclass(frozen=True)
 class SelectorResult:
-    """What a comparison found out about one selector.
+    """What a comparison found out about one selector."""
 
-    Attributes
-    ----------
-    selector : str
-        Short name.
-    folds : tuple of FoldScore
-        One for each finished fold.
-    reason : str
-        Why folds are missing; empty if none is.
-    """
-
-    selector: str
-    folds: tuple[FoldScore, ...]
-    reason: str = ""
+    selector: str  # short name
+    folds: tuple[FoldScore, ...]  # one for each finished fold
+    reason: str = ""  # why folds are missing; empty if none is
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison, finished or interrupted.
+    """A comparison, finished or interrupted."""
 
-    Attributes
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        With `task` and `metric` decided.
-    results : tuple of SelectorResult
-        One for each selector, in the order of the plan.
-    is_interrupted : bool
-        Whether it was stopped before the end.
-    """
-
-    table: Table
-    plan: Plan
+    table: Table  # the user's table
+    plan: Plan  # with `task` and `metric` decided
+    # one for each selector, in the order of the plan
     results: tuple[SelectorResult, ...]
-    is_interrupted: bool
+    is_interrupted: bool  # whether it was stopped before the end
 
 
 def run_comparison(
@@ -68,24 +47,6 @@ def run_comparison(
     Each selector has a process of its own, which is ended when one fit takes longer
     than the limit. A selector that fails is a result with a reason. KeyboardInterrupt
     ends the comparison and keeps what is finished.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        What to compare, and how.
-    progress : callable or None, default=None
-        Called with the selector, the number of finished folds, and what happens.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    CompareError
-        If the plan does not fit the table.
     """
     plan = decide(table, plan)
     table = replace(table, notes=(*table.notes, *class_notes(table, plan)))

@@ -20,24 +20,7 @@ _MOST_SHOWN = 5
 
 
 def decide(table: Table, plan: Plan) -> Plan:
-    """Return the plan with its task and metric decided, checked against the table.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        What to compare, and how.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    CompareError
-        If they do not fit each other.
-    """
+    """Return the plan with its task and metric decided, checked against the table."""
     task = table.task
     if plan.task not in ("auto", task):
         raise CompareError(f"{table.name} was read for a {task}, not a {plan.task}.")
@@ -54,19 +37,7 @@ def decide(table: Table, plan: Plan) -> Plan:
 
 
 def class_notes(table: Table, plan: Plan) -> list[str]:
-    """Return a sentence about classes too small to be held out in every fold.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        With `task` decided.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return a sentence about classes too small to be held out in every fold."""
     if plan.task != "classification":
         return []
     classes, _, counts = _classes(table)
@@ -80,20 +51,7 @@ def class_notes(table: Table, plan: Plan) -> list[str]:
 
 
 def folds_of(table: Table, plan: Plan) -> list[Any]:
-    """Return training rows and rows held out, the classes in proportion.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        Decided.
-
-    Returns
-    -------
-    list of pairs of ndarray
-        A class with a single row is always among the training rows.
-    """
+    """Return training rows and rows held out, the classes in proportion."""
     n_rows = len(table.target)
     if plan.task == "regression":
         values = KFold(plan.n_folds, shuffle=True, random_state=plan.seed)

@@ -20,17 +20,7 @@ class TableEncoder:
     """
 
     def fit(self, features: pd.DataFrame) -> Self:
-        """Learn labels and medians.
-
-        Parameters
-        ----------
-        features : DataFrame
-            Columns of float64 or of objects.
-
-        Returns
-        -------
-        self
-        """
+        """Learn labels and medians."""
         self.is_text_ = np.array([dtype.kind == "O" for dtype in features.dtypes])
         self._imputer = SimpleImputer(strategy="median", keep_empty_features=True)
         self._coder = OrdinalEncoder(
@@ -46,17 +36,7 @@ class TableEncoder:
         return self
 
     def transform(self, features: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """Return the columns as numbers.
-
-        Parameters
-        ----------
-        features : DataFrame
-            With the columns that `fit` saw.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_columns)
-        """
+        """Return the columns as numbers."""
         numbers, text = self._parts(features)
         encoded = np.empty(features.shape)
         if numbers.shape[1]:

@@ -32,25 +32,6 @@ def judge_fold(
     """Select on the training rows and score on the others.
 
     Everything, encoding included, is learnt from the training rows alone.
-
-    Parameters
-    ----------
-    name : str
-        Short name of the selector.
-    plan : Plan
-        With `task` and `metric` decided.
-    features : DataFrame
-        The columns of the table.
-    target : ndarray of shape (n_rows,)
-        The target.
-    rows : pair of ndarray
-        Training rows and rows held out.
-    say : callable
-        Called with "fitting" before the selector's fit and "fitted" after it.
-
-    Returns
-    -------
-    FoldScore
     """
     train, test = rows
     encoder = TableEncoder().fit(features.iloc[train])

@@ -35,17 +35,7 @@ _EXPLANATION = (
 
 
 def html_page(comparison: Comparison) -> str:
-    """Return the comparison as a self-contained page.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    str
-    """
+    """Return the comparison as a self-contained page."""
     title = f"Selectors on {comparison.table.name}"
     parts = [
         "<!DOCTYPE html>",

@@ -16,52 +16,23 @@ _HEADINGS = ("selector", "score", "error", "kept", "seconds", "agreement", "stab
 
 @dataclass(frozen=True)
 class Row:
-    """One selector in figures; NaN where there is nothing to say.
+    """One selector in figures; NaN where there is nothing to say."""
 
-    Attributes
-    ----------
-    selector, label : str
-        Short name, and the name to print.
-    score, score_error : float
-        Mean over the folds and its standard error.
-    n_kept : float
-        Mean number of kept columns.
-    seconds : float
-        Mean seconds of one fit.
-    agreement : float
-        Mean Jaccard index with the columns other selectors keep in the same fold.
-    stability : float
-        Mean Jaccard index between the columns kept in different folds.
-    columns : tuple of str
-        Columns kept in more than half of the folds.
-    reason : str
-        Why the figures are missing.
-    """
-
-    selector: str
+    selector: str  # short name, and the name to print
     label: str
-    score: float
+    score: float  # mean over the folds and its standard error
     score_error: float
-    n_kept: float
-    seconds: float
+    n_kept: float  # mean number of kept columns
+    seconds: float  # mean seconds of one fit
+    # mean Jaccard index with the columns other selectors keep in the same fold
     agreement: float
-    stability: float
-    columns: tuple[str, ...]
-    reason: str
+    stability: float  # mean Jaccard index between the columns kept in different folds
+    columns: tuple[str, ...]  # columns kept in more than half of the folds
+    reason: str  # why the figures are missing
 
 
 def rows_of(comparison: Comparison) -> list[Row]:
-    """Return the rows, best score first, those without a score last.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    list of Row
-    """
+    """Return the rows, best score first, those without a score last."""
     agreement = agreement_matrix(comparison)
     rows = []
     for place, result in enumerate(comparison.results):
@@ -77,15 +48,6 @@ def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
 
     NaN for selectors without a result, and for "none", which agrees with nobody by
     choice.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    ndarray of shape (n_selectors, n_selectors)
     """
     results = comparison.results
     matrix = np.full((len(results), len(results)), np.nan)
@@ -99,33 +61,13 @@ def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
 
 
 def jaccard(first: tuple[bool, ...], second: tuple[bool, ...]) -> float:
-    """Return the size of the intersection over that of the union.
-
-    Parameters
-    ----------
-    first, second : tuple of bool
-        Two supports over the same columns; at least one keeps a column.
-
-    Returns
-    -------
-    float
-    """
+    """Return the size of the intersection over that of the union."""
     a, b = np.array(first), np.array(second)
     return float((a & b).sum() / (a | b).sum())
 
 
 def screen_text(comparison: Comparison) -> str:
-    """Return the comparison as lines of text.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    str
-    """
+    """Return the comparison as lines of text."""
     rows = rows_of(comparison)
     cells = [_HEADINGS, *(_cells(row) for row in rows)]
     widths = [max(len(line[k]) for line in cells) for k in range(len(_HEADINGS))]
@@ -140,17 +82,7 @@ def screen_text(comparison: Comparison) -> str:
 
 
 def facts(comparison: Comparison) -> list[str]:
-    """Return sentences about the table and the way of judging.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return sentences about the table and the way of judging."""
     table, plan = comparison.table, comparison.plan
     n_rows, n_columns = table.features.shape
     n_text = sum(dtype.kind == "O" for dtype in table.features.dtypes)
@@ -173,15 +105,6 @@ def csv_text(comparison: Comparison) -> str:
     """Return the comparison as CSV, one line per selector.
 
     The names of columns are a JSON list, nothing for a selector without a result.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    str
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -200,19 +123,7 @@ def csv_text(comparison: Comparison) -> str:
 
 
 def number(value: float, digits: int) -> str:
-    """Return a number with so many decimals, or a dash.
-
-    Parameters
-    ----------
-    value : float
-        May be NaN.
-    digits : int
-        Decimals.
-
-    Returns
-    -------
-    str
-    """
+    """Return a number with so many decimals, or a dash."""
     return "–" if np.isnan(value) else f"{value:.{digits}f}"
 
 

@@ -16,20 +16,7 @@ from sievebench.report.tables import MISSING, Table, number, signed
 
 
 def compare_scores(material: ReportData) -> pd.DataFrame:
-    """Put every score of ours beside the paper's.
-
-    Parameters
-    ----------
-    material : ReportData
-        Our runs.
-
-    Returns
-    -------
-    DataFrame
-        Columns scenario, dataset, selector, ours, ours_std, theirs, difference (ours
-        less theirs), printed (theirs, as printed), is_sample, why_missing (ours). All
-        cells of the paper, and ours that it does not have.
-    """
+    """Put every score of ours beside the paper's."""
     frames = []
     for scenario in PAPER_SCENARIOS:
         cells = material.cells[
@@ -60,20 +47,7 @@ def compare_scores(material: ReportData) -> pd.DataFrame:
 
 
 def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
-    """Return how far ours is from theirs, on average.
-
-    Parameters
-    ----------
-    comparison : DataFrame
-        As `compare_scores` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Columns scenario, selector, mean_difference, mean_distance (of its absolute
-        value), n_cells (with both scores, samples left out), n_samples, n_missing
-        (theirs without ours).
-    """
+    """Return how far ours is from theirs, on average."""
     rows = []
     for (scenario, selector), group in comparison.groupby(
         ["scenario", "selector"], sort=False
@@ -96,17 +70,7 @@ def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def comparison_tables(material: ReportData) -> list[Table]:
-    """Return one table a scenario, three lines a selector; then how far they agree.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return one table a scenario, three lines a selector; then how far they agree."""
     if not set(material.scenarios) & set(PAPER_SCENARIOS):
         return []
     if not set(material.datasets) & set(DATASET_LABELS):

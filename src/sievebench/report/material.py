@@ -27,60 +27,30 @@ PAPER_SCENARIOS = ("random", "corrupted", "second_order")
 
 @dataclass(frozen=True)
 class ReportData:
-    """Checked runs, and what is asked of them again and again.
+    """Checked runs, and what is asked of them again and again."""
 
-    Attributes
-    ----------
-    runs : DataFrame
-        As `check_runs` returns it.
-    cells : DataFrame
-        The benchmark, as `summarize_cells` returns it.
-    downstream : str
-        Whose scores are reported.
-    """
-
-    runs: pd.DataFrame
-    cells: pd.DataFrame
-    downstream: str
+    runs: pd.DataFrame  # as `check_runs` returns it
+    cells: pd.DataFrame  # the benchmark, as `summarize_cells` returns it
+    downstream: str  # whose scores are reported
 
     @property
     def scenarios(self) -> list[str]:
-        """The scenarios of the benchmark, in the order of the paper.
-
-        Returns
-        -------
-        list of str
-        """
+        """The scenarios of the benchmark, in the order of the paper."""
         return ordered(self._scored["scenario"], SCENARIO_LABELS)
 
     @property
     def datasets(self) -> list[str]:
-        """The tables of the benchmark, in the order of the paper.
-
-        Returns
-        -------
-        list of str
-        """
+        """The tables of the benchmark, in the order of the paper."""
         return ordered(self._scored["dataset"], DATASET_LABELS)
 
     @property
     def selectors(self) -> list[str]:
-        """The selectors of the benchmark, in the order of the paper.
-
-        Returns
-        -------
-        list of str
-        """
+        """The selectors of the benchmark, in the order of the paper."""
         return ordered(self._scored["selector"], SELECTOR_LABELS)
 
     @property
     def own_selectors(self) -> list[str]:
-        """The variants of AutoNFS among them.
-
-        Returns
-        -------
-        list of str
-        """
+        """The variants of AutoNFS among them."""
         return [s for s in self.selectors if s.partition(":")[0] == "autonfs"]
 
     @property
@@ -89,62 +59,19 @@ class ReportData:
         return self.cells[self.cells["downstream"] == self.downstream]
 
     def wide(self, scenario: str, value: str = "score_mean") -> pd.DataFrame:
-        """Return one number of each cell of a scenario, selectors × tables.
-
-        Parameters
-        ----------
-        scenario : str
-            Which cells.
-        value : str, default="score_mean"
-            Which column of them.
-
-        Returns
-        -------
-        DataFrame
-        """
+        """Return one number of each cell of a scenario, selectors × tables."""
         return score_table(self.cells, scenario, self.downstream, value)
 
     def unfinished(self, scenario: str) -> dict[str, list[str]]:
-        """Return the tables that are not ranked, some selector having no record there.
-
-        Parameters
-        ----------
-        scenario : str
-            Which cells.
-
-        Returns
-        -------
-        dict
-            Table → selectors without a record.
-        """
+        """Return the tables on which some selector has no record, and the selectors."""
         return unfinished_tables(self.cells, scenario, self.downstream)
 
     def ranked(self, scenario: str) -> pd.DataFrame:
-        """Return the scores that are ranked, selectors × tables.
-
-        Parameters
-        ----------
-        scenario : str
-            Which cells.
-
-        Returns
-        -------
-        DataFrame
-        """
+        """Return the scores that are ranked, selectors × tables."""
         return ranked_tables(self.cells, scenario, self.downstream)
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
-        """Return a note on the tables that are not ranked, if there are any.
-
-        Parameters
-        ----------
-        scenarios : iterable of str
-            Of the table that the note is for.
-
-        Returns
-        -------
-        tuple of str
-        """
+        """Return a note on the tables that are not ranked, if there are any."""
         begun = {scenario: list(self.unfinished(scenario)) for scenario in scenarios}
         without = {
             scenario: self.wide(scenario).columns.difference(
@@ -172,41 +99,14 @@ class ReportData:
         ]
 
     def dataset_label(self, name: str) -> str:
-        """Return the name of a table to print; a sample says that it is one.
-
-        Parameters
-        ----------
-        name : str
-            Of the table.
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of a table to print; a sample says that it is one."""
         label = DATASET_LABELS.get(name, name)
         samples = set(self.runs.loc[self.runs["is_sample"], "dataset"])
         return f"{label} (sample)" if name in samples else label
 
 
 def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
-    """Check a table of runs and choose the downstream.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        One row a run, as `sievebench.analysis.schema` says.
-    downstream : str or None, default=None
-        Whose scores are reported; None takes mlp if there is one, else the first.
-
-    Returns
-    -------
-    ReportData
-
-    Raises
-    ------
-    ValueError
-        If there is no run of that downstream.
-    """
+    """Check a table of runs and choose the downstream."""
     checked = check_runs(runs)
     cells = summarize_cells(checked)
     present = ordered(cells["downstream"], DOWNSTREAM_LABELS)
@@ -222,23 +122,7 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
 
 
 def read_runs(*paths: Path) -> pd.DataFrame:
-    """Read runs, from records or from tables of them.
-
-    Parameters
-    ----------
-    *paths : Path
-        Folders of ``sievebench run`` (of one experiment or of several), CSV or Parquet
-        files.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    ValueError
-        If one is neither, or there are no runs.
-    """
+    """Read runs, from records or from tables of them."""
     stores = [store for path in paths if path.is_dir() for store in find_stores(path)]
     tables = [_read_table(path) for path in paths if not path.is_dir()]
     tables += [collect(store.records()).assign(folder=store.folder) for store in stores]
@@ -261,15 +145,5 @@ def _read_table(path: Path) -> pd.DataFrame:
 
 
 def scenario_labels(names: Iterable[str]) -> list[str]:
-    """Return the names of scenarios to print.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Short names.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return the names of scenarios to print."""
     return [SCENARIO_LABELS.get(name, name) for name in names]

@@ -63,23 +63,7 @@ def html_page(
     drawings: Mapping[str, Sequence[Drawing]],
     images: Mapping[str, str],
 ) -> str:
-    """Return the report as a self-contained page.
-
-    Parameters
-    ----------
-    material : ReportData
-        What the report is about.
-    tables : sequence of (str, sequence of Table)
-        Sections with their headings.
-    drawings : mapping of str to sequence of Drawing
-        Figures of the section with that heading, shown before its tables.
-    images : mapping of str to str
-        Name of a drawing -> its SVG.
-
-    Returns
-    -------
-    str
-    """
+    """Return the report as a self-contained page."""
     title = "AutoNFS benchmark: results beside the paper's"
     sections = [(h, t) for h, t in tables if t or drawings.get(h)]
     links = " ".join(f'<a href="#{_anchor(h)}">{escape(h)}</a>' for h, _ in sections)
@@ -101,17 +85,7 @@ def html_page(
 
 
 def facts(material: ReportData) -> list[str]:
-    """Return sentences about the runs.
-
-    Parameters
-    ----------
-    material : ReportData
-        What the report is about.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return sentences about the runs."""
     runs = material.runs
     n_done = int((runs["status"] == "done").sum())
     label = DOWNSTREAM_LABELS.get(material.downstream, material.downstream)

@@ -17,12 +17,7 @@ from sievebench.report.tables import Table, number
 
 
 def rank_table() -> list[Table]:
-    """Return the printed ranks, recomputed and over complete cases.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the printed ranks, recomputed and over complete cases."""
     columns = {}
     for scenario in PAPER_SCENARIOS:
         ranks = mean_ranks(paper_scores(scenario))
@@ -48,12 +43,7 @@ def rank_table() -> list[Table]:
 
 
 def score_table() -> list[Table]:
-    """Return the three score tables as printed.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the three score tables as printed."""
     tables = []
     for scenario in PAPER_SCENARIOS:
         printed = printed_scores(scenario)
@@ -89,32 +79,17 @@ def _section(name: str, title: str, first: str) -> list[Table]:
 
 
 def count_table() -> list[Table]:
-    """Return how many columns AutoNFS kept.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return how many columns AutoNFS kept."""
     return _section("counts", "Columns AutoNFS kept in the paper", "table")
 
 
 def dataset_table() -> list[Table]:
-    """Return the paper's summary of the tables.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the paper's summary of the tables."""
     return _section("datasets", "Tables of the paper", "table")
 
 
 def cohort_table() -> list[Table]:
-    """Return the metagenomic study, printed and withdrawn.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the metagenomic study, printed and withdrawn."""
     return [
         *_section("cohorts", "Metagenomic cohorts of the paper, percent", "cohort"),
         *_section("withdrawn_cohorts", "Cohorts commented out of it", "cohort"),
@@ -122,12 +97,7 @@ def cohort_table() -> list[Table]:
 
 
 def statement_table() -> list[Table]:
-    """Return the numbers of captions and running text.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the numbers of captions and running text."""
     rows = tuple(
         (
             statement["key"],

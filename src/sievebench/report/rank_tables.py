@@ -23,17 +23,7 @@ from sievebench.report.tables import MISSING, Table, best_rows, number
 
 
 def rank_tables(material: ReportData) -> list[Table]:
-    """Return the mean ranks: ours by both rules, and the paper's.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the mean ranks: ours by both rules, and the paper's."""
     scenarios = [s for s in material.scenarios if s in PAPER_SCENARIOS]
     if not scenarios:
         return []
@@ -71,23 +61,7 @@ def ranks_side_by_side(
     title: str,
     notes: tuple[str, ...],
 ) -> Table:
-    """Return several mean ranks of each selector.
-
-    Parameters
-    ----------
-    columns : mapping of (str, str) to Series
-        By scenario and what the ranks are; the paper's are empty where it has none.
-    selectors : sequence of str
-        The rows.
-    name, title : str
-        Of the table.
-    notes : tuple of str
-        Below it.
-
-    Returns
-    -------
-    Table
-    """
+    """Return several mean ranks of each selector."""
     wide = pd.DataFrame(columns, index=selectors)
     rows = [
         (
@@ -156,20 +130,7 @@ def _order_note(
 
 
 def variant_ranks(material: ReportData, name: str, addition: str) -> list[Table]:
-    """Return the ranks of each variant without its sisters.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-    name, addition : str
-        Of the table, and to its title.
-
-    Returns
-    -------
-    list of Table
-        Empty without variants.
-    """
+    """Return the ranks of each variant without its sisters."""
     parts = {s: ranks_by_variant(material.ranked(s)) for s in material.scenarios}
     names = [
         n for n in material.selectors if any(n in p.columns for p in parts.values())
@@ -218,17 +179,7 @@ def _by_selector(values: Any, index: Any) -> Any:
 
 
 def friedman_tables(material: ReportData) -> list[Table]:
-    """Return whether the selectors differ, over both kinds of complete cases.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return whether the selectors differ, over both kinds of complete cases."""
     parts = []
     for scenario in material.scenarios:
         scores = material.ranked(scenario)

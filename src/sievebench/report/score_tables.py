@@ -26,17 +26,7 @@ _REASON_WIDTH = 240
 
 
 def overview_tables(material: ReportData) -> list[Table]:
-    """Return one table a scenario: each selector in one line.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return one table a scenario: each selector in one line."""
     data = overview(material.runs, material.downstream)
     tables = []
     for scenario in material.scenarios:
@@ -75,17 +65,7 @@ def overview_tables(material: ReportData) -> list[Table]:
 
 
 def score_tables(material: ReportData) -> list[Table]:
-    """Return one table a scenario: selectors × tables, and the mean rank.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return one table a scenario: selectors × tables, and the mean rank."""
     return [
         scores_of_scenario(
             material,
@@ -101,23 +81,7 @@ def score_tables(material: ReportData) -> list[Table]:
 def scores_of_scenario(
     material: ReportData, scenario: str, *, name: str, title: str, about: str
 ) -> Table:
-    """Return the scores of one scenario, and the mean ranks they give.
-
-    Parameters
-    ----------
-    material : ReportData
-        Whose cells.
-    scenario : str
-        Which of them.
-    name, title : str
-        Of the table.
-    about : str
-        The first note: what the scores are.
-
-    Returns
-    -------
-    Table
-    """
+    """Return the scores of one scenario, and the mean ranks they give."""
     means = material.wide(scenario)
     deviations = material.wide(scenario, "score_std")
     ranks = mean_ranks(material.ranked(scenario))["rank"]
@@ -176,17 +140,7 @@ def _score_note(material: ReportData, scenario: str) -> str:
 
 
 def count_tables(material: ReportData) -> list[Table]:
-    """Return how many columns AutoNFS keeps, ours and the paper's.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return how many columns AutoNFS keeps, ours and the paper's."""
     scenarios = [s for s in material.scenarios if s in PAPER_SCENARIOS]
     chosen = material.cells[
         material.cells["selector"].isin(material.own_selectors)
@@ -236,17 +190,7 @@ def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
 
 
 def missing_tables(material: ReportData) -> list[Table]:
-    """Return the cells of which not all runs are done, and why.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the cells of which not all runs are done, and why."""
     gaps = _stacked([_unfinished_runs(material), _without_record(material)])
     if gaps.empty:
         return []

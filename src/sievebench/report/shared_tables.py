@@ -19,17 +19,7 @@ _ABOUT = (
 
 
 def shared_tables(material: ReportData) -> list[Table]:
-    """Return ranks and scores with the same predictors for all selectors.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return ranks and scores with the same predictors for all selectors."""
     shared = replace(material, cells=summarize_cells(material.runs, "shared"))
     if not shared.scenarios:
         return []

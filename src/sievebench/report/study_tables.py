@@ -30,17 +30,7 @@ def _stated(selector: str, what: str) -> float:
 
 
 def misselection_tables(material: ReportData) -> list[Table]:
-    """Return the share of added columns among the kept ones.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the share of added columns among the kept ones."""
     data = misselection(material.runs, material.downstream)
     data = data[data["selector"] != "none"]
     if data.empty:
@@ -74,17 +64,7 @@ def misselection_tables(material: ReportData) -> list[Table]:
 
 
 def matched_tables(material: ReportData) -> list[Table]:
-    """Return AutoNFS against the others at its own number of columns.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return AutoNFS against the others at its own number of columns."""
     tables = []
     for reference in material.own_selectors:
         comparison = matched_comparison(material.runs, reference)
@@ -148,17 +128,7 @@ def _whose_predictors(material: ReportData, reference: str) -> str:
 
 
 def power_tables(material: ReportData) -> list[Table]:
-    """Return what the score loses without one of the kept columns.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return what the score loses without one of the kept columns."""
     data = predictive_power(material.runs)
     if data.empty:
         return []
@@ -197,17 +167,7 @@ def power_tables(material: ReportData) -> list[Table]:
 
 
 def scaling_tables(material: ReportData) -> list[Table]:
-    """Return how seconds grow with the number of columns.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return how seconds grow with the number of columns."""
     data = scaling_exponents(material.runs)
     if data.empty:
         return []
@@ -244,17 +204,7 @@ def scaling_tables(material: ReportData) -> list[Table]:
 
 
 def balance_tables(material: ReportData) -> list[Table]:
-    """Return score and columns at each balance.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return score and columns at each balance."""
     data = balance_influence(material.runs)
     if data.empty:
         return []
@@ -298,17 +248,7 @@ def balance_tables(material: ReportData) -> list[Table]:
 
 
 def cohort_tables(material: ReportData) -> list[Table]:
-    """Return the metagenomic study, ours and the paper's.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the metagenomic study, ours and the paper's."""
     chosen = material.runs[material.runs["experiment"] == "cohorts"]
     names = [s for s in dict.fromkeys(chosen["selector"]) if s != "none"]
     return [_cohorts(material, selector) for selector in names]

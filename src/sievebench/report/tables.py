@@ -33,39 +33,18 @@ _MARKDOWN = re.compile(
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the report.
+    """One table of the report."""
 
-    Attributes
-    ----------
-    name : str
-        Of its files.
-    title : str
-        One line.
-    data : DataFrame
-        The numbers in full, for CSV.
-    header : tuple of str
-        Of the printed columns; the first ones are text.
-    rows : tuple of tuple of str
-        Printed cells.
-    notes : tuple of str
-        Sentences below the table.
-    bold : frozenset of (int, int)
-        Row and column of the cells that stand out.
-    n_text_columns : int
-        How many columns are text, from the left.
-    is_sortable : bool
-        Whether a reader may sort the rows.
-    """
-
-    name: str
-    title: str
-    data: pd.DataFrame
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
+    name: str  # of its files
+    title: str  # one line
+    data: pd.DataFrame  # the numbers in full, for CSV
+    header: tuple[str, ...]  # of the printed columns; the first ones are text
+    rows: tuple[tuple[str, ...], ...]  # printed cells
+    notes: tuple[str, ...] = ()  # sentences below the table
+    # row and column of the cells that stand out
     bold: frozenset[tuple[int, int]] = frozenset()
-    n_text_columns: int = 1
-    is_sortable: bool = True
+    n_text_columns: int = 1  # how many columns are text, from the left
+    is_sortable: bool = True  # whether a reader may sort the rows
 
     def __post_init__(self) -> None:
         widths = {len(row) for row in self.rows} - {len(self.header)}
@@ -74,17 +53,7 @@ class Table:
 
 
 def markdown(table: Table) -> str:
-    """Return a table as Markdown.
-
-    Parameters
-    ----------
-    table : Table
-        What to write.
-
-    Returns
-    -------
-    str
-    """
+    """Return a table as Markdown."""
     header = [markdown_text(cell) for cell in table.header]
     rows = [
         [
@@ -110,17 +79,7 @@ def markdown(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    r"""Return a table as LaTeX, for the package booktabs.
-
-    Parameters
-    ----------
-    table : Table
-        What to write; its notes become comments.
-
-    Returns
-    -------
-    str
-    """
+    r"""Return a table as LaTeX, for the package booktabs."""
     n_numbers = len(table.header) - table.n_text_columns
     lines = [
         *(f"% {_one_line(note)}" for note in table.notes),
@@ -142,50 +101,18 @@ def latex(table: Table) -> str:
 
 
 def csv(table: Table) -> str:
-    """Return the numbers of a table as CSV, six digits each; an empty cell is missing.
-
-    Parameters
-    ----------
-    table : Table
-        What to write.
-
-    Returns
-    -------
-    str
-    """
+    """Return the numbers of a table as CSV, six digits each, nothing if missing."""
     text: str = table.data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     return text
 
 
 def markdown_text(text: str) -> str:
-    """Return text with every sign that means something to Markdown escaped.
-
-    Parameters
-    ----------
-    text : str
-        Anything; it becomes one line.
-
-    Returns
-    -------
-    str
-    """
+    """Return text with every sign that means something to Markdown escaped."""
     return _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
 
 
 def number(value: Any, n_decimals: int) -> str:
-    """Return a number with so many decimals, or that it is missing.
-
-    Parameters
-    ----------
-    value : float
-        May be NaN.
-    n_decimals : int
-        Decimals.
-
-    Returns
-    -------
-    str
-    """
+    """Return a number with so many decimals, or that it is missing."""
     if value is None or np.isnan(value):
         return MISSING
     text = f"{value:.{n_decimals}f}"
@@ -193,38 +120,14 @@ def number(value: Any, n_decimals: int) -> str:
 
 
 def signed(value: Any, n_decimals: int) -> str:
-    """Return a difference with its sign, or that it is missing.
-
-    Parameters
-    ----------
-    value : float
-        May be NaN.
-    n_decimals : int
-        Decimals.
-
-    Returns
-    -------
-    str
-    """
+    """Return a difference with its sign, or that it is missing."""
     text = number(value, n_decimals)
     is_positive = text != MISSING and float(text) > 0
     return f"+{text}" if is_positive else text
 
 
 def with_deviation(mean: Any, deviation: Any, n_decimals: int) -> str:
-    """Return "mean ± deviation", the mean alone if there is no deviation.
-
-    Parameters
-    ----------
-    mean, deviation : float
-        May be NaN.
-    n_decimals : int
-        Decimals of both.
-
-    Returns
-    -------
-    str
-    """
+    """Return "mean ± deviation", the mean alone if there is no deviation."""
     text = number(mean, n_decimals)
     if text == MISSING or np.isnan(deviation):
         return text
@@ -232,19 +135,7 @@ def with_deviation(mean: Any, deviation: Any, n_decimals: int) -> str:
 
 
 def best_rows(values: Iterable[float], n_decimals: int) -> list[int]:
-    """Return where the printed value is largest; nothing if there is none.
-
-    Parameters
-    ----------
-    values : iterable of float
-        May contain NaN.
-    n_decimals : int
-        Decimals printed.
-
-    Returns
-    -------
-    list of int
-    """
+    """Return where the printed value is largest; nothing if there is none."""
     printed = [float(f"{value:.{n_decimals}f}") for value in values]
     known = [value for value in printed if not np.isnan(value)]
     return [i for i, value in enumerate(printed) if known and value == max(known)]

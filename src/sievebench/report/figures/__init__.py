@@ -30,18 +30,6 @@ __all__ = ["FIGURES", "Drawing", "draw", "png_bytes", "svg_text"]
 
 
 def draw(kind: str, material: ReportData) -> list[Drawing]:
-    """Return the figures of one kind, in the style of the report.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `FIGURES`.
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return the figures of one kind, in the style of the report."""
     with house_style():
         return FIGURES[kind](material)

@@ -18,17 +18,7 @@ _MOST_ACROSS = 4
 
 
 def balance_drawings(material: ReportData) -> list[Drawing]:
-    """Return figures with the score above the columns, a pair for each table.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return figures with the score above the columns, a pair for each table."""
     data = balance_influence(material.runs)
     keys = list(data.groupby(["scenario", "dataset"], sort=False).groups)
     drawings = []

@@ -37,44 +37,17 @@ _STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure of the report.
+    """One figure of the report."""
 
-    Attributes
-    ----------
-    name : str
-        Of its files.
-    title : str
-        What it shows, one line.
-    caption : str
-        How to read it.
-    figure : matplotlib.figure.Figure
-        Drawn, not on a screen.
-    """
-
-    name: str
-    title: str
-    caption: str
-    figure: "Figure"
+    name: str  # of its files
+    title: str  # what it shows, one line
+    caption: str  # how to read it
+    figure: "Figure"  # drawn, not on a screen
 
 
 @contextmanager
 def house_style(**settings: Any) -> Iterator[None]:
-    """Draw and write with the type and colours of the report.
-
-    Parameters
-    ----------
-    **settings
-        Further settings of matplotlib, dots in their names written as __.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Draw and write with the type and colours of the report."""
     try:
         import matplotlib as mpl
     except ImportError as error:
@@ -92,21 +65,7 @@ def house_style(**settings: Any) -> Iterator[None]:
 def new_figure(
     width: float, height: float, n_rows: int = 1, n_columns: int = 1, **options: Any
 ) -> tuple["Figure", list["Axes"]]:
-    """Return a figure and its axes, row by row.
-
-    Parameters
-    ----------
-    width, height : float
-        Inches.
-    n_rows, n_columns : int, default=1
-        How the axes lie.
-    **options
-        For `Figure.subplots`.
-
-    Returns
-    -------
-    Figure, list of Axes
-    """
+    """Return a figure and its axes, row by row."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -115,15 +74,7 @@ def new_figure(
 
 
 def put_legend(figure: "Figure", ax: "Axes") -> None:
-    """Put the legend of some axes above all, in as many lines as the width asks for.
-
-    Parameters
-    ----------
-    figure : Figure
-        Becomes higher by the lines beyond the first.
-    ax : Axes
-        Whose labels.
-    """
+    """Put the legend of some axes above all, in as many lines as the width asks for."""
     handles, labels = ax.get_legend_handles_labels()
     for n_across in range(len(labels), 0, -1):
         legend = figure.legend(
@@ -137,17 +88,7 @@ def put_legend(figure: "Figure", ax: "Axes") -> None:
 
 
 def svg_text(drawing: Drawing) -> str:
-    """Return a figure as SVG, the same text for the same figure.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        What to write.
-
-    Returns
-    -------
-    str
-    """
+    """Return a figure as SVG, the same text for the same figure."""
     buffer = io.StringIO()
     # Names inside depend on the salt: fixed, and one a figure, so that several can
     # stand on one page.
@@ -161,17 +102,7 @@ def svg_text(drawing: Drawing) -> str:
 
 
 def png_bytes(drawing: Drawing) -> bytes:
-    """Return a figure as PNG.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        What to write.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return a figure as PNG."""
     buffer = io.BytesIO()
     with house_style():
         drawing.figure.savefig(
@@ -181,14 +112,6 @@ def png_bytes(drawing: Drawing) -> bytes:
 
 
 def hide_unused(axes: list["Axes"], n_used: int) -> None:
-    """Remove the axes that nothing was drawn on.
-
-    Parameters
-    ----------
-    axes : list of Axes
-        All of them.
-    n_used : int
-        How many of them, from the first, stay.
-    """
+    """Remove the axes that nothing was drawn on."""
     for ax in axes[n_used:]:
         ax.set_axis_off()

@@ -15,17 +15,7 @@ if TYPE_CHECKING:
 
 
 def count_drawings(material: ReportData) -> list[Drawing]:
-    """Return one figure, a panel for each scenario.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return one figure, a panel for each scenario."""
     scenarios = [s for s in material.scenarios if s in PAPER_SCENARIOS]
     if not scenarios or not material.own_selectors:
         return []

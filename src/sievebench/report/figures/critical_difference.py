@@ -29,17 +29,7 @@ _BAR = 0.11  # and between two bars
 
 
 def critical_difference_drawings(material: ReportData) -> list[Drawing]:
-    """Return one diagram a scenario.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return one diagram a scenario."""
     return [
         drawing
         for scenario in material.scenarios
@@ -67,17 +57,7 @@ def _drawing(scores: pd.DataFrame, scenario: str) -> Drawing | None:
 
 
 def rank_diagram(ranks: pd.DataFrame) -> "Figure":
-    """Draw mean ranks on a line, names at both sides, bars over those alike.
-
-    Parameters
-    ----------
-    ranks : DataFrame of shape (n_selectors, n_datasets)
-        Without gaps.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+    """Draw mean ranks on a line, names at both sides, bars over those alike."""
     means = ranks.mean(axis=1).sort_values(kind="stable")
     difference = critical_difference(*ranks.shape)
     groups = groups_alike(means, difference)

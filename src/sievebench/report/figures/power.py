@@ -19,17 +19,7 @@ _REMOVALS = ("retrained", "imputed")
 
 
 def power_drawings(material: ReportData) -> list[Drawing]:
-    """Return one figure, a panel for each scenario and downstream.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return one figure, a panel for each scenario and downstream."""
     data = predictive_power(material.runs)
     if data.empty:
         return []

@@ -12,17 +12,7 @@ _MOST_TICKS = 8
 
 
 def scaling_drawings(material: ReportData) -> list[Drawing]:
-    """Return one figure, a line for each selector.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return one figure, a line for each selector."""
     times = scaling_times(material.runs)
     if times.empty:
         return []

@@ -23,17 +23,7 @@ _N_ACROSS = 4
 
 
 def score_drawings(material: ReportData) -> list[Drawing]:
-    """Return one figure a scenario.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return one figure a scenario."""
     return [_drawing(material, scenario) for scenario in material.scenarios]
 
 
