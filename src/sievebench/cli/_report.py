@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +135,7 @@ def run_paper(options: argparse.Namespace) -> int:
     return 0
 
 
-def _print(tables: list["Table"], form: str) -> None:
+def _print(tables: Iterable["Table"], form: str) -> None:
     """Print tables, an empty line between them."""
     from sievebench.report import WRITERS
 

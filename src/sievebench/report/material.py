@@ -1,6 +1,6 @@
 """What all tables and figures are made from."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,17 +36,22 @@ class ReportData:
     @property
     def scenarios(self) -> list[str]:
         """The scenarios of the benchmark, in the order of the paper."""
-        return ordered(self._scored["scenario"], SCENARIO_LABELS)
+        return ordered(self.scored["scenario"], SCENARIO_LABELS)
+
+    @property
+    def paper_scenarios(self) -> list[str]:
+        """Those of them that the paper has."""
+        return [s for s in self.scenarios if s in PAPER_SCENARIOS]
 
     @property
     def datasets(self) -> list[str]:
         """The tables of the benchmark, in the order of the paper."""
-        return ordered(self._scored["dataset"], DATASET_LABELS)
+        return ordered(self.scored["dataset"], DATASET_LABELS)
 
     @property
     def selectors(self) -> list[str]:
         """The selectors of the benchmark, in the order of the paper."""
-        return ordered(self._scored["selector"], SELECTOR_LABELS)
+        return ordered(self.scored["selector"], SELECTOR_LABELS)
 
     @property
     def own_selectors(self) -> list[str]:
@@ -54,9 +59,13 @@ class ReportData:
         return [s for s in self.selectors if s.partition(":")[0] == "autonfs"]
 
     @property
-    def _scored(self) -> pd.DataFrame:
+    def scored(self) -> pd.DataFrame:
         """The cells of the downstream."""
         return self.cells[self.cells["downstream"] == self.downstream]
+
+    def cells_of(self, scenario: str) -> pd.DataFrame:
+        """Return the cells of the downstream in a scenario."""
+        return self.scored[self.scored["scenario"] == scenario]
 
     def wide(self, scenario: str, value: str = "score_mean") -> pd.DataFrame:
         """Return one number of each cell of a scenario, selectors × tables."""
@@ -72,31 +81,24 @@ class ReportData:
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any."""
-        begun = {scenario: list(self.unfinished(scenario)) for scenario in scenarios}
-        without = {
-            scenario: self.wide(scenario).columns.difference(
-                [*self.ranked(scenario).columns, *names], sort=False
-            )
-            for scenario, names in begun.items()
-        }
-        reasons = (
-            ("some selectors have not been run there", begun),
-            ("no selector has a score there", without),
-        )
+        begun: list[str] = []
+        without: list[str] = []
+        for scenario in scenarios:
+            unfinished = self.unfinished(scenario)
+            known = {*self.ranked(scenario).columns, *unfinished}
+            unscored = [name for name in self.wide(scenario) if name not in known]
+            for parts, names in ((begun, unfinished), (without, unscored)):
+                labels = ", ".join(map(self.dataset_label, names))
+                if labels:
+                    parts.append(f"{SCENARIO_LABELS[scenario].lower()} {labels}")
         return tuple(
             f"Not ranked, because {reason}: {'; '.join(parts)}."
-            for reason, tables in reasons
-            if (parts := self._by_scenario(tables))
+            for reason, parts in (
+                ("some selectors have not been run there", begun),
+                ("no selector has a score there", without),
+            )
+            if parts
         )
-
-    def _by_scenario(self, tables: Mapping[str, Collection[str]]) -> list[str]:
-        """Return the tables of each scenario that has any, in words."""
-        return [
-            f"{SCENARIO_LABELS[scenario].lower()} "
-            + ", ".join(map(self.dataset_label, names))
-            for scenario, names in tables.items()
-            if len(names)
-        ]
 
     def dataset_label(self, name: str) -> str:
         """Return the name of a table to print; a sample says that it is one."""
@@ -122,7 +124,7 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
 
 
 def read_runs(*paths: Path) -> pd.DataFrame:
-    """Read runs, from records or from tables of them."""
+    """Read runs, from folders of records and from CSV or Parquet tables of them."""
     stores = [store for path in paths if path.is_dir() for store in find_stores(path)]
     tables = [_read_table(path) for path in paths if not path.is_dir()]
     tables += [collect(store.records()).assign(folder=store.folder) for store in stores]
@@ -142,8 +144,3 @@ def _read_table(path: Path) -> pd.DataFrame:
         except pd.errors.EmptyDataError as error:
             raise ValueError(f"{path} is empty.") from error
     raise ValueError(f"{path} must be a folder of records, a .csv or a .parquet file.")
-
-
-def scenario_labels(names: Iterable[str]) -> list[str]:
-    """Return the names of scenarios to print."""
-    return [SCENARIO_LABELS.get(name, name) for name in names]

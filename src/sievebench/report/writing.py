@@ -1,21 +1,24 @@
 """The whole report: which tables and figures there are, and their files."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from featuresieve.files import write_atomically
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.material import ReportData
-from sievebench.report.rank_tables import friedman_tables, rank_tables
+from sievebench.report.rank_tables import (
+    friedman_tables,
+    rank_tables,
+    shared_tables,
+)
 from sievebench.report.score_tables import (
     count_tables,
     missing_tables,
     overview_tables,
     score_tables,
 )
-from sievebench.report.shared_tables import shared_tables
 from sievebench.report.study_tables import (
     balance_tables,
     cohort_tables,
@@ -30,10 +33,11 @@ if TYPE_CHECKING:  # needs matplotlib
     from sievebench.report.figures import Drawing
 
 Sections = list[tuple[str, list[Table]]]
+Maker = Callable[[ReportData], Iterator[Table]]
 
-# Heading of the page -> tables and figures below it. Each function returns nothing if
+# Heading of the page -> tables and figures below it. Each function yields nothing if
 # there is nothing to show.
-SECTIONS: dict[str, tuple[tuple[Callable[[ReportData], list[Table]], ...], str]] = {
+SECTIONS: dict[str, tuple[tuple[Maker, ...], str]] = {
     "Overview": ((overview_tables,), "critical-difference"),
     "Ranks": ((rank_tables, friedman_tables), ""),
     "Scores": ((score_tables,), "score-and-columns"),
