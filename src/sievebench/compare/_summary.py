@@ -11,7 +11,7 @@ import numpy.typing as npt
 from sievebench.compare._comparison import Comparison, SelectorResult
 from sievebench.labels import SELECTOR_LABELS
 
-_HEADINGS = ("selector", "score", "error", "kept", "seconds", "agreement", "stability")
+HEADINGS = ("selector", "score", "error", "kept", "seconds", "agreement", "stability")
 
 
 @dataclass(frozen=True)
@@ -69,8 +69,8 @@ def jaccard(first: tuple[bool, ...], second: tuple[bool, ...]) -> float:
 def screen_text(comparison: Comparison) -> str:
     """Return the comparison as lines of text."""
     rows = rows_of(comparison)
-    cells = [_HEADINGS, *(_cells(row) for row in rows)]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(_HEADINGS))]
+    cells = [HEADINGS, *(printed_cells(row) for row in rows)]
+    widths = [max(len(line[k]) for line in cells) for k in range(len(HEADINGS))]
     lines = []
     for line, row in zip(cells, [None, *rows], strict=True):
         first = line[0].ljust(widths[0])
@@ -158,7 +158,7 @@ def _row(comparison: Comparison, result: SelectorResult, agreement: float) -> Ro
     )
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def printed_cells(row: Row) -> tuple[str, ...]:
     """Return the printed cells of one row."""
     return (
         row.label,
