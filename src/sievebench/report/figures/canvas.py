@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from featuresieve.plotting import INK, PALE_INK
+import numpy as np
+import pandas as pd
+
+from featuresieve.plotting import FAINT, INK, PALE_INK, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _PNG_DPI = 160
 _LEGEND_LINE = 0.2  # inches
 _STYLE: dict[Any, Any] = {
@@ -73,6 +76,34 @@ def new_figure(
     return figure, list(axes.flat)
 
 
+def colour_and_marker(k: int) -> dict[str, Any]:
+    """Return how the k-th selector is drawn."""
+    return {"color": PALETTE[k % len(PALETTE)], "marker": _MARKERS[k % len(_MARKERS)]}
+
+
+def plot_means(
+    ax: "Axes", x: str, rows: pd.DataFrame, what: str, label: str, **style: Any
+) -> None:
+    """Draw the mean of something over a column, with its deviation."""
+    ax.errorbar(
+        rows[x].to_numpy(float),
+        rows[f"{what}_mean"].to_numpy(float),
+        yerr=np.nan_to_num(rows[f"{what}_std"].to_numpy(float)),
+        label=label,
+        **{"markersize": 4.5, "linewidth": 1.4, **style},
+    )
+
+
+def name_rows(axes: list["Axes"], labels: list[str]) -> None:
+    """Name the rows of panels side by side, with a line along each."""
+    axes[0].set_yticks(range(len(labels)), labels)
+    axes[0].set_ylim(len(labels) - 0.5, -0.5)  # the first on top, none cut off
+    for ax in axes:
+        ax.grid(axis="y", color=FAINT, linewidth=0.5)
+        ax.set_axisbelow(True)
+        ax.tick_params(axis="y", length=0)
+
+
 def put_legend(figure: "Figure", ax: "Axes") -> None:
     """Put the legend of some axes above all, in as many lines as the width asks for."""
     handles, labels = ax.get_legend_handles_labels()
@@ -109,9 +140,3 @@ def png_bytes(drawing: Drawing) -> bytes:
             buffer, format="png", dpi=_PNG_DPI, metadata={"Software": None}
         )
     return buffer.getvalue()
-
-
-def hide_unused(axes: list["Axes"], n_used: int) -> None:
-    """Remove the axes that nothing was drawn on."""
-    for ax in axes[n_used:]:
-        ax.set_axis_off()
