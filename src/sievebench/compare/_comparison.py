@@ -34,9 +34,8 @@ class Comparison:
 
     table: Table  # the user's table
     plan: Plan  # with `task` and `metric` decided
-    # one for each selector, in the order of the plan
-    results: tuple[SelectorResult, ...]
-    is_interrupted: bool  # whether it was stopped before the end
+    results: tuple[SelectorResult, ...]  # in the order of the plan
+    is_interrupted: bool
 
 
 def run_comparison(
@@ -55,9 +54,7 @@ def run_comparison(
     is_interrupted = False
     try:
         for name in plan.selectors:
-            finished: list[
-                FoldScore
-            ] = []  # filled as folds finish, kept if interrupted
+            finished: list[FoldScore] = []  # also if interrupted
             try:
                 reason = _judge(name, table, plan, folds, finished, progress)
             except KeyboardInterrupt:
@@ -141,7 +138,7 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     # The server imports torch and the selectors once; forks of it start at once.
-    context.set_forkserver_preload(["sievebench.compare._child"])
+    context.set_forkserver_preload(["sievebench.compare._judging"])
     _start_server()
     return context
 
@@ -158,6 +155,6 @@ def _start_server() -> None:
 
 def _judge_selector(*arguments: Any) -> None:
     """Import and run the child's work there, so that the parent does without torch."""
-    from sievebench.compare._child import judge_selector
+    from sievebench.compare._judging import judge_selector
 
     judge_selector(*arguments)

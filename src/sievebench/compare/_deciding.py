@@ -10,8 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from featuresieve.errors import listed
 from featuresieve.files import Task
-from sievebench.compare._exceptions import CompareError
-from sievebench.compare._plan import METRICS, Plan
+from sievebench.compare._plan import METRICS, CompareError, Plan
 from sievebench.compare._table import Table
 
 # These compare the probabilities of all classes: each must be among the rows held out.
@@ -51,7 +50,10 @@ def class_notes(table: Table, plan: Plan) -> list[str]:
 
 
 def folds_of(table: Table, plan: Plan) -> list[Any]:
-    """Return training rows and rows held out, the classes in proportion."""
+    """Return training rows and rows held out, the classes in proportion.
+
+    A class with a single row is always among the training rows.
+    """
     n_rows = len(table.target)
     if plan.task == "regression":
         values = KFold(plan.n_folds, shuffle=True, random_state=plan.seed)

@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Literal
 
-# Kind of predictor -> what it is, for classification and regression.
-PREDICTORS = {
-    "boosting": "gradient boosting (scikit-learn's HistGradientBoosting)",
-    "linear": "logistic regression, or ridge regression",
-}
 METRICS = {
     "classification": ("balanced_accuracy", "accuracy", "roc_auc", "neg_log_loss"),
     "regression": ("r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"),
 }
+
+
+class CompareError(ValueError):
+    """A file, a column or an argument that a comparison cannot work with."""
 
 
 @dataclass(frozen=True)
@@ -19,15 +18,13 @@ class Plan:
     """What to compare, and how."""
 
     selectors: tuple[str, ...]  # short names of the selectors
-    task: Literal["auto", "classification", "regression"] = "auto"  # what the target is
+    task: Literal["auto", "classification", "regression"] = "auto"
     # columns to keep: a count or a fraction; "auto" leaves the number to selectors that
     # find it, and keeps half with the others
     keep: int | float | Literal["auto"] = "auto"
-    n_folds: int = 5  # parts of the cross-validation
-    # what is trained on the kept columns
-    predictor: Literal["boosting", "linear"] = "boosting"
-    # name of a scikit-learn score; None takes balanced accuracy, or R²
-    metric: str | None = None
+    n_folds: int = 5
+    predictor: Literal["boosting", "linear"] = "boosting"  # trained on what is kept
+    metric: str | None = None  # a scikit-learn score; None: balanced accuracy, or R²
     time_limit_seconds: float | None = 600.0  # most seconds of one fit of a selector
     seed: int = 0  # decides folds, selectors and predictors
 

@@ -1,7 +1,7 @@
 """The user's table, as the command featuresieve reads it, made ready to be compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve.files import Task, read_file, read_inputs
-from sievebench.compare._exceptions import CompareError
+from sievebench.compare._plan import CompareError
 
 _TICKS_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
@@ -23,11 +23,10 @@ class Table:
     name: str  # name of the file
     # number columns are float64 with NaN; the others are text, as objects, with None
     features: pd.DataFrame
-    target_name: str  # name of the target column
+    target_name: str
     target: npt.NDArray[Any]  # numbers or labels, none missing
-    task: Task  # what the target is
-    # what was left out or changed on reading, one sentence each
-    notes: tuple[str, ...] = field(default=())
+    task: Task
+    notes: tuple[str, ...] = ()  # sentences: what was left out or changed on reading
 
 
 def read_table(
