@@ -13,6 +13,7 @@ from featuresieve.process import (
     run_as_process,
     was_interrupted,
 )
+from sievebench.cli._commands import refuse
 
 __all__ = ["console", "main"]
 
@@ -36,8 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if was_interrupted(error):
             return _interrupted()
         if isinstance(error, OSError | NulError):
-            print(f"sievebench: error: {error}", file=sys.stderr)
-            return 2
+            return refuse(error)
         traceback.print_exc()
         return 1
 

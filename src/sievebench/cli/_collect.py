@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from featuresieve.files import AtomicFiles, check_output
+from sievebench.cli._commands import add_command, refuse
 
 if TYPE_CHECKING:
     from sievebench.store import Store
@@ -15,16 +16,13 @@ TABLE_ENDINGS = (".csv", ".parquet")
 
 def add_collect_parser(commands: Any) -> None:
     """Add `sievebench collect` to the commands."""
-    collect = commands.add_parser(
-        "collect", help="make one table of the records of experiments"
-    )
-    collect.set_defaults(run=run_collect)
-    add = collect.add_argument
+    about = "make one table of the records of experiments"
+    add = add_command(commands, "collect", _run, help=about).add_argument
     add("folders", nargs="+", type=Path, metavar="FOLDER", help="OUT/NAME or OUT")
     add("--out", type=Path, required=True, metavar="FILE", help="CSV or Parquet")
 
 
-def run_collect(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     """Write the table of the runs in some folders and return the exit status."""
     from sievebench.store import find_stores
 
@@ -33,8 +31,7 @@ def run_collect(options: argparse.Namespace) -> int:
         stores = [store for path in options.folders for store in find_stores(path)]
         write_table(stores, options.out)
     except ValueError as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
+        return refuse(error)
     return 0
 
 
