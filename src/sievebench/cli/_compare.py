@@ -213,8 +213,8 @@ class _Progress:
         )
         filled = round(share * _BAR_WIDTH)
         bar = "#" * filled + "." * (_BAR_WIDTH - filled)
-        place = f"{self.n_done}/{self.n_selectors}"
-        line = f"[{bar}] {place} {seconds:4.0f} s  {label}"
+        count = f"{self.n_done}/{self.n_selectors}"
+        line = f"[{bar}] {count} {seconds:4.0f} s  {label}"
         show_status(line)
 
     def close(self) -> None:

@@ -272,7 +272,7 @@ def _count(text: str) -> int:
 
 
 def _shard(text: str) -> tuple[int, int]:
-    """Return place and number of a part such as 1/4."""
+    """Return the index and the number of parts of 1/4, say."""
     first, _, number = text.partition("/")
     if first.isdigit() and number.isdigit() and 1 <= int(first) <= int(number):
         return int(first), int(number)

@@ -121,7 +121,7 @@ def _metric(table: Table, plan: Plan, task: Task) -> str:
 def _classes(
     table: Table,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the different values, the place of each row's among them, and counts."""
+    """Return the classes, the index of each row's among them, and their counts."""
     return np.unique(table.target, return_inverse=True, return_counts=True)
 
 
