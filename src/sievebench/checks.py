@@ -30,21 +30,7 @@ def check_number(
     low: float | None = None,
     below: float | None = None,
 ) -> float:
-    """Return `value` as a float within bounds, or say what the bounds are.
-
-    Parameters
-    ----------
-    name : str
-    value : Any
-    above, below : float or None
-        Bounds that are not themselves allowed.
-    low : float or None
-        Lower bound that is itself allowed.
-
-    Returns
-    -------
-    float
-    """
+    """Return `value` as a float within bounds, or say what the bounds are."""
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if (
         is_number

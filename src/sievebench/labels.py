@@ -59,15 +59,6 @@ METRIC_LABELS = {
 def scenario_title(name: str) -> str:
     """Return the first words of a title.
 
-    Parameters
-    ----------
-    name : str
-        Of a scenario.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> scenario_title("random"), scenario_title("none")
@@ -78,15 +69,6 @@ def scenario_title(name: str) -> str:
 
 def selector_label(name: str) -> str:
     """Return the name of a selector to print.
-
-    Parameters
-    ----------
-    name : str
-        Its short name, with a variant after a colon if there are several.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

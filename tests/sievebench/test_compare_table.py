@@ -10,7 +10,7 @@ from compared_table import table_of
 
 from featuresieve.files import AtomicFiles, TableFileError, read_file, write_table
 from sievebench.compare import CompareError, read_table
-from sievebench.compare._encoding import TableEncoder
+from sievebench.compare._judging import TableEncoder
 
 
 @pytest.fixture

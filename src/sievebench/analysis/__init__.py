@@ -4,7 +4,6 @@ Pure functions, data frame to data frame. All but those of ranks and tests start
 runs that `check_runs` has seen; `schema.COLUMNS` says what a run is.
 """
 
-from sievebench.analysis.balance import balance_influence
 from sievebench.analysis.cells import (
     in_order,
     ordered,
@@ -13,26 +12,30 @@ from sievebench.analysis.cells import (
     summarize_cells,
     unfinished_tables,
 )
-from sievebench.analysis.cohorts import cohort_summary, cohort_table
-from sievebench.analysis.friedman import (
-    critical_difference,
-    friedman_test,
-    groups_alike,
-)
-from sievebench.analysis.matched import matched_comparison, matched_summary
-from sievebench.analysis.misselection import misselection
-from sievebench.analysis.overview import overview
-from sievebench.analysis.predictive_power import predictive_power
 from sievebench.analysis.ranks import (
     as_printed,
     complete_datasets,
     complete_selectors,
+    critical_difference,
+    friedman_test,
+    groups_alike,
     mean_ranks,
     rank_scores,
     ranks_by_variant,
 )
-from sievebench.analysis.scaling import scaling_exponents, scaling_times
 from sievebench.analysis.schema import COLUMNS, RunTableError, check_runs
+from sievebench.analysis.studies import (
+    balance_influence,
+    cohort_summary,
+    cohort_table,
+    matched_comparison,
+    matched_summary,
+    misselection,
+    overview,
+    predictive_power,
+    scaling_exponents,
+    scaling_times,
+)
 
 __all__ = [
     "COLUMNS",

@@ -24,30 +24,15 @@ class RunTableError(ValueError):
 
 @dataclass(frozen=True)
 class Column:
-    """One column of the table of runs.
+    """One column of the table of runs."""
 
-    Attributes
-    ----------
-    name : str
-        As in the header.
-    kind : {"text", "number", "flag"}
-        What its cells are.
-    meaning : str
-        One line.
-    default : str or float or bool or None
-        What a table without this column gets; None if every table must have it.
-    allowed : tuple of str
-        The texts it may hold, empty if any.
-    is_known : bool
-        Whether a finished run must have a value.
-    """
-
-    name: str
-    kind: Kind
-    meaning: str
+    name: str  # as in the header
+    kind: Kind  # what its cells are
+    meaning: str  # one line
+    # what a table without this column gets; None if every table must have it
     default: str | float | bool | None = None
-    allowed: tuple[str, ...] = ()
-    is_known: bool = True
+    allowed: tuple[str, ...] = ()  # the texts it may hold, empty if any
+    is_known: bool = True  # whether a finished run must have a value
 
 
 STATUSES = ("done", "failed", "timeout", "skipped")
@@ -67,23 +52,16 @@ COLUMNS = (
     Column("n_features", "number", "columns the selector saw"),
     Column("seconds", "number", "of the selector, without tuning"),
     Column("is_sample", "flag", "not all rows of the table were at hand"),
-    Column(
-        *("experiment", "text", "what the run is for", "benchmark"),
-        allowed=PURPOSES,
-    ),
+    Column("experiment", "text", "what the run is for", "benchmark", PURPOSES),
     Column("metric", "text", "what the score is", ""),
     Column("reason", "text", "why there is no score", ""),
     Column("predictors", "text", "which predictors of another experiment judge", ""),
     Column("balance", "number", "λ, in the balance experiment", np.nan, is_known=False),
     Column("removed", "text", "the column left out, in the removal experiment", ""),
-    Column(
-        *("removal", "text", "how it was left out", ""),
-        allowed=REMOVALS,
-    ),
+    Column("removal", "text", "how it was left out", "", REMOVALS),
 )
 
-# So many records are named in a message.
-_MOST_RECORDS = 2
+_MOST_RECORDS = 2  # named in a message
 
 # A run is one of these; twice the same is a mistake of whoever collected them.
 KEY = [
@@ -93,24 +71,11 @@ KEY = [
 
 
 def check_runs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the table of runs with every agreed column, or say what is wrong.
+    """Return the table of runs with the columns of `COLUMNS`, or say what is wrong.
 
-    Parameters
-    ----------
-    table : DataFrame
-        One row a run; columns that are not in `COLUMNS` are left out.
-
-    Returns
-    -------
-    DataFrame
-        The columns of `COLUMNS` in their order: text as str, numbers as float, flags
-        as bool. Rows are sorted by what makes them a run.
-
-    Raises
-    ------
-    RunTableError
-        If a column is missing, holds something else than agreed, or a run is there
-        twice.
+    Text is str, numbers are float, flags bool; other columns are left out. Rows are
+    sorted by what makes them a run. Raises RunTableError if a column is missing or
+    holds something else than agreed, or if a run is there twice.
     """
     missing = [
         column.name
@@ -148,9 +113,9 @@ def _cells(table: pd.DataFrame, column: Column) -> Any:
     """Return the cells of one column in its type."""
     if column.name not in table.columns:
         return pd.Series(column.default, index=table.index)
-    cells = table[column.name]
     if column.kind == "number":
         return _numbers(table, column.name)
+    cells = table[column.name]
     if column.kind == "flag":
         return _flags(cells, column.name)
     empty = cells.isna()

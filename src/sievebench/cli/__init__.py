@@ -13,35 +13,19 @@ from featuresieve.process import (
     run_as_process,
     was_interrupted,
 )
+from sievebench.cli._commands import refuse
 
 __all__ = ["console", "main"]
 
 
 def console() -> int:
-    """Run the command line as a process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command line as a process."""
     return run_as_process(main)
 
 
 @printable_output()
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    arguments : sequence of str or None, default=None
-        The words after the command; None takes those of the process.
-
-    Returns
-    -------
-    int
-        The exit status.
-    """
+    """Run the command line."""
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         check_words(words)
@@ -53,8 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if was_interrupted(error):
             return _interrupted()
         if isinstance(error, OSError | NulError):
-            print(f"sievebench: error: {error}", file=sys.stderr)
-            return 2
+            return refuse(error)
         traceback.print_exc()
         return 1
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from featuresieve.files import AtomicFiles, check_output
+from sievebench.cli._commands import add_command, refuse
 
 if TYPE_CHECKING:
     from sievebench.store import Store
@@ -14,33 +15,15 @@ TABLE_ENDINGS = (".csv", ".parquet")
 
 
 def add_collect_parser(commands: Any) -> None:
-    """Add `sievebench collect` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
-    collect = commands.add_parser(
-        "collect", help="make one table of the records of experiments"
-    )
-    collect.set_defaults(run=run_collect)
-    add = collect.add_argument
+    """Add `sievebench collect` to the commands."""
+    about = "make one table of the records of experiments"
+    add = add_command(commands, "collect", _run, help=about).add_argument
     add("folders", nargs="+", type=Path, metavar="FOLDER", help="OUT/NAME or OUT")
     add("--out", type=Path, required=True, metavar="FILE", help="CSV or Parquet")
 
 
-def run_collect(options: argparse.Namespace) -> int:
-    """Write the table of the runs in some folders and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-        0; 2 if there are no records, one is damaged, or the file cannot be written.
-    """
+def _run(options: argparse.Namespace) -> int:
+    """Write the table of the runs in some folders and return the exit status."""
     from sievebench.store import find_stores
 
     try:
@@ -48,24 +31,12 @@ def run_collect(options: argparse.Namespace) -> int:
         stores = [store for path in options.folders for store in find_stores(path)]
         write_table(stores, options.out)
     except ValueError as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
+        return refuse(error)
     return 0
 
 
 def write_table(stores: list["Store"], path: Path) -> None:
-    """Write the runs of all stores as CSV or Parquet.
-
-    Parameters
-    ----------
-    stores : list of Store
-    path : Path
-
-    Raises
-    ------
-    ValueError
-        If a file in a store is no record.
-    """
+    """Write the runs of all stores as CSV or Parquet."""
     from sievebench.store import collect
 
     table = collect(record for store in stores for record in store.records())

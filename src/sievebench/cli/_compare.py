@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 import time
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from featuresieve.cli import add_reading, add_types
 from featuresieve.errors import did_you_mean
 from featuresieve.process import INTERRUPTED, interrupts_delayed, show_status
+from sievebench.cli._commands import add_command, refuse
 from sievebench.labels import SELECTOR_LABELS
 
 if TYPE_CHECKING:  # pandas and scikit-learn: only when there is something to compare
@@ -36,26 +38,19 @@ _MOST_SECONDS = 1_000_000  # a process cannot be waited for much longer
 
 
 def add_compare_parser(commands: Any) -> None:
-    """Add `sievebench compare` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
+    """Add `sievebench compare` to the commands."""
     names = "\n".join(f"  {name:<13}{label}" for name, label in SELECTOR_LABELS.items())
-    compare = commands.add_parser(
-        "compare",
+    compare = add_command(
+        *(commands, "compare", _run),
         help="compare selectors on a table of your own",
         description="Compare selectors on a table of your own, by cross-validation: "
         "select and train a predictor on most rows, score it on the others.",
         epilog=_EXAMPLES.format(selectors=names),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    compare.set_defaults(run=run_compare)
-    _add_compare_arguments(compare)
+    _add_arguments(compare)
 
 
-def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `sievebench compare`."""
     add = parser.add_argument
     add("table", metavar="TABLE", help="CSV, TSV, Parquet, Feather; - for input")
@@ -93,28 +88,22 @@ def _add_compare_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--time-limit",
-        type=_seconds,
+        type=_up_to(
+            _MOST_SECONDS, float, f"number of seconds up to {_MOST_SECONDS:,}:"
+        ),
         default=600.0,
         metavar="SECONDS",
         help="most seconds of one fit of a selector (600; 0 for no limit)",
     )
-    add("--seed", type=_seed, default=0, help="decides all that is random (0)")
+    seed = _up_to(2**32 - 1, int, "whole number >= 0 and below 2**32, got")
+    add("--seed", type=seed, default=0, help="decides all that is random (0)")
     add("--csv", type=Path, metavar="FILE", help="write the result as CSV")
     add("--html", type=Path, metavar="FILE", help="write the result as a page")
     add("--quiet", action="store_true", help="no progress")
 
 
-def run_compare(options: argparse.Namespace) -> int:
-    """Run a comparison, show it, and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-    """
+def _run(options: argparse.Namespace) -> int:
+    """Run a comparison, show it, and return the exit status."""
     with interrupts_delayed():
         from featuresieve.files import TableFileError
         from sievebench.compare import CompareError
@@ -122,8 +111,7 @@ def run_compare(options: argparse.Namespace) -> int:
     try:
         return _compare(options)
     except (CompareError, TableFileError) as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
+        return refuse(error)
 
 
 def _compare(options: argparse.Namespace) -> int:
@@ -143,7 +131,7 @@ def _compare(options: argparse.Namespace) -> int:
         n_folds=options.folds,
         predictor=options.predictor,
         metric=options.metric,
-        time_limit_seconds=options.time_limit,
+        time_limit_seconds=options.time_limit or None,
         seed=options.seed,
     )
     table = read_table(
@@ -225,8 +213,8 @@ class _Progress:
         )
         filled = round(share * _BAR_WIDTH)
         bar = "#" * filled + "." * (_BAR_WIDTH - filled)
-        place = f"{self.n_done}/{self.n_selectors}"
-        line = f"[{bar}] {place} {seconds:4.0f} s  {label}"
+        count = f"{self.n_done}/{self.n_selectors}"
+        line = f"[{bar}] {count} {seconds:4.0f} s  {label}"
         show_status(line)
 
     def close(self) -> None:
@@ -266,27 +254,18 @@ def _keep(text: str) -> int | float | str:
     )
 
 
-def _seed(text: str) -> int:
-    """Return a seed."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 2**32:
-        raise argparse.ArgumentTypeError(
-            f"must be a whole number >= 0 and below 2**32, got {text!r}"
-        )
-    return value
+def _up_to(
+    most: float, kind: Callable[[str], float], what: str
+) -> Callable[[str], Any]:
+    """Return what reads a number from 0 to `most`."""
 
+    def read(text: str) -> float:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = -1
+        if 0 <= value <= most:
+            return value
+        raise argparse.ArgumentTypeError(f"must be a {what} {text!r}")
 
-def _seconds(text: str) -> float | None:
-    """Return a number of seconds, None for 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value <= _MOST_SECONDS:
-        raise argparse.ArgumentTypeError(
-            f"must be a number of seconds up to {_MOST_SECONDS:,}: {text!r}"
-        )
-    return value or None
+    return read

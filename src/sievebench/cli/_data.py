@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from featuresieve.process import show_status
+from sievebench.cli._commands import add_command, refuse
 
 if TYPE_CHECKING:
     from sievebench.data import CatalogEntry
@@ -25,45 +26,26 @@ catalog.toml there adds data sets of your own: docs/add_a_dataset.md.
 
 
 def add_data_parser(commands: Any) -> None:
-    """Add `sievebench data` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
-    data = commands.add_parser(
-        "data",
-        help="list, fetch and check the data sets of the benchmark",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    data.set_defaults(run=run_data)
+    """Add `sievebench data` to the commands."""
+    about = "list, fetch and check the data sets of the benchmark"
+    data = add_command(commands, "data", _run, help=about, epilog=_EXAMPLES)
     data.add_argument("action", choices=("list", "fetch", "check"))
     data.add_argument("names", nargs="*", metavar="NAME", help="default: all")
 
 
-def run_data(options: argparse.Namespace) -> int:
+def _run(options: argparse.Namespace) -> int:
     """Run one action on the named data sets and return the exit status.
 
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-        0; 1 if a data set could not be got or is damaged; 2 for an unknown name.
+    0; 1 if a data set could not be got or is damaged; 2 for an unknown name.
     """
     from sievebench.data import CatalogError, UnknownDatasetError, catalog, find_entry
 
     if options.action == "fetch" and not options.names:
-        print("sievebench: error: say which data sets to fetch.", file=sys.stderr)
-        return 2
+        return refuse("say which data sets to fetch.")
     try:
         rows = [find_entry(name) for name in options.names or catalog()]
     except (CatalogError, UnknownDatasetError) as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
+        return refuse(error)
     if options.action == "check":
         return _check(rows, is_named=bool(options.names))
     return {"list": _list, "fetch": _fetch}[options.action](rows)

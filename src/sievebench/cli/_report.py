@@ -1,9 +1,11 @@
 """``sievebench report`` and ``sievebench paper``: tables and figures."""
 
 import argparse
-import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from sievebench.cli._commands import add_command, refuse
 
 if TYPE_CHECKING:
     from sievebench.report import ReportData, Table
@@ -31,30 +33,17 @@ examples:
 
 
 def add_report_parser(commands: Any) -> None:
-    """Add `sievebench report` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-        Gets one more.
-    """
-    report = commands.add_parser(
-        "report",
+    """Add `sievebench report` to the commands."""
+    report = add_command(
+        *(commands, "report", _report),
         help="tables and figures from the records of runs",
         description="Make tables, figures and one page from the records of runs, with "
         "the paper's numbers beside ours.",
         epilog=_REPORT_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    report.set_defaults(run=run_report)
     add = report.add_argument
-    add(
-        "runs",
-        metavar="RUNS",
-        type=Path,
-        nargs="+",
-        help="a folder of records, or a CSV or Parquet file of runs",
-    )
+    about = "a folder of records, or a CSV or Parquet file of runs"
+    add("runs", metavar="RUNS", type=Path, nargs="+", help=about)
     what = report.add_mutually_exclusive_group(required=True)
     what.add_argument("--out", type=Path, metavar="DIR", help="write all of it there")
     what.add_argument("--table", metavar="NAME", help="print one table")
@@ -66,49 +55,30 @@ def add_report_parser(commands: Any) -> None:
 
 
 def add_paper_parser(commands: Any) -> None:
-    """Add `sievebench paper` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-        Gets one more.
-    """
-    paper = commands.add_parser(
-        "paper",
+    """Add `sievebench paper` to the commands."""
+    paper = add_command(
+        *(commands, "paper", _paper),
         help="print what the paper printed",
         description="Print the paper's numbers, with notes on what they are.",
         epilog=_PAPER_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    paper.set_defaults(run=run_paper)
     paper.add_argument("table", choices=_PAPER_TABLES)
     paper.add_argument("--format", choices=_FORMATS, default="markdown")
 
 
-def run_report(options: argparse.Namespace) -> int:
-    """Write the report, or print one table, and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was parsed.
-
-    Returns
-    -------
-    int
-        0; 2 if the runs or the name of a table do not fit.
-    """
+def _report(options: argparse.Namespace) -> int:
+    """Write the report, or print one table, and return the exit status."""
     # Lazily: --help need not wait for pandas and scipy.
     from sievebench.report import all_tables, gather, read_runs, write_report
 
     try:
         material = gather(read_runs(*options.runs), options.downstream)
     except ValueError as error:
-        return _error(str(error))
+        return refuse(error)
     sections = all_tables(material)
     if not any(tables for _, tables in sections):
         purposes = ", ".join(dict.fromkeys(material.runs["experiment"]))
-        return _error(
+        return refuse(
             f"runs of {purposes} give no table by themselves: name the folder of the "
             "benchmark's runs too."
         )
@@ -119,7 +89,7 @@ def run_report(options: argparse.Namespace) -> int:
             material, options.out, not options.no_figures, sections=sections
         )
     except OSError as error:
-        return _error(f"--out {str(options.out)!r}: {error.strerror}.")
+        return refuse(f"--out {str(options.out)!r}: {error.strerror}.")
     print(f"wrote {len(paths)} files; open {paths[0]}")
     return 0
 
@@ -133,13 +103,13 @@ def _print_one(
     tables = {table.name: table for _, section in sections for table in section}
     if options.table is not None:
         if options.table not in tables:
-            return _error(f"no table {options.table!r}, but {', '.join(tables)}.")
+            return refuse(f"no table {options.table!r}, but {', '.join(tables)}.")
         _print([tables[options.table]], options.format)
         return 0
     figures = {} if options.no_figures else all_figures(material)
     if options.figure is not None:
         if options.figure not in figures:
-            return _error(f"no figure {options.figure!r}, but {', '.join(figures)}.")
+            return refuse(f"no figure {options.figure!r}, but {', '.join(figures)}.")
         print(svg_of(figures[options.figure]), end="")
         return 0
     width = max(map(len, (*tables, *figures)), default=0)
@@ -149,33 +119,16 @@ def _print_one(
     return 0
 
 
-def run_paper(options: argparse.Namespace) -> int:
-    """Print numbers of the paper and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        What was parsed.
-
-    Returns
-    -------
-    int
-        0.
-    """
+def _paper(options: argparse.Namespace) -> int:
+    """Print numbers of the paper and return the exit status."""
     from sievebench.report import PAPER_TABLES
 
     _print(PAPER_TABLES[options.table](), options.format)
     return 0
 
 
-def _print(tables: list["Table"], form: str) -> None:
+def _print(tables: Iterable["Table"], form: str) -> None:
     """Print tables, an empty line between them."""
     from sievebench.report import WRITERS
 
     print("\n".join(WRITERS[form](table) for table in tables), end="")
-
-
-def _error(message: str) -> int:
-    """Print what is wrong and return the exit status."""
-    print(f"sievebench: error: {message}", file=sys.stderr)
-    return 2

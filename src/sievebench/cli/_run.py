@@ -13,6 +13,7 @@ from featuresieve.errors import did_you_mean
 from featuresieve.files import check_output
 from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._collect import TABLE_ENDINGS, write_table
+from sievebench.cli._commands import add_command, refuse
 from sievebench.cli._run_progress import RunProgress
 
 if TYPE_CHECKING:
@@ -41,19 +42,9 @@ after Ctrl-C.
 
 
 def add_run_parser(commands: Any) -> None:
-    """Add `sievebench run` to the commands.
-
-    Parameters
-    ----------
-    commands : argparse's collection of sub-parsers
-    """
-    run = commands.add_parser(
-        "run",
-        help="run an experiment of the benchmark",
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    run.set_defaults(run=run_experiment)
+    """Add `sievebench run` to the commands."""
+    about = "run an experiment of the benchmark"
+    run = add_command(commands, "run", _experiment, help=about, epilog=_EXAMPLES)
     add = run.add_argument
     add("experiment", type=Path, metavar="FILE", help="an experiment file (TOML)")
     add("--out", type=Path, default=Path("runs"), help="folder for records (runs)")
@@ -91,17 +82,8 @@ def add_run_parser(commands: Any) -> None:
     add("--quiet", action="store_true", help="no progress")
 
 
-def run_experiment(options: argparse.Namespace) -> int:
-    """Run an experiment and return the exit status.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-
-    Returns
-    -------
-    int
-    """
+def _experiment(options: argparse.Namespace) -> int:
+    """Run an experiment and return the exit status."""
     with interrupts_delayed():
         from sievebench.experiment import read_experiment
         from sievebench.runner import check_cells
@@ -124,8 +106,7 @@ def run_experiment(options: argparse.Namespace) -> int:
                 pass
         shown = RunProgress(cells, store, options)
     except ValueError as error:
-        print(f"sievebench: error: {error}", file=sys.stderr)
-        return 2
+        return refuse(error)
     try:
         endings = _run(cells, store, options, experiment.budget, shown)
     except KeyboardInterrupt:
@@ -167,7 +148,7 @@ def _run(
         )
     except (ClusterError, StorageError) as error:
         shown.close()
-        print(f"sievebench: error: {error}", file=sys.stderr)
+        refuse(error)
         return None
     finally:
         shown.close()
@@ -291,7 +272,7 @@ def _count(text: str) -> int:
 
 
 def _shard(text: str) -> tuple[int, int]:
-    """Return place and number of a part such as 1/4."""
+    """Return the index and the number of parts of 1/4, say."""
     first, _, number = text.partition("/")
     if first.isdigit() and number.isdigit() and 1 <= int(first) <= int(number):
         return int(first), int(number)

@@ -17,15 +17,7 @@ _LONGEST_REASON = 240
 
 
 class RunProgress:
-    """How far the cells are, with an estimate of what is left.
-
-    Parameters
-    ----------
-    cells : list of RunSpec
-    store : Store
-    options : argparse.Namespace
-        `retry`, `workers` and `quiet` of `sievebench run`.
-    """
+    """How far the cells are, with an estimate of what is left."""
 
     def __init__(
         self, cells: list["RunSpec"], store: "Store", options: argparse.Namespace

@@ -5,14 +5,12 @@ fit them do.
 """
 
 from sievebench.compare._comparison import Comparison, SelectorResult, run_comparison
-from sievebench.compare._exceptions import CompareError
 from sievebench.compare._page import html_page
-from sievebench.compare._plan import PREDICTORS, Plan
+from sievebench.compare._plan import CompareError, Plan
 from sievebench.compare._summary import csv_text, screen_text
 from sievebench.compare._table import Table, read_table
 
 __all__ = [
-    "PREDICTORS",
     "CompareError",
     "Comparison",
     "Plan",

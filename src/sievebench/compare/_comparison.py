@@ -21,42 +21,20 @@ Progress = Callable[[str, int, str], None]
 
 @dataclass(frozen=True)
 class SelectorResult:
-    """What a comparison found out about one selector.
+    """What a comparison found out about one selector."""
 
-    Attributes
-    ----------
-    selector : str
-        Short name.
-    folds : tuple of FoldScore
-        One for each finished fold.
-    reason : str
-        Why folds are missing; empty if none is.
-    """
-
-    selector: str
-    folds: tuple[FoldScore, ...]
-    reason: str = ""
+    selector: str  # short name
+    folds: tuple[FoldScore, ...]  # one for each finished fold
+    reason: str = ""  # why folds are missing; empty if none is
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """A comparison, finished or interrupted.
+    """A comparison, finished or interrupted."""
 
-    Attributes
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        With `task` and `metric` decided.
-    results : tuple of SelectorResult
-        One for each selector, in the order of the plan.
-    is_interrupted : bool
-        Whether it was stopped before the end.
-    """
-
-    table: Table
-    plan: Plan
-    results: tuple[SelectorResult, ...]
+    table: Table  # the user's table
+    plan: Plan  # with `task` and `metric` decided
+    results: tuple[SelectorResult, ...]  # in the order of the plan
     is_interrupted: bool
 
 
@@ -68,24 +46,6 @@ def run_comparison(
     Each selector has a process of its own, which is ended when one fit takes longer
     than the limit. A selector that fails is a result with a reason. KeyboardInterrupt
     ends the comparison and keeps what is finished.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        What to compare, and how.
-    progress : callable or None, default=None
-        Called with the selector, the number of finished folds, and what happens.
-
-    Returns
-    -------
-    Comparison
-
-    Raises
-    ------
-    CompareError
-        If the plan does not fit the table.
     """
     plan = decide(table, plan)
     table = replace(table, notes=(*table.notes, *class_notes(table, plan)))
@@ -94,9 +54,7 @@ def run_comparison(
     is_interrupted = False
     try:
         for name in plan.selectors:
-            finished: list[
-                FoldScore
-            ] = []  # filled as folds finish, kept if interrupted
+            finished: list[FoldScore] = []  # also if interrupted
             try:
                 reason = _judge(name, table, plan, folds, finished, progress)
             except KeyboardInterrupt:
@@ -180,7 +138,7 @@ def _context() -> Any:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     # The server imports torch and the selectors once; forks of it start at once.
-    context.set_forkserver_preload(["sievebench.compare._child"])
+    context.set_forkserver_preload(["sievebench.compare._judging"])
     _start_server()
     return context
 
@@ -197,6 +155,6 @@ def _start_server() -> None:
 
 def _judge_selector(*arguments: Any) -> None:
     """Import and run the child's work there, so that the parent does without torch."""
-    from sievebench.compare._child import judge_selector
+    from sievebench.compare._judging import judge_selector
 
     judge_selector(*arguments)

@@ -10,8 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from featuresieve.errors import listed
 from featuresieve.files import Task
-from sievebench.compare._exceptions import CompareError
-from sievebench.compare._plan import METRICS, Plan
+from sievebench.compare._plan import METRICS, CompareError, Plan
 from sievebench.compare._table import Table
 
 # These compare the probabilities of all classes: each must be among the rows held out.
@@ -20,24 +19,7 @@ _MOST_SHOWN = 5
 
 
 def decide(table: Table, plan: Plan) -> Plan:
-    """Return the plan with its task and metric decided, checked against the table.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        What to compare, and how.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    CompareError
-        If they do not fit each other.
-    """
+    """Return the plan with its task and metric decided, checked against the table."""
     task = table.task
     if plan.task not in ("auto", task):
         raise CompareError(f"{table.name} was read for a {task}, not a {plan.task}.")
@@ -54,19 +36,7 @@ def decide(table: Table, plan: Plan) -> Plan:
 
 
 def class_notes(table: Table, plan: Plan) -> list[str]:
-    """Return a sentence about classes too small to be held out in every fold.
-
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        With `task` decided.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return a sentence about classes too small to be held out in every fold."""
     if plan.task != "classification":
         return []
     classes, _, counts = _classes(table)
@@ -82,17 +52,7 @@ def class_notes(table: Table, plan: Plan) -> list[str]:
 def folds_of(table: Table, plan: Plan) -> list[Any]:
     """Return training rows and rows held out, the classes in proportion.
 
-    Parameters
-    ----------
-    table : Table
-        The user's table.
-    plan : Plan
-        Decided.
-
-    Returns
-    -------
-    list of pairs of ndarray
-        A class with a single row is always among the training rows.
+    A class with a single row is always among the training rows.
     """
     n_rows = len(table.target)
     if plan.task == "regression":
@@ -161,7 +121,7 @@ def _metric(table: Table, plan: Plan, task: Task) -> str:
 def _classes(
     table: Table,
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the different values, the place of each row's among them, and counts."""
+    """Return the classes, the index of each row's among them, and their counts."""
     return np.unique(table.target, return_inverse=True, return_counts=True)
 
 

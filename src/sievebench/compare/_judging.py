@@ -1,8 +1,13 @@
-"""One fold: encode, select, train the predictor on what is kept, score it."""
+"""The process that judges one selector: encode, select, predict, score in each fold."""
 
+import os
+import signal
+import sys
 import time
+import warnings
 from collections.abc import Callable
-from typing import Any
+from multiprocessing.connection import Connection
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +16,59 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+from threadpoolctl import threadpool_limits
 
-from sievebench.compare._encoding import TableEncoder
+from featuresieve.errors import one_line
 from sievebench.compare._plan import FoldScore, Plan
 from sievebench.selectors import SELECTORS, ScoredSelector
 
+_CELLS_WORTH_THREADS = 1_000_000
+_MISSING_CODE, _UNKNOWN_CODE = -1, -2
 
-def judge_fold(
+
+def judge_selector(
+    pipe: Connection,
+    name: str,
+    plan: Plan,
+    features: Any,
+    target: Any,
+    folds: list[Any],
+) -> None:
+    """Judge one selector; send pairs of what happens, as "fitted", and a value."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what to keep
+    _silence()
+    warnings.simplefilter("ignore")
+    # Threads that share little work wait for each other, above all on a busy machine.
+    n_threads = 1 if features.size < _CELLS_WORTH_THREADS else None
+    try:
+        with threadpool_limits(n_threads):
+            for rows in folds:
+                judged = _judge_fold(
+                    *(name, plan, features, target, rows),
+                    say=lambda what: pipe.send((what, None)),
+                )
+                pipe.send(("scored", judged))
+    except MemoryError:
+        pipe.send(("failed", "out of memory"))
+    except Exception as error:  # a failing selector is a row of the table
+        pipe.send(("failed", one_line(error, has_kind=True, longest=None)))
+    finally:
+        pipe.close()
+
+
+def _silence() -> None:
+    """Keep what libraries print off the parent's screen."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+
+
+def _judge_fold(
     name: str,
     plan: Plan,
     features: pd.DataFrame,
@@ -32,25 +79,6 @@ def judge_fold(
     """Select on the training rows and score on the others.
 
     Everything, encoding included, is learnt from the training rows alone.
-
-    Parameters
-    ----------
-    name : str
-        Short name of the selector.
-    plan : Plan
-        With `task` and `metric` decided.
-    features : DataFrame
-        The columns of the table.
-    target : ndarray of shape (n_rows,)
-        The target.
-    rows : pair of ndarray
-        Training rows and rows held out.
-    say : callable
-        Called with "fitting" before the selector's fit and "fitted" after it.
-
-    Returns
-    -------
-    FoldScore
     """
     train, test = rows
     encoder = TableEncoder().fit(features.iloc[train])
@@ -70,11 +98,10 @@ def judge_fold(
 
 def _selector(name: str, plan: Plan) -> ScoredSelector:
     """Return the selector, told how many columns to keep."""
-    kind = SELECTORS[name]
     arguments: dict[str, Any] = {"task": plan.task, "random_state": plan.seed}
     if plan.keep != "auto" and name != "none":
         arguments["n_features_to_select"] = plan.keep
-    return kind(**arguments)
+    return SELECTORS[name](**arguments)
 
 
 def _predictor(plan: Plan, target: npt.NDArray[Any]) -> Any:
@@ -92,3 +119,46 @@ def _predictor(plan: Plan, target: npt.NDArray[Any]) -> Any:
     return HistGradientBoostingClassifier(
         early_stopping=early_stopping, random_state=plan.seed
     )
+
+
+class TableEncoder:
+    """Turn the columns of a table into numbers, one for one.
+
+    Text becomes the number of its label, in alphabetical order; missing text is -1, and
+    labels not seen in `fit` are -2. Missing numbers become the median of the column. A
+    column of the table stays one column, so that keeping it means something.
+    """
+
+    def fit(self, features: pd.DataFrame) -> Self:
+        """Learn labels and medians."""
+        self.is_text_ = np.array([dtype.kind == "O" for dtype in features.dtypes])
+        self._imputer = SimpleImputer(strategy="median", keep_empty_features=True)
+        self._coder = OrdinalEncoder(
+            handle_unknown="use_encoded_value",
+            unknown_value=_UNKNOWN_CODE,
+            encoded_missing_value=_MISSING_CODE,
+        )
+        numbers, text = self._parts(features)
+        if numbers.shape[1]:
+            self._imputer.fit(numbers)
+        if text.shape[1]:
+            self._coder.fit(text)
+        return self
+
+    def transform(self, features: pd.DataFrame) -> npt.NDArray[np.float64]:
+        """Return the columns as numbers."""
+        numbers, text = self._parts(features)
+        encoded = np.empty(features.shape)
+        if numbers.shape[1]:
+            encoded[:, ~self.is_text_] = self._imputer.transform(numbers)
+        if text.shape[1]:
+            encoded[:, self.is_text_] = self._coder.transform(text)
+        return encoded
+
+    def _parts(
+        self, features: pd.DataFrame
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.object_]]:
+        """Return the number columns and the text columns."""
+        numbers = features.loc[:, ~self.is_text_].to_numpy(dtype=np.float64)
+        text = features.loc[:, self.is_text_].to_numpy(dtype=object)
+        return numbers, np.where(pd.isna(text), np.nan, text)  # not None: no label

@@ -11,61 +11,41 @@ import numpy.typing as npt
 from sievebench.compare._comparison import Comparison, SelectorResult
 from sievebench.labels import SELECTOR_LABELS
 
-_HEADINGS = ("selector", "score", "error", "kept", "seconds", "agreement", "stability")
+HEADINGS = ("selector", "score", "error", "kept", "seconds", "agreement", "stability")
+# Decimals on screen and page of each figure of a row.
+_DIGITS = {
+    "score": 4,
+    "score_error": 4,
+    "n_kept": 1,
+    "seconds": 2,
+    "agreement": 2,
+    "stability": 2,
+}
 
 
 @dataclass(frozen=True)
 class Row:
-    """One selector in figures; NaN where there is nothing to say.
+    """One selector in figures; NaN where there is nothing to say."""
 
-    Attributes
-    ----------
-    selector, label : str
-        Short name, and the name to print.
-    score, score_error : float
-        Mean over the folds and its standard error.
-    n_kept : float
-        Mean number of kept columns.
-    seconds : float
-        Mean seconds of one fit.
-    agreement : float
-        Mean Jaccard index with the columns other selectors keep in the same fold.
-    stability : float
-        Mean Jaccard index between the columns kept in different folds.
-    columns : tuple of str
-        Columns kept in more than half of the folds.
-    reason : str
-        Why the figures are missing.
-    """
-
-    selector: str
+    selector: str  # short name
     label: str
-    score: float
-    score_error: float
-    n_kept: float
-    seconds: float
+    score: float  # mean over the folds
+    score_error: float  # its standard error
+    n_kept: float  # mean number of kept columns
+    seconds: float  # mean seconds of one fit
+    # mean Jaccard index with the columns other selectors keep in the same fold
     agreement: float
-    stability: float
-    columns: tuple[str, ...]
-    reason: str
+    stability: float  # mean Jaccard index between the columns kept in different folds
+    columns: tuple[str, ...]  # columns kept in more than half of the folds
+    reason: str  # why the figures are missing
 
 
 def rows_of(comparison: Comparison) -> list[Row]:
-    """Return the rows, best score first, those without a score last.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    list of Row
-    """
+    """Return the rows, best score first, those without a score last."""
     agreement = agreement_matrix(comparison)
     rows = []
-    for place, result in enumerate(comparison.results):
-        others = np.delete(agreement[place], place)
+    for i, result in enumerate(comparison.results):
+        others = np.delete(agreement[i], i)
         known = others[~np.isnan(others)]
         mean = float(known.mean()) if len(known) else float("nan")
         rows.append(_row(comparison, result, mean))
@@ -77,15 +57,6 @@ def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
 
     NaN for selectors without a result, and for "none", which agrees with nobody by
     choice.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    ndarray of shape (n_selectors, n_selectors)
     """
     results = comparison.results
     matrix = np.full((len(results), len(results)), np.nan)
@@ -99,67 +70,35 @@ def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
 
 
 def jaccard(first: tuple[bool, ...], second: tuple[bool, ...]) -> float:
-    """Return the size of the intersection over that of the union.
-
-    Parameters
-    ----------
-    first, second : tuple of bool
-        Two supports over the same columns; at least one keeps a column.
-
-    Returns
-    -------
-    float
-    """
+    """Return the size of the intersection over that of the union."""
     a, b = np.array(first), np.array(second)
     return float((a & b).sum() / (a | b).sum())
 
 
 def screen_text(comparison: Comparison) -> str:
-    """Return the comparison as lines of text.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    str
-    """
+    """Return the comparison as lines of text."""
     rows = rows_of(comparison)
-    cells = [_HEADINGS, *(_cells(row) for row in rows)]
-    widths = [max(len(line[k]) for line in cells) for k in range(len(_HEADINGS))]
+    cells = [HEADINGS, *(printed_cells(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
-    for line, row in zip(cells, [None, *rows], strict=True):
+    for line, reason in zip(cells, ["", *(row.reason for row in rows)], strict=True):
         first = line[0].ljust(widths[0])
         numbers = map(str.rjust, line[1:], widths[1:])
-        reason = row.reason if row is not None else ""
         text = f"{first}  {reason}" if reason else "  ".join([first, *numbers])
         lines.append(text.rstrip())
     return "\n".join([*facts(comparison), "", *lines])
 
 
 def facts(comparison: Comparison) -> list[str]:
-    """Return sentences about the table and the way of judging.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    list of str
-    """
+    """Return sentences about the table and the way of judging."""
     table, plan = comparison.table, comparison.plan
     n_rows, n_columns = table.features.shape
     n_text = sum(dtype.kind == "O" for dtype in table.features.dtypes)
     kind = "number"
     if plan.task == "classification":
         kind = f"{len(np.unique(table.target))} classes"
-    keep = {"auto": "the selector's own choice, else half"}.get(
-        str(plan.keep), str(plan.keep)
-    )
+    is_free = plan.keep == "auto"
+    keep = "the selector's own choice, else half" if is_free else plan.keep
     return [
         f"{table.name}: {n_rows} rows, {n_columns} columns ({n_text} text), "
         f"target {table.target_name!r} ({plan.task}, {kind}).",
@@ -173,65 +112,34 @@ def csv_text(comparison: Comparison) -> str:
     """Return the comparison as CSV, one line per selector.
 
     The names of columns are a JSON list, nothing for a selector without a result.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        A comparison, finished or interrupted.
-
-    Returns
-    -------
-    str
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow([heading.name for heading in fields(Row)])
     for row in rows_of(comparison):
-        figures = (row.score, row.score_error, row.n_kept, row.seconds)
-        similarities = (row.agreement, row.stability)
-        numbers = [
-            "" if np.isnan(figure) else f"{figure:.6g}"
-            for figure in (*figures, *similarities)
-        ]
+        figures = [getattr(row, name) for name in _DIGITS]
+        numbers = ["" if np.isnan(figure) else f"{figure:.6g}" for figure in figures]
         names = list(map(str, row.columns))
         columns = "" if row.reason else json.dumps(names, ensure_ascii=False)
         writer.writerow([row.selector, row.label, *numbers, columns, row.reason])
     return out.getvalue()
 
 
-def number(value: float, digits: int) -> str:
-    """Return a number with so many decimals, or a dash.
-
-    Parameters
-    ----------
-    value : float
-        May be NaN.
-    digits : int
-        Decimals.
-
-    Returns
-    -------
-    str
-    """
-    return "–" if np.isnan(value) else f"{value:.{digits}f}"
-
-
 def _row(comparison: Comparison, result: SelectorResult, agreement: float) -> Row:
     """Return the figures of one selector."""
     label = SELECTOR_LABELS[result.selector]
-    nothing = float("nan")
     if result.reason:
         done = f" ({len(result.folds)} of {comparison.plan.n_folds} folds done)"
         reason = result.reason + (done if result.folds else "")
-        empty = (nothing,) * 6
-        return Row(result.selector, label, *empty, columns=(), reason=reason)
+        empty = dict.fromkeys(_DIGITS, float("nan"))
+        return Row(result.selector, label, **empty, columns=(), reason=reason)
     scores = np.array([fold.score for fold in result.folds])
     supports = np.array([fold.support for fold in result.folds])
     names = comparison.table.features.columns[supports.mean(axis=0) > 0.5]
     pairs = [
         jaccard(a.support, b.support)
-        for place, a in enumerate(result.folds)
-        for b in result.folds[:place]
+        for i, a in enumerate(result.folds)
+        for b in result.folds[:i]
     ]
     return Row(
         result.selector,
@@ -247,17 +155,13 @@ def _row(comparison: Comparison, result: SelectorResult, agreement: float) -> Ro
     )
 
 
-def _cells(row: Row) -> tuple[str, ...]:
-    """Return the printed cells of one row."""
-    return (
+def printed_cells(row: Row) -> list[str]:
+    """Return the printed cells of one row, a dash where there is no number."""
+    figures = [(getattr(row, name), digits) for name, digits in _DIGITS.items()]
+    return [
         row.label,
-        number(row.score, 4),
-        number(row.score_error, 4),
-        number(row.n_kept, 1),
-        number(row.seconds, 2),
-        number(row.agreement, 2),
-        number(row.stability, 2),
-    )
+        *("–" if np.isnan(value) else f"{value:.{n}f}" for value, n in figures),
+    ]
 
 
 def _is_choice(result: SelectorResult) -> bool:

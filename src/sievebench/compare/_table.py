@@ -1,7 +1,7 @@
 """The user's table, as the command featuresieve reads it, made ready to be compared."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,37 +11,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve.files import Task, read_file, read_inputs
-from sievebench.compare._exceptions import CompareError
+from sievebench.compare._plan import CompareError
 
 _TICKS_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
 class Table:
-    """The features and the target of a table, as read.
+    """The features and the target of a table, as read."""
 
-    Attributes
-    ----------
-    name : str
-        Name of the file.
-    features : DataFrame of shape (n_rows, n_columns)
-        Number columns are float64 with NaN; the others are text, as objects, with None.
-    target_name : str
-        Name of the target column.
-    target : ndarray of shape (n_rows,)
-        Numbers or labels, none missing.
-    task : {"classification", "regression"}
-        What the target is.
-    notes : tuple of str
-        What was left out or changed on reading, one sentence each.
-    """
-
-    name: str
+    name: str  # name of the file
+    # number columns are float64 with NaN; the others are text, as objects, with None
     features: pd.DataFrame
     target_name: str
-    target: npt.NDArray[Any]
+    target: npt.NDArray[Any]  # numbers or labels, none missing
     task: Task
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()  # sentences: what was left out or changed on reading
 
 
 def read_table(
@@ -52,32 +37,7 @@ def read_table(
     drop: Sequence[str] = (),
     **reading: Any,
 ) -> Table:
-    """Read a file and take the target out of it, as `featuresieve select` does.
-
-    Parameters
-    ----------
-    path : str or Path
-        Any file that `featuresieve select` reads.
-    target : str
-        Name of the target column.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the user says of it.
-    drop : sequence of str, default=()
-        Columns to leave out: names, or patterns with ``*``.
-    **reading
-        How the file is written: `encoding`, `delimiter`, `missing`, `types`, `skip`.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    TableFileError
-        If the file cannot be read, or does not hold what it should.
-    CompareError
-        If there is too little in it.
-    """
+    """Read a file and take the target out of it, as `featuresieve select` does."""
     with read_file(str(path), meanings={target: "label"}, **reading) as file:
         inputs = read_inputs(file, target, task=task, drop=drop)
         name = Path(file.source.name).name

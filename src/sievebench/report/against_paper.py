@@ -1,152 +1,140 @@
 """Ours beside theirs, cell by cell."""
 
-import numpy as np
+from collections.abc import Iterator
+from typing import Any
+
 import pandas as pd
 
 from sievebench.analysis import in_order
-from sievebench.labels import (
-    DATASET_LABELS,
-    SCENARIO_LABELS,
-    scenario_title,
-    selector_label,
-)
+from sievebench.labels import DATASET_LABELS, scenario_title, selector_label
 from sievebench.report.material import PAPER_SCENARIOS, ReportData
 from sievebench.report.paper import paper_scores, printed_scores
-from sievebench.report.tables import MISSING, Table, number, signed
+from sievebench.report.tables import (
+    MISSING,
+    Table,
+    decimals,
+    number,
+    scenario_cell,
+    selector_cell,
+    signed,
+    table_of,
+)
+
+_AGREEMENT = {
+    "scenario": scenario_cell,
+    "selector": selector_cell,
+    "mean difference": lambda row: signed(row["mean_difference"], 3),
+    "mean distance": decimals("mean_distance", 3),
+    "cells": "{0[n_cells]}".format,
+    "samples left out": "{0[n_samples]}".format,
+    "missing": "{0[n_missing]}".format,
+}
 
 
 def compare_scores(material: ReportData) -> pd.DataFrame:
     """Put every score of ours beside the paper's.
 
-    Parameters
-    ----------
-    material : ReportData
-        Our runs.
-
-    Returns
-    -------
-    DataFrame
-        Columns scenario, dataset, selector, ours, ours_std, theirs, difference (ours
-        less theirs), printed (theirs, as printed), is_sample, why_missing (ours). All
-        cells of the paper, and ours that it does not have.
+    All cells of the paper, and ours that it does not have: ours, ours_std, theirs,
+    difference (ours less theirs), printed (theirs, as printed), is_sample, why_missing
+    (ours).
     """
-    frames = []
-    for scenario in PAPER_SCENARIOS:
-        cells = material.cells[
-            (material.cells["scenario"] == scenario)
-            & (material.cells["downstream"] == material.downstream)
-        ].set_index(["dataset", "selector"])
-        numbers, texts = paper_scores(scenario), printed_scores(scenario)
-        for dataset, selector in _places(material, numbers, scenario):
-            theirs = _lookup(numbers, selector.partition(":")[0], dataset)
-            is_ours = (dataset, selector) in cells.index
-            ours = cells.loc[(dataset, selector)] if is_ours else None
-            frames.append(
-                {
-                    "scenario": scenario,
-                    "dataset": dataset,
-                    "selector": selector,
-                    "ours": np.nan if ours is None else ours["score_mean"],
-                    "ours_std": np.nan if ours is None else ours["score_std"],
-                    "theirs": theirs,
-                    "printed": _lookup(texts, selector.partition(":")[0], dataset),
-                    "is_sample": ours is not None and bool(ours["is_sample"]),
-                    "why_missing": "not run" if ours is None else ours["why_missing"],
-                }
-            )
-    table = pd.DataFrame(frames)
-    table.insert(6, "difference", table["ours"] - table["theirs"])
-    return in_order(table)
+    parts = [_beside(material, scenario) for scenario in PAPER_SCENARIOS]
+    return in_order(pd.concat(parts, ignore_index=True))
+
+
+def _beside(material: ReportData, scenario: str) -> pd.DataFrame:
+    """Return ours and theirs in one scenario."""
+    wide, numbers = material.wide(scenario), paper_scores(scenario)
+    own = {name.partition(":")[0] for name in wide.index}
+    selectors = [*wide.index, *(name for name in numbers.index if name not in own)]
+    datasets = [*DATASET_LABELS, *(d for d in wide.columns if d not in DATASET_LABELS)]
+    keys = ["dataset", "selector"]
+    cells = pd.MultiIndex.from_product([datasets, selectors], names=keys)
+    ours = material.cells_of(scenario).set_index(keys).reindex(cells)
+
+    def theirs(table: pd.DataFrame) -> Any:
+        names = [name.partition(":")[0] for name in selectors]
+        return table.reindex(index=names, columns=datasets).to_numpy().T.ravel()
+
+    columns = {
+        "ours": ours["score_mean"].astype(float),
+        "ours_std": ours["score_std"].astype(float),
+        "theirs": theirs(numbers),
+        "difference": ours["score_mean"].astype(float) - theirs(numbers),
+        "printed": theirs(printed_scores(scenario)),
+        "is_sample": ours["is_sample"].eq(True),
+        "why_missing": ours["why_missing"].fillna("not run"),
+    }
+    table = pd.DataFrame(columns).reset_index()
+    table.insert(0, "scenario", scenario)
+    return table
 
 
 def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
     """Return how far ours is from theirs, on average.
 
-    Parameters
-    ----------
-    comparison : DataFrame
-        As `compare_scores` returns it.
-
-    Returns
-    -------
-    DataFrame
-        Columns scenario, selector, mean_difference, mean_distance (of its absolute
-        value), n_cells (with both scores, samples left out), n_samples, n_missing
-        (theirs without ours).
+    mean_difference, mean_distance (of its absolute value), n_cells (with both scores,
+    samples left out), n_samples, n_missing (theirs without ours).
     """
     rows = []
-    for (scenario, selector), group in comparison.groupby(
-        ["scenario", "selector"], sort=False
-    ):
+    keys = ["scenario", "selector"]
+    for key, group in comparison.groupby(keys, sort=False):
         both = group[group["difference"].notna()]
         whole = both.loc[~both["is_sample"], "difference"]
-        is_gap = group["ours"].isna() & group["theirs"].notna()
         rows.append(
             {
-                "scenario": scenario,
-                "selector": selector,
+                **dict(zip(keys, key, strict=True)),
                 "mean_difference": whole.mean(),
                 "mean_distance": whole.abs().mean(),
                 "n_cells": len(whole),
                 "n_samples": len(both) - len(whole),
-                "n_missing": int(is_gap.sum()),
+                "n_missing": int(group["theirs"].notna().sum()) - len(both),
             }
         )
     return pd.DataFrame(rows)
 
 
-def comparison_tables(material: ReportData) -> list[Table]:
-    """Return one table a scenario, three lines a selector; then how far they agree.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
-    if not set(material.scenarios) & set(PAPER_SCENARIOS):
-        return []
-    if not set(material.datasets) & set(DATASET_LABELS):
-        return []
+def comparison_tables(material: ReportData) -> Iterator[Table]:
+    """Yield one table a scenario, three lines a selector; then how far they agree."""
+    scenarios = material.paper_scenarios
+    if not scenarios or not set(material.datasets) & set(DATASET_LABELS):
+        return
     comparison = compare_scores(material)
-    tables = [
-        _cell_by_cell(material, comparison[comparison["scenario"] == scenario])
-        for scenario in PAPER_SCENARIOS
-        if scenario in material.scenarios
-    ]
-    is_run = comparison["scenario"].isin(material.scenarios)
-    return [*tables, _agreement_table(comparison[is_run])]
+    for scenario in scenarios:
+        part = comparison[comparison["scenario"] == scenario]
+        yield _cell_by_cell(material, part, scenario)
+    run = comparison[comparison["scenario"].isin(scenarios)]
+    has_theirs = run.groupby("selector")["theirs"].transform("count") > 0
+    yield table_of(
+        agreement(run[has_theirs]),
+        _AGREEMENT,
+        name="paper-agreement",
+        title="How far ours is from the paper's",
+        n_text_columns=2,
+        notes=("Difference: ours less the paper's; distance: its absolute value.",),
+    )
 
 
-def _cell_by_cell(material: ReportData, part: pd.DataFrame) -> Table:
+def _cell_by_cell(material: ReportData, part: pd.DataFrame, scenario: str) -> Table:
     """Return ours, theirs and the difference of one scenario."""
-    scenario = part["scenario"].iloc[0]
     datasets = list(dict.fromkeys(part["dataset"]))
-    rows = []
-    for selector in dict.fromkeys(part["selector"]):
-        cells = (
-            part[part["selector"] == selector].set_index("dataset").reindex(datasets)
-        )
-        label = selector_label(selector)
-        printed = [p if isinstance(p, str) else "" for p in cells["printed"]]
-        rows += [
-            (label, "ours", *(number(v, 3) for v in cells["ours"])),
-            (label, "paper", *printed),
-            (
-                label,
-                "difference",
-                *("" if np.isnan(v) else signed(v, 3) for v in cells["difference"]),
-            ),
+    rows: list[tuple[str, ...]] = []
+    for selector, cells in part.groupby("selector", sort=False):
+        label = selector_label(str(selector))
+        in_columns = cells.set_index("dataset").reindex(datasets)
+        ours = [number(score, 3) for score in in_columns["ours"]]
+        theirs = [
+            text if isinstance(text, str) else "" for text in in_columns["printed"]
         ]
-    labels = [material.dataset_label(dataset) for dataset in datasets]
+        gaps = [signed(gap, 3, "") for gap in in_columns["difference"]]
+        rows.append((label, "ours", *ours))
+        rows.append((label, "paper", *theirs))
+        rows.append((label, "difference", *gaps))
     return Table(
         name=f"paper-{scenario}",
         title=f"{scenario_title(scenario)}: ours beside the paper's",
         data=part,
-        header=("selector", "", *labels),
+        header=("selector", "", *map(material.dataset_label, datasets)),
         rows=tuple(rows),
         n_text_columns=2,
         is_sortable=False,
@@ -158,48 +146,3 @@ def _cell_by_cell(material: ReportData, part: pd.DataFrame) -> Table:
             f"{MISSING}: we have no score.",
         ),
     )
-
-
-def _agreement_table(comparison: pd.DataFrame) -> Table:
-    """Return how far ours is from theirs, for the selectors that it has."""
-    theirs = comparison.groupby("selector")["theirs"].transform("count")
-    data = agreement(comparison[theirs > 0])
-    rows = [
-        (
-            SCENARIO_LABELS[row["scenario"]],
-            selector_label(row["selector"]),
-            signed(row["mean_difference"], 3),
-            number(row["mean_distance"], 3),
-            *(str(row[name]) for name in ("n_cells", "n_samples", "n_missing")),
-        )
-        for _, row in data.iterrows()
-    ]
-    header = ("scenario", "selector", "mean difference", "mean distance", "cells")
-    return Table(
-        name="paper-agreement",
-        title="How far ours is from the paper's",
-        data=data,
-        header=(*header, "samples left out", "missing"),
-        rows=tuple(rows),
-        n_text_columns=2,
-        notes=("Difference: ours less the paper's; distance: its absolute value.",),
-    )
-
-
-def _places(
-    material: ReportData, numbers: pd.DataFrame, scenario: str
-) -> list[tuple[str, str]]:
-    """Return every (table, selector) that the paper or we have."""
-    wide = material.wide(scenario)
-    own = {name.partition(":")[0] for name in wide.index}
-    selectors = [*wide.index, *(name for name in numbers.index if name not in own)]
-    datasets = [*DATASET_LABELS, *(d for d in wide.columns if d not in DATASET_LABELS)]
-    return [(dataset, selector) for dataset in datasets for selector in selectors]
-
-
-def _lookup(table: pd.DataFrame, row: str, column: str) -> float | str:
-    """Return a cell, NaN if there is no such row or column."""
-    if row not in table.index or column not in table.columns:
-        return float("nan")
-    value: float | str = table.loc[row, column]
-    return value

@@ -1,6 +1,6 @@
 """What all tables and figures are made from."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,186 +27,88 @@ PAPER_SCENARIOS = ("random", "corrupted", "second_order")
 
 @dataclass(frozen=True)
 class ReportData:
-    """Checked runs, and what is asked of them again and again.
+    """Checked runs, and what is asked of them again and again."""
 
-    Attributes
-    ----------
-    runs : DataFrame
-        As `check_runs` returns it.
-    cells : DataFrame
-        The benchmark, as `summarize_cells` returns it.
-    downstream : str
-        Whose scores are reported.
-    """
-
-    runs: pd.DataFrame
-    cells: pd.DataFrame
-    downstream: str
+    runs: pd.DataFrame  # as `check_runs` returns it
+    cells: pd.DataFrame  # the benchmark, as `summarize_cells` returns it
+    downstream: str  # whose scores are reported
 
     @property
     def scenarios(self) -> list[str]:
-        """The scenarios of the benchmark, in the order of the paper.
+        """The scenarios of the benchmark, in the order of the paper."""
+        return ordered(self.scored["scenario"], SCENARIO_LABELS)
 
-        Returns
-        -------
-        list of str
-        """
-        return ordered(self._scored["scenario"], SCENARIO_LABELS)
+    @property
+    def paper_scenarios(self) -> list[str]:
+        """Those of them that the paper has."""
+        return [s for s in self.scenarios if s in PAPER_SCENARIOS]
 
     @property
     def datasets(self) -> list[str]:
-        """The tables of the benchmark, in the order of the paper.
-
-        Returns
-        -------
-        list of str
-        """
-        return ordered(self._scored["dataset"], DATASET_LABELS)
+        """The tables of the benchmark, in the order of the paper."""
+        return ordered(self.scored["dataset"], DATASET_LABELS)
 
     @property
     def selectors(self) -> list[str]:
-        """The selectors of the benchmark, in the order of the paper.
-
-        Returns
-        -------
-        list of str
-        """
-        return ordered(self._scored["selector"], SELECTOR_LABELS)
+        """The selectors of the benchmark, in the order of the paper."""
+        return ordered(self.scored["selector"], SELECTOR_LABELS)
 
     @property
     def own_selectors(self) -> list[str]:
-        """The variants of AutoNFS among them.
-
-        Returns
-        -------
-        list of str
-        """
+        """The variants of AutoNFS among them."""
         return [s for s in self.selectors if s.partition(":")[0] == "autonfs"]
 
     @property
-    def _scored(self) -> pd.DataFrame:
+    def scored(self) -> pd.DataFrame:
         """The cells of the downstream."""
         return self.cells[self.cells["downstream"] == self.downstream]
 
+    def cells_of(self, scenario: str) -> pd.DataFrame:
+        """Return the cells of the downstream in a scenario."""
+        return self.scored[self.scored["scenario"] == scenario]
+
     def wide(self, scenario: str, value: str = "score_mean") -> pd.DataFrame:
-        """Return one number of each cell of a scenario, selectors × tables.
-
-        Parameters
-        ----------
-        scenario : str
-            Which cells.
-        value : str, default="score_mean"
-            Which column of them.
-
-        Returns
-        -------
-        DataFrame
-        """
+        """Return one number of each cell of a scenario, selectors × tables."""
         return score_table(self.cells, scenario, self.downstream, value)
 
     def unfinished(self, scenario: str) -> dict[str, list[str]]:
-        """Return the tables that are not ranked, some selector having no record there.
-
-        Parameters
-        ----------
-        scenario : str
-            Which cells.
-
-        Returns
-        -------
-        dict
-            Table → selectors without a record.
-        """
+        """Return the tables on which some selector has no record, and the selectors."""
         return unfinished_tables(self.cells, scenario, self.downstream)
 
     def ranked(self, scenario: str) -> pd.DataFrame:
-        """Return the scores that are ranked, selectors × tables.
-
-        Parameters
-        ----------
-        scenario : str
-            Which cells.
-
-        Returns
-        -------
-        DataFrame
-        """
+        """Return the scores that are ranked, selectors × tables."""
         return ranked_tables(self.cells, scenario, self.downstream)
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
-        """Return a note on the tables that are not ranked, if there are any.
-
-        Parameters
-        ----------
-        scenarios : iterable of str
-            Of the table that the note is for.
-
-        Returns
-        -------
-        tuple of str
-        """
-        begun = {scenario: list(self.unfinished(scenario)) for scenario in scenarios}
-        without = {
-            scenario: self.wide(scenario).columns.difference(
-                [*self.ranked(scenario).columns, *names], sort=False
-            )
-            for scenario, names in begun.items()
-        }
-        reasons = (
-            ("some selectors have not been run there", begun),
-            ("no selector has a score there", without),
-        )
+        """Return a note on the tables that are not ranked, if there are any."""
+        begun: list[str] = []
+        without: list[str] = []
+        for scenario in scenarios:
+            unfinished = self.unfinished(scenario)
+            known = {*self.ranked(scenario).columns, *unfinished}
+            unscored = [name for name in self.wide(scenario) if name not in known]
+            for parts, names in ((begun, unfinished), (without, unscored)):
+                labels = ", ".join(map(self.dataset_label, names))
+                if labels:
+                    parts.append(f"{SCENARIO_LABELS[scenario].lower()} {labels}")
         return tuple(
             f"Not ranked, because {reason}: {'; '.join(parts)}."
-            for reason, tables in reasons
-            if (parts := self._by_scenario(tables))
+            for reason, parts in (
+                ("some selectors have not been run there", begun),
+                ("no selector has a score there", without),
+            )
+            if parts
         )
 
-    def _by_scenario(self, tables: Mapping[str, Collection[str]]) -> list[str]:
-        """Return the tables of each scenario that has any, in words."""
-        return [
-            f"{SCENARIO_LABELS[scenario].lower()} "
-            + ", ".join(map(self.dataset_label, names))
-            for scenario, names in tables.items()
-            if len(names)
-        ]
-
     def dataset_label(self, name: str) -> str:
-        """Return the name of a table to print; a sample says that it is one.
-
-        Parameters
-        ----------
-        name : str
-            Of the table.
-
-        Returns
-        -------
-        str
-        """
+        """Return the name of a table to print; a sample says that it is one."""
         label = DATASET_LABELS.get(name, name)
         samples = set(self.runs.loc[self.runs["is_sample"], "dataset"])
         return f"{label} (sample)" if name in samples else label
 
 
 def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
-    """Check a table of runs and choose the downstream.
-
-    Parameters
-    ----------
-    runs : DataFrame
-        One row a run, as `sievebench.analysis.schema` says.
-    downstream : str or None, default=None
-        Whose scores are reported; None takes mlp if there is one, else the first.
-
-    Returns
-    -------
-    ReportData
-
-    Raises
-    ------
-    ValueError
-        If there is no run of that downstream.
-    """
+    """Check a table of runs and choose the downstream."""
     checked = check_runs(runs)
     cells = summarize_cells(checked)
     present = ordered(cells["downstream"], DOWNSTREAM_LABELS)
@@ -222,23 +124,7 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
 
 
 def read_runs(*paths: Path) -> pd.DataFrame:
-    """Read runs, from records or from tables of them.
-
-    Parameters
-    ----------
-    *paths : Path
-        Folders of ``sievebench run`` (of one experiment or of several), CSV or Parquet
-        files.
-
-    Returns
-    -------
-    DataFrame
-
-    Raises
-    ------
-    ValueError
-        If one is neither, or there are no runs.
-    """
+    """Read runs, from folders of records and from CSV or Parquet tables of them."""
     stores = [store for path in paths if path.is_dir() for store in find_stores(path)]
     tables = [_read_table(path) for path in paths if not path.is_dir()]
     tables += [collect(store.records()).assign(folder=store.folder) for store in stores]
@@ -258,18 +144,3 @@ def _read_table(path: Path) -> pd.DataFrame:
         except pd.errors.EmptyDataError as error:
             raise ValueError(f"{path} is empty.") from error
     raise ValueError(f"{path} must be a folder of records, a .csv or a .parquet file.")
-
-
-def scenario_labels(names: Iterable[str]) -> list[str]:
-    """Return the names of scenarios to print.
-
-    Parameters
-    ----------
-    names : iterable of str
-        Short names.
-
-    Returns
-    -------
-    list of str
-    """
-    return [SCENARIO_LABELS.get(name, name) for name in names]

@@ -14,99 +14,44 @@ _NAMES = {label: name for name, label in DATASET_LABELS.items()}
 
 @cache
 def paper_values() -> dict[str, Any]:
-    """Return the whole file.
-
-    Returns
-    -------
-    dict
-        As the file is laid out; cells are text.
-    """
+    """Return the whole file; cells are text."""
     file = resources.files("sievebench.report").joinpath("paper_values.toml")
     return tomllib.loads(file.read_text(encoding="utf-8"))
 
 
 def printed_scores(scenario: str) -> pd.DataFrame:
-    """Return the cells of a score table as they are printed.
-
-    Parameters
-    ----------
-    scenario : {"random", "corrupted", "second_order"}
-        Which table.
-
-    Returns
-    -------
-    DataFrame
-        Index selector, columns the tables by name, and rank; text.
-    """
+    """Return the text of a score table: selectors × tables, and rank."""
     return _printed(paper_values()["scores"][scenario], "selector").rename(
         columns=_NAMES
     )
 
 
 def paper_scores(scenario: str) -> pd.DataFrame:
-    """Return the scores of a scenario.
-
-    Parameters
-    ----------
-    scenario : {"random", "corrupted", "second_order"}
-        Which table.
-
-    Returns
-    -------
-    DataFrame of shape (14, 11)
-        Index selector, columns the tables by name; NaN for OOM and N/A.
-    """
+    """Return the scores of a scenario, (14, 11); NaN for OOM and N/A."""
     return _numbers(printed_scores(scenario).drop(columns="rank"))
 
 
 def paper_ranks() -> pd.DataFrame:
-    """Return the printed mean ranks.
-
-    Returns
-    -------
-    DataFrame of shape (14, 3)
-        Index selector, columns the scenarios.
-    """
+    """Return the printed mean ranks, selectors × scenarios."""
     ranks = {s: printed_scores(s)["rank"] for s in paper_values()["scores"]}
     return pd.DataFrame(ranks).astype(float)
 
 
 def paper_counts() -> pd.DataFrame:
-    """Return how many columns AutoNFS kept.
-
-    Returns
-    -------
-    DataFrame of shape (11, 3)
-        Index dataset, columns the scenarios.
-    """
+    """Return how many columns AutoNFS kept, tables × scenarios."""
     return _numbers(_printed(paper_values()["counts"], "dataset")).rename(index=_NAMES)
 
 
 def paper_datasets() -> pd.DataFrame:
-    """Return the summary of the tables.
-
-    Returns
-    -------
-    DataFrame of shape (11, 3)
-        Index dataset; n_rows and n_features numbers, n_classes NaN for regression.
-    """
+    """Return rows, columns and classes of the tables; NaN classes for regression."""
     cells = _printed(paper_values()["datasets"], "dataset").rename(index=_NAMES)
     return _numbers(cells.map(lambda cell: cell.replace(" ", "")))
 
 
 def paper_cohorts(is_withdrawn: bool = False) -> pd.DataFrame:
-    """Return the metagenomic study, in percent.
+    """Return the metagenomic study in percent, without the row of averages.
 
-    Parameters
-    ----------
-    is_withdrawn : bool, default=False
-        The six cohorts that are commented out instead of the 18 printed ones.
-
-    Returns
-    -------
-    DataFrame
-        Index dataset; mlp_full, mlp_kept, forest_full, forest_kept, and reduction, or
-        n_features and n_kept for the withdrawn ones. Without the row of averages.
+    The six cohorts that are commented out have n_features and n_kept, not reduction.
     """
     section = "withdrawn_cohorts" if is_withdrawn else "cohorts"
     cells = _printed(paper_values()[section], "dataset")
@@ -114,29 +59,12 @@ def paper_cohorts(is_withdrawn: bool = False) -> pd.DataFrame:
 
 
 def paper_cohort_averages() -> pd.Series:
-    """Return the printed row of averages of the metagenomic study.
-
-    Returns
-    -------
-    Series
-        Index as the columns of `paper_cohorts`.
-    """
+    """Return the printed row of averages of the metagenomic study."""
     return _numbers(_printed(paper_values()["cohorts"], "dataset")).loc["average"]
 
 
 def paper_statement(key: str) -> float:
-    """Return a number of the running text.
-
-    Parameters
-    ----------
-    key : str
-        As in the file, for instance "misselection, random".
-
-    Returns
-    -------
-    float
-        NaN if there is none.
-    """
+    """Return a number of the running text, by its key; NaN if there is none."""
     for statement in paper_values()["statements"]:
         if statement["key"] == key:
             text = statement["value"]
@@ -144,19 +72,10 @@ def paper_statement(key: str) -> float:
     return float("nan")
 
 
-def paper_notes(about: str) -> list[str]:
-    """Return what one has to know about some of the numbers.
-
-    Parameters
-    ----------
-    about : str
-        A section of the file.
-
-    Returns
-    -------
-    list of str
-    """
-    return [note["text"] for note in paper_values()["notes"] if note["about"] == about]
+def paper_notes(about: str) -> tuple[str, ...]:
+    """Return what one has to know about a section of the file."""
+    notes = paper_values()["notes"]
+    return tuple(note["text"] for note in notes if note["about"] == about)
 
 
 def _printed(section: dict[str, Any], index: str) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """The paper's own numbers as tables, and what follows from them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 import pandas as pd
 
@@ -13,16 +13,11 @@ from sievebench.report.paper import (
     paper_values,
     printed_scores,
 )
-from sievebench.report.tables import Table, number
+from sievebench.report.tables import Table
 
 
-def rank_table() -> list[Table]:
-    """Return the printed ranks, recomputed and over complete cases.
-
-    Returns
-    -------
-    list of Table
-    """
+def _ranks() -> Iterator[Table]:
+    """Yield the printed ranks, recomputed and over complete cases."""
     columns = {}
     for scenario in PAPER_SCENARIOS:
         ranks = mean_ranks(paper_scores(scenario))
@@ -31,103 +26,61 @@ def rank_table() -> list[Table]:
         columns[f"{label}: recomputed"] = ranks["rank"].map("{:.1f}".format)
         columns[f"{label}: complete"] = ranks["rank_complete"].map("{:.1f}".format)
     wide = pd.DataFrame(columns)
-    return [
-        Table(
-            name="paper-ranks",
-            title="Mean ranks of the paper",
-            data=wide.reset_index(),
-            header=("selector", *wide.columns),
-            rows=_rows(wide),
-            notes=(
-                "recomputed: from the printed scores, ties share the mean, a missing "
-                "score gets rank 14. complete: only the seven tables on which all 14 "
-                "have a score.",
-            ),
-        )
-    ]
+    yield Table(
+        name="paper-ranks",
+        title="Mean ranks of the paper",
+        data=wide.reset_index(),
+        header=("selector", *wide.columns),
+        rows=_rows(wide),
+        notes=(
+            "recomputed: from the printed scores, ties share the mean, a missing "
+            "score gets rank 14. complete: only the seven tables on which all 14 "
+            "have a score.",
+        ),
+    )
 
 
-def score_table() -> list[Table]:
-    """Return the three score tables as printed.
-
-    Returns
-    -------
-    list of Table
-    """
-    tables = []
+def _scores() -> Iterator[Table]:
+    """Yield the three score tables as printed."""
     for scenario in PAPER_SCENARIOS:
         printed = printed_scores(scenario)
         labels = [DATASET_LABELS.get(name, name) for name in printed.columns]
-        tables.append(
-            Table(
-                name=f"paper-scores-{scenario}",
-                title=f"Scores of the paper, {SCENARIO_LABELS[scenario].lower()}",
-                data=printed.reset_index(),
-                header=("selector", *labels),
-                rows=_rows(printed),
-                notes=tuple(paper_notes("scores")),
-            )
+        yield Table(
+            name=f"paper-scores-{scenario}",
+            title=f"Scores of the paper, {SCENARIO_LABELS[scenario].lower()}",
+            data=printed.reset_index(),
+            header=("selector", *labels),
+            rows=_rows(printed),
+            notes=paper_notes("scores"),
         )
-    return tables
 
 
-def _section(name: str, title: str, first: str) -> list[Table]:
+def _rows(wide: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
+    """Return printed cells, the selector first."""
+    return tuple(
+        (selector_label(str(name)), *row)
+        for name, row in zip(wide.index, wide.to_numpy(), strict=True)
+    )
+
+
+def _section(name: str, title: str, first: str) -> Table:
     """Return one section of the file as printed."""
     section = paper_values()[name]
-    rows = tuple((key, *cells) for key, cells in section["rows"].items())
     header = (first, *section["columns"])
-    return [
-        Table(
-            name=f"paper-{name.replace('_', '-')}",
-            title=title,
-            data=pd.DataFrame(rows, columns=header),
-            header=header,
-            rows=rows,
-            notes=tuple(paper_notes(name)),
-        )
-    ]
+    rows = tuple((key, *cells) for key, cells in section["rows"].items())
+    return Table(
+        name=f"paper-{name.replace('_', '-')}",
+        title=title,
+        data=pd.DataFrame(rows, columns=header),
+        header=header,
+        rows=rows,
+        notes=paper_notes(name),
+    )
 
 
-def count_table() -> list[Table]:
-    """Return how many columns AutoNFS kept.
-
-    Returns
-    -------
-    list of Table
-    """
-    return _section("counts", "Columns AutoNFS kept in the paper", "table")
-
-
-def dataset_table() -> list[Table]:
-    """Return the paper's summary of the tables.
-
-    Returns
-    -------
-    list of Table
-    """
-    return _section("datasets", "Tables of the paper", "table")
-
-
-def cohort_table() -> list[Table]:
-    """Return the metagenomic study, printed and withdrawn.
-
-    Returns
-    -------
-    list of Table
-    """
-    return [
-        *_section("cohorts", "Metagenomic cohorts of the paper, percent", "cohort"),
-        *_section("withdrawn_cohorts", "Cohorts commented out of it", "cohort"),
-    ]
-
-
-def statement_table() -> list[Table]:
-    """Return the numbers of captions and running text.
-
-    Returns
-    -------
-    list of Table
-    """
+def _statements() -> Iterator[Table]:
+    """Yield the numbers of captions and running text."""
+    header = ("what", "value", "in the paper", "meaning")
     rows = tuple(
         (
             statement["key"],
@@ -137,41 +90,30 @@ def statement_table() -> list[Table]:
         )
         for statement in paper_values()["statements"]
     )
-    header = ("what", "value", "in the paper", "meaning")
-    return [
-        Table(
-            name="paper-statements",
-            title="Numbers of the paper's text",
-            data=pd.DataFrame(rows, columns=header),
-            header=header,
-            rows=rows,
-            n_text_columns=4,
-            notes=tuple(
-                f"Only a figure ({figure['figure']}): {figure['text']}"
-                for figure in paper_values()["figures"]
-            ),
-        )
-    ]
-
-
-PAPER_TABLES: dict[str, Callable[[], list[Table]]] = {
-    "ranks": rank_table,
-    "scores": score_table,
-    "counts": count_table,
-    "datasets": dataset_table,
-    "cohorts": cohort_table,
-    "statements": statement_table,
-}
-
-
-def _rows(wide: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
-    """Return printed cells, the selector first."""
-    return tuple(
-        (selector_label(str(name)), *(_text(cell) for cell in row))
-        for name, row in zip(wide.index, wide.to_numpy(), strict=True)
+    yield Table(
+        name="paper-statements",
+        title="Numbers of the paper's text",
+        data=pd.DataFrame(rows, columns=header),
+        header=header,
+        rows=rows,
+        n_text_columns=4,
+        notes=tuple(
+            f"Only a figure ({figure['figure']}): {figure['text']}"
+            for figure in paper_values()["figures"]
+        ),
     )
 
 
-def _text(cell: str | float) -> str:
-    """Return a cell as text."""
-    return cell if isinstance(cell, str) else number(cell, 3)
+PAPER_TABLES: dict[str, Callable[[], Iterable[Table]]] = {
+    "ranks": _ranks,
+    "scores": _scores,
+    "counts": lambda: [
+        _section("counts", "Columns AutoNFS kept in the paper", "table")
+    ],
+    "datasets": lambda: [_section("datasets", "Tables of the paper", "table")],
+    "cohorts": lambda: [
+        _section("cohorts", "Metagenomic cohorts of the paper, percent", "cohort"),
+        _section("withdrawn_cohorts", "Cohorts commented out of it", "cohort"),
+    ],
+    "statements": _statements,
+}

@@ -1,6 +1,7 @@
 """Tables of ranks: ours and the paper's, and whether the selectors differ."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,280 +16,242 @@ from sievebench.analysis import (
     mean_ranks,
     rank_scores,
     ranks_by_variant,
+    summarize_cells,
 )
-from sievebench.labels import SCENARIO_LABELS, selector_label
-from sievebench.report.material import PAPER_SCENARIOS, ReportData, scenario_labels
+from sievebench.labels import SCENARIO_LABELS, scenario_title, selector_label
+from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_ranks, paper_scores
-from sievebench.report.tables import MISSING, Table, best_rows, number
+from sievebench.report.score_tables import scores_of_scenario
+from sievebench.report.tables import (
+    MISSING,
+    Table,
+    best_cells,
+    decimals,
+    number,
+    scenario_cell,
+    table_of,
+)
+
+_SAME_TABLES = "paper, same tables"
+_SHARED = (
+    "What each selector kept in the benchmark, predicted from by the same predictors "
+    "for all selectors of a table and scenario: those that did best on its validation "
+    "rows, of the searches that the experiment's file allows (not_from). A score is "
+    "the mean over predictors, then over seeds."
+)
+_FRIEDMAN = {
+    "scenario": scenario_cell,
+    "complete over": "{0[cases]}".format,
+    "best": lambda row: selector_label(row["best"]),
+    "selectors": "{0[n_selectors]}".format,
+    "tables": "{0[n_datasets]}".format,
+    "χ²": decimals("chi_square", 1),
+    "p": lambda row: _probability(row["p_value"]),
+    "F": decimals("f_statistic", 1),
+    "p of F": lambda row: _probability(row["f_p_value"]),
+    "critical difference": decimals("critical_difference", 2),
+    "like the best": "{0[n_like_best]}".format,
+}
+
+Columns = dict[tuple[str, str], Any]  # by scenario and what the ranks are
 
 
-def rank_tables(material: ReportData) -> list[Table]:
-    """Return the mean ranks: ours by both rules, and the paper's.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
-    scenarios = [s for s in material.scenarios if s in PAPER_SCENARIOS]
+def rank_tables(material: ReportData) -> Iterator[Table]:
+    """Yield the mean ranks: ours by both rules, and the paper's."""
+    scenarios = material.paper_scenarios
     if not scenarios:
-        return []
+        return
     theirs = paper_ranks()
-    columns: dict[tuple[str, str], Any] = {}
+    columns: Columns = {}
     for scenario in scenarios:
         scores = material.ranked(scenario)
         ours = mean_ranks(scores)
+        names = [name.partition(":")[0] for name in ours.index]  # variants included
         printed = paper_scores(scenario)
-        same = [d for d in scores.columns if d in printed.columns]
+        same = printed[[d for d in scores.columns if d in printed.columns]]
+        again = rank_scores(same).mean(axis=1)
         columns[scenario, "ours"] = ours["rank"]
         columns[scenario, "complete"] = ours["rank_complete"]
-        columns[scenario, "paper, same tables"] = _by_selector(
-            rank_scores(printed[same]).mean(axis=1), ours.index
+        columns[scenario, _SAME_TABLES] = again.reindex(names).set_axis(ours.index)
+        columns[scenario, "paper"] = (
+            theirs[scenario].reindex(names).set_axis(ours.index)
         )
-        columns[scenario, "paper"] = _by_selector(theirs[scenario], ours.index)
-    notes = (*_rank_notes(material, scenarios), *_order_note(columns, scenarios))
-    return [
-        ranks_side_by_side(
-            columns,
-            material.selectors,
-            name="ranks",
-            title="Mean ranks, ours and the paper's",
-            notes=notes,
+    yield _side_by_side(
+        columns,
+        material.selectors,
+        name="ranks",
+        title="Mean ranks, ours and the paper's",
+        notes=(*_rank_notes(material), *_order_note(columns, scenarios)),
+    )
+    yield from _variant_ranks(material, "ranks-variants", "")
+
+
+def shared_tables(material: ReportData) -> Iterator[Table]:
+    """Yield ranks and scores with the same predictors for all selectors."""
+    shared = replace(material, cells=summarize_cells(material.runs, "shared"))
+    if not shared.scenarios:
+        return
+    columns: Columns = {}
+    for scenario in shared.scenarios:
+        scores = shared.ranked(scenario)
+        columns[scenario, "same predictors"] = mean_ranks(scores)["rank"]
+        if scenario in material.scenarios:
+            tuned = material.wide(scenario).reindex_like(scores)
+            columns[scenario, "own search"] = mean_ranks(tuned)["rank"]
+    yield _side_by_side(
+        columns,
+        shared.selectors,
+        name="ranks-shared",
+        title="Mean ranks with the same predictors for all",
+        notes=(
+            _SHARED,
+            "own search: as in the benchmark, each selector with the predictor that "
+            "was found for it, on the same tables.",
+            *shared.unranked_note(shared.scenarios),
         ),
-        *variant_ranks(material, "ranks-variants", ""),
-    ]
+    )
+    yield from _variant_ranks(shared, "ranks-shared-variants", ", same predictors")
+    for scenario in shared.scenarios:
+        yield scores_of_scenario(
+            shared,
+            scenario,
+            name=f"scores-shared-{scenario}",
+            title=f"{scenario_title(scenario)}: scores with the same predictors",
+            about=_SHARED,
+        )
 
 
-def ranks_side_by_side(
-    columns: Mapping[tuple[str, str], Any],
-    selectors: Sequence[str],
-    *,
-    name: str,
-    title: str,
-    notes: tuple[str, ...],
-) -> Table:
-    """Return several mean ranks of each selector.
-
-    Parameters
-    ----------
-    columns : mapping of (str, str) to Series
-        By scenario and what the ranks are; the paper's are empty where it has none.
-    selectors : sequence of str
-        The rows.
-    name, title : str
-        Of the table.
-    notes : tuple of str
-        Below it.
-
-    Returns
-    -------
-    Table
-    """
+def _side_by_side(columns: Columns, selectors: Sequence[str], **about: Any) -> Table:
+    """Return several mean ranks of each selector; the paper does not have all."""
     wide = pd.DataFrame(columns, index=selectors)
     rows = [
         (
             selector_label(selector),
             *(
-                "" if what.startswith("paper") and np.isnan(value) else number(value, 1)
-                for (_, what), value in wide.loc[selector].items()
+                number(value, 1, "" if what.startswith("paper") else MISSING)
+                for (_, what), value in ranks.items()
             ),
         )
-        for selector in wide.index
+        for selector, ranks in wide.iterrows()
     ]
-    bold = {
-        (i, j + 1) for j in range(wide.shape[1]) for i in best_rows(-wide.iloc[:, j], 1)
-    }
     data = wide.set_axis([f"{s}: {what}" for s, what in wide.columns], axis=1)
     return Table(
-        name=name,
-        title=title,
         data=data.rename_axis("selector").reset_index(),
         header=("selector", *(f"{SCENARIO_LABELS[s]}: {w}" for s, w in columns)),
         rows=tuple(rows),
-        bold=frozenset(bold),
-        notes=notes,
+        bold=best_cells(-wide, 1),
+        **about,
     )
 
 
-def _rank_notes(material: ReportData, scenarios: list[str]) -> tuple[str, ...]:
+def _rank_notes(material: ReportData) -> tuple[str, ...]:
     """Return what the four columns of a scenario are."""
     parts = []
-    for scenario, label in zip(scenarios, scenario_labels(scenarios), strict=True):
+    for scenario in material.paper_scenarios:
         ranks = mean_ranks(material.ranked(scenario))
         n_complete, n_all = ranks["n_complete"].max(), ranks["n_datasets"].max()
-        parts.append(f"{label} {n_complete} of {n_all}")
+        parts.append(f"{SCENARIO_LABELS[scenario]} {n_complete} of {n_all}")
     return (
         "ours: ranked by the score with three decimals, ties share the mean, a missing "
         "score gets the last rank.",
         "complete: only tables on which every selector has a score ("
-        + ", ".join(parts)
-        + ").",
+        f"{', '.join(parts)}).",
         "paper, same tables: its rule on its printed scores, only the tables at hand; "
         "paper: as printed, 14 selectors on 11 tables.",
-        *material.unranked_note(scenarios),
+        *material.unranked_note(material.paper_scenarios),
     )
 
 
-def _order_note(
-    columns: Mapping[tuple[str, str], Any], scenarios: list[str]
-) -> tuple[str, ...]:
+def _order_note(columns: Columns, scenarios: list[str]) -> tuple[str, ...]:
     """Return how alike the orders of the selectors are, those without variants."""
     parts = []
-    for scenario, label in zip(scenarios, scenario_labels(scenarios), strict=True):
+    for scenario in scenarios:
         pair = pd.DataFrame(
-            {what: columns[scenario, what] for what in ("ours", "paper, same tables")}
-        )
-        alone = [name for name in pair.index if ":" not in name]
-        pair = pair.loc[alone].dropna()
+            {what: columns[scenario, what] for what in ("ours", _SAME_TABLES)}
+        ).dropna()
+        pair = pair[~pair.index.str.contains(":")]
         if len(pair) > 2 and (pair.nunique() > 1).all():
-            ours, theirs = (rank for _, rank in pair.rank().items())
-            parts.append(f"{label} {number(ours.corr(theirs), 2)}")
+            correlation = pair.rank().corr().iloc[0, 1]
+            parts.append(f"{SCENARIO_LABELS[scenario]} {number(correlation, 2)}")
     if not parts:
         return ()
     return (
         "Order of the selectors without variants, ours and the paper's on the same "
-        "tables, Spearman's correlation: " + ", ".join(parts) + ".",
+        f"tables, Spearman's correlation: {', '.join(parts)}.",
     )
 
 
-def variant_ranks(material: ReportData, name: str, addition: str) -> list[Table]:
-    """Return the ranks of each variant without its sisters.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-    name, addition : str
-        Of the table, and to its title.
-
-    Returns
-    -------
-    list of Table
-        Empty without variants.
-    """
+def _variant_ranks(material: ReportData, name: str, addition: str) -> Iterator[Table]:
+    """Yield the ranks of each variant without its sisters, if there are variants."""
     parts = {s: ranks_by_variant(material.ranked(s)) for s in material.scenarios}
     names = [
         n for n in material.selectors if any(n in p.columns for p in parts.values())
     ]
     if not names:
-        return []
+        return
     columns: dict[str, list[float | str]] = {}
-    rows = [[selector_label(n)] for n in names]
+    printed: dict[str, list[str]] = {"selector": [selector_label(n) for n in names]}
     for scenario, part in parts.items():
         # Sisters have no rank in the field of a variant; without tables nobody has.
         others = {n: part[n].drop(n).dropna() for n in names if n in part.columns}
         best = {n: ranks.idxmin() for n, ranks in others.items() if len(ranks)}
-        columns[scenario] = [part.at[n, n] if n in best else np.nan for n in names]
+        ranks = [part.at[n, n] if n in best else np.nan for n in names]
+        label = SCENARIO_LABELS[scenario]
+        columns[scenario] = ranks
         columns[f"{scenario}: best other"] = [best.get(n, "") for n in names]
-        for row, n, rank in zip(rows, names, columns[scenario], strict=True):
-            row.append(number(rank, 2))
-            row.append(
-                f"{selector_label(best[n])} {number(part.at[best[n], n], 2)}"
-                if n in best
-                else MISSING
-            )
-    header = [
-        column
-        for label in scenario_labels(parts)
-        for column in (label, f"{label}: best other")
-    ]
-    return [
-        Table(
-            name=name,
-            title=f"Mean rank of each variant in a field without its sisters{addition}",
-            data=pd.DataFrame(
-                columns, index=pd.Index(names, name="selector")
-            ).reset_index(),
-            header=("selector", *header),
-            rows=tuple(tuple(row) for row in rows),
-            notes=("best other: in the same field, and its mean rank.",),
-        )
-    ]
-
-
-def _by_selector(values: Any, index: Any) -> Any:
-    """Return the paper's values for our selectors, variants included."""
-    return pd.Series(
-        [values.get(name.partition(":")[0], np.nan) for name in index], index=index
+        printed[label] = [number(rank, 2) for rank in ranks]
+        printed[f"{label}: best other"] = [
+            f"{selector_label(best[n])} {number(others[n].min(), 2)}"
+            if n in best
+            else MISSING
+            for n in names
+        ]
+    yield Table(
+        name=name,
+        title=f"Mean rank of each variant in a field without its sisters{addition}",
+        data=pd.DataFrame({"selector": names, **columns}),
+        header=tuple(printed),
+        rows=tuple(zip(*printed.values(), strict=True)),
+        notes=("best other: in the same field, and its mean rank.",),
     )
 
 
-def friedman_tables(material: ReportData) -> list[Table]:
-    """Return whether the selectors differ, over both kinds of complete cases.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+def friedman_tables(material: ReportData) -> Iterator[Table]:
+    """Yield whether the selectors differ, over both kinds of complete cases."""
+    kinds = {"all selectors": complete_datasets, "all tables": complete_selectors}
     parts = []
     for scenario in material.scenarios:
-        scores = material.ranked(scenario)
-        for cases, choose in (
-            ("all selectors", complete_datasets),
-            ("all tables", complete_selectors),
-        ):
-            ranks = rank_scores(choose(scores))
+        for cases, choose in kinds.items():
+            ranks = rank_scores(choose(material.ranked(scenario)))
             if min(ranks.shape) < 2:
                 continue
-            row = friedman_test(ranks)
             difference = critical_difference(*ranks.shape)
-            best = groups_alike(ranks.mean(axis=1), difference)
-            first = ranks.mean(axis=1).sort_values(kind="stable").index[0]
-            alike = best[0] if best and first in best[0] else [first]
+            means = ranks.mean(axis=1)
+            best = means.sort_values(kind="stable").index[0]
+            groups = groups_alike(means, difference)
+            n_like_best = len(groups[0]) - 1 if groups and best in groups[0] else 0
             parts.append(
-                row.assign(
+                friedman_test(ranks).assign(
                     scenario=scenario,
                     cases=cases,
                     critical_difference=difference,
-                    best=first,
-                    n_like_best=len(alike) - 1,
+                    best=best,
+                    n_like_best=n_like_best,
                 )
             )
     if not parts:
-        return []
-    data = pd.concat(parts, ignore_index=True)
-    rows = [_friedman_row(row) for _, row in data.iterrows()]
-    header = ("scenario", "complete over", "best", "selectors", "tables", "χ²", "p")
-    return [
-        Table(
-            name="friedman",
-            title="Do the selectors differ? Friedman and Nemenyi, 0.05",
-            data=data,
-            header=(*header, "F", "p of F", "critical difference", "like the best"),
-            rows=tuple(rows),
-            n_text_columns=3,
-            notes=(
-                "all selectors: only tables on which each has a score; all tables: "
-                "only selectors that have a score on each. F: Iman and Davenport. like "
-                "the best: selectors that Nemenyi's test cannot tell from the best.",
-            ),
-        )
-    ]
-
-
-def _friedman_row(row: Any) -> tuple[str, ...]:
-    """Return the printed cells of one test."""
-    return (
-        SCENARIO_LABELS[row["scenario"]],
-        row["cases"],
-        selector_label(row["best"]),
-        str(row["n_selectors"]),
-        str(row["n_datasets"]),
-        number(row["chi_square"], 1),
-        _probability(row["p_value"]),
-        number(row["f_statistic"], 1),
-        _probability(row["f_p_value"]),
-        number(row["critical_difference"], 2),
-        str(row["n_like_best"]),
+        return
+    yield table_of(
+        pd.concat(parts, ignore_index=True),
+        _FRIEDMAN,
+        name="friedman",
+        title="Do the selectors differ? Friedman and Nemenyi, 0.05",
+        n_text_columns=3,
+        notes=(
+            "all selectors: only tables on which each has a score; all tables: "
+            "only selectors that have a score on each. F: Iman and Davenport. like "
+            "the best: selectors that Nemenyi's test cannot tell from the best.",
+        ),
     )
 
 

@@ -1,6 +1,7 @@
 """Tables of the benchmark: scores, counts, and what is missing."""
 
-import numpy as np
+from collections.abc import Iterator
+
 import pandas as pd
 
 from sievebench.analysis import in_order, mean_ranks, overview, summarize_cells
@@ -10,146 +11,88 @@ from sievebench.labels import (
     scenario_title,
     selector_label,
 )
-from sievebench.report.material import PAPER_SCENARIOS, ReportData
+from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_counts
 from sievebench.report.tables import (
     MISSING,
     Table,
-    best_rows,
+    best_cells,
+    decimals,
     number,
+    scenario_cell,
+    selector_cell,
+    table_of,
     with_deviation,
 )
 from sievebench.run_spec import PURPOSES
 
 _DECIMALS = 3
 _REASON_WIDTH = 240
+_OVERVIEW = {
+    "selector": selector_cell,
+    "mean rank": decimals("rank", 2),
+    "best or tied": "{0[n_best]} of {0[n_datasets]}".format,
+    "kept / original": decimals("kept_share", 2),
+    "added among kept": decimals("misselected", 3),
+    "seconds": decimals("seconds", 1),
+    "missing": "{0[n_missing]}".format,
+}
 
 
-def overview_tables(material: ReportData) -> list[Table]:
-    """Return one table a scenario: each selector in one line.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+def overview_tables(material: ReportData) -> Iterator[Table]:
+    """Yield one table a scenario: each selector in one line."""
     data = overview(material.runs, material.downstream)
-    tables = []
     for scenario in material.scenarios:
         part = data[data["scenario"] == scenario]
-        rows = [
-            (
-                selector_label(row["selector"]),
-                number(row["rank"], 2),
-                f"{row['n_best']} of {row['n_datasets']}",
-                number(row["kept_share"], 2),
-                number(row["misselected"], 3),
-                number(row["seconds"], 1),
-                str(row["n_missing"]),
-            )
-            for _, row in part.iterrows()
-        ]
-        header = ("selector", "mean rank", "best or tied", "kept / original")
-        tables.append(
-            Table(
-                name=f"overview-{scenario}",
-                title=f"{scenario_title(scenario)}: each selector",
-                data=part,
-                header=(*header, "added among kept", "seconds", "missing"),
-                rows=tuple(rows),
-                bold=frozenset((i, 1) for i in best_rows(-part["rank"], 2)),
-                notes=(
-                    "Mean rank by the paper's rule; kept / original: columns kept over "
-                    "columns before the scenario, mean over the tables; seconds: one "
-                    "fit of the selector, median over the tables, beside whatever else "
-                    "its machine did.",
-                    *material.unranked_note([scenario]),
-                ),
-            )
+        yield table_of(
+            part,
+            _OVERVIEW,
+            name=f"overview-{scenario}",
+            title=f"{scenario_title(scenario)}: each selector",
+            bold=best_cells(-part[["rank"]], 2),
+            notes=(
+                "Mean rank by the paper's rule; kept / original: columns kept over "
+                "columns before the scenario, mean over the tables; seconds: one "
+                "fit of the selector, median over the tables, beside whatever else "
+                "its machine did.",
+                *material.unranked_note([scenario]),
+            ),
         )
-    return tables
 
 
-def score_tables(material: ReportData) -> list[Table]:
-    """Return one table a scenario: selectors × tables, and the mean rank.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
-    return [
-        scores_of_scenario(
+def score_tables(material: ReportData) -> Iterator[Table]:
+    """Yield one table a scenario: selectors × tables, and the mean rank."""
+    for scenario in material.scenarios:
+        yield scores_of_scenario(
             material,
             scenario,
             name=f"scores-{scenario}",
             title=f"{scenario_title(scenario)}: scores",
             about=_score_note(material, scenario),
         )
-        for scenario in material.scenarios
-    ]
 
 
 def scores_of_scenario(
     material: ReportData, scenario: str, *, name: str, title: str, about: str
 ) -> Table:
-    """Return the scores of one scenario, and the mean ranks they give.
-
-    Parameters
-    ----------
-    material : ReportData
-        Whose cells.
-    scenario : str
-        Which of them.
-    name, title : str
-        Of the table.
-    about : str
-        The first note: what the scores are.
-
-    Returns
-    -------
-    Table
-    """
+    """Return the scores of one scenario, and the mean ranks they give."""
     means = material.wide(scenario)
     deviations = material.wide(scenario, "score_std")
     ranks = mean_ranks(material.ranked(scenario))["rank"]
-    rows = [
-        (
-            selector_label(selector),
-            *(
-                with_deviation(means.loc[selector, d], deviations.loc[selector, d], 3)
-                for d in means.columns
-            ),
-            number(ranks[selector], 1),
-        )
-        for selector in means.index
-    ]
-    best = {
-        (i, j + 1)
-        for j, dataset in enumerate(means.columns)
-        for i in best_rows(means[dataset], _DECIMALS)
-    }
-    best |= {(i, len(means.columns) + 1) for i in best_rows(-ranks, 1)}
-    data = material.cells[
-        (material.cells["scenario"] == scenario)
-        & (material.cells["downstream"] == material.downstream)
-    ]
-    labels = [material.dataset_label(dataset) for dataset in means.columns]
+    rows = []
+    for selector in means.index:
+        pairs = zip(means.loc[selector], deviations.loc[selector], strict=True)
+        scores = [with_deviation(mean, std, _DECIMALS) for mean, std in pairs]
+        rows.append((selector_label(selector), *scores, number(ranks[selector], 1)))
+    labels = map(material.dataset_label, means.columns)
     return Table(
         name=name,
         title=title,
-        data=data,
+        data=material.cells_of(scenario),
         header=("selector", *labels, "rank"),
         rows=tuple(rows),
-        bold=frozenset(best),
+        bold=best_cells(means, _DECIMALS)
+        | best_cells(-ranks.to_frame(), 1, first_column=1 + means.shape[1]),
         notes=(
             about,
             "Rank: mean over the tables, the paper's rule.",
@@ -175,56 +118,34 @@ def _score_note(material: ReportData, scenario: str) -> str:
     return f"{what} {spread}".strip()
 
 
-def count_tables(material: ReportData) -> list[Table]:
-    """Return how many columns AutoNFS keeps, ours and the paper's.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
-    scenarios = [s for s in material.scenarios if s in PAPER_SCENARIOS]
-    chosen = material.cells[
-        material.cells["selector"].isin(material.own_selectors)
-        & (material.cells["downstream"] == material.downstream)
-        & material.cells["scenario"].isin(scenarios)
+def count_tables(material: ReportData) -> Iterator[Table]:
+    """Yield how many columns AutoNFS keeps, ours and the paper's."""
+    scenarios, own = material.paper_scenarios, material.own_selectors
+    chosen = material.scored[
+        material.scored["selector"].isin(own)
+        & material.scored["scenario"].isin(scenarios)
     ]
     if chosen.empty:
-        return []
+        return
     printed = paper_counts()
-    keys = [(s, n) for s in scenarios for n in [*material.own_selectors, "paper"]]
     rows = []
     for dataset in material.datasets:
         part = chosen[chosen["dataset"] == dataset].set_index(["scenario", "selector"])
-        cells = [
-            _printed(printed[s].get(dataset)) if n == "paper" else _count(part, (s, n))
-            for s, n in keys
-        ]
-        n_original = number(part["n_original"].max(), 0)
-        rows.append((material.dataset_label(dataset), n_original, *cells))
-    names = [
-        f"{SCENARIO_LABELS[s]}: {n if n == 'paper' else selector_label(n)}"
-        for s, n in keys
-    ]
-    return [
-        Table(
-            name="counts",
-            title="Columns that AutoNFS keeps, ours and the paper's",
-            data=chosen,
-            header=("table", "original", *names),
-            rows=tuple(rows),
-            notes=("Mean ± standard deviation over seeds.",),
-        )
-    ]
-
-
-def _printed(count: float | None) -> str:
-    """Return the paper's number; it has none for tables of ours."""
-    return "" if count is None or np.isnan(count) else number(count, 0)
+        cells = [material.dataset_label(dataset), number(part["n_original"].max(), 0)]
+        for scenario in scenarios:
+            cells += [_count(part, (scenario, selector)) for selector in own]
+            cells.append(number(printed[scenario].get(dataset), 0, ""))
+        rows.append(tuple(cells))
+    names = [*map(selector_label, own), "paper"]
+    columns = [f"{SCENARIO_LABELS[s]}: {name}" for s in scenarios for name in names]
+    yield Table(
+        name="counts",
+        title="Columns that AutoNFS keeps, ours and the paper's",
+        data=chosen,
+        header=("table", "original", *columns),
+        rows=tuple(rows),
+        notes=("Mean ± standard deviation over seeds.",),
+    )
 
 
 def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
@@ -235,52 +156,35 @@ def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
     return with_deviation(cell["n_kept_mean"], cell["n_kept_std"], 1)
 
 
-def missing_tables(material: ReportData) -> list[Table]:
-    """Return the cells of which not all runs are done, and why.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Table
-    """
+def missing_tables(material: ReportData) -> Iterator[Table]:
+    """Yield the cells of which not all runs are done, and why."""
     gaps = _stacked([_unfinished_runs(material), _without_record(material)])
     if gaps.empty:
-        return []
-    gaps["runs done"] = [
+        return
+    done = [
         f"{n_done} of {n_runs}" if n_runs else "0"
         for n_done, n_runs in zip(gaps["n_done"], gaps["n_runs"], strict=True)
     ]
     # Tables that lack the same for the same reason share a line.
-    alike = ["experiment", "scenario", "selector", "downstream", "why", "runs done"]
-    rows = [
-        (
-            experiment,
-            SCENARIO_LABELS[scenario],
-            ", ".join(map(material.dataset_label, datasets)),
-            selector_label(selector),
-            downstream,
-            _cut(why),
-            n_done,
-        )
-        for (experiment, scenario, selector, downstream, why, n_done), datasets in (
-            gaps.groupby(alike, sort=False)["dataset"]
-        )
-    ]
-    header = ("scenario", "tables", "selector", "downstream", "why", "runs done")
-    return [
-        Table(
-            name="missing",
-            title="Runs without a result",
-            data=gaps.drop(columns="runs done"),
-            header=("experiment", *header),
-            rows=tuple(rows),
-            n_text_columns=6,
-        )
-    ]
+    alike = ["experiment", "scenario", "selector", "downstream", "why", "done"]
+    lines = gaps.assign(done=done).groupby(alike, sort=False)["dataset"].agg(list)
+    columns = {
+        "experiment": "{0[experiment]}".format,
+        "scenario": scenario_cell,
+        "tables": lambda row: ", ".join(map(material.dataset_label, row["dataset"])),
+        "selector": selector_cell,
+        "downstream": "{0[downstream]}".format,
+        "why": lambda row: _cut(row["why"]),
+        "runs done": "{0[done]}".format,
+    }
+    yield table_of(
+        lines.reset_index(),
+        columns,
+        name="missing",
+        title="Runs without a result",
+        data=gaps,
+        n_text_columns=6,
+    )
 
 
 def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
@@ -313,14 +217,13 @@ def _without_record(material: ReportData) -> pd.DataFrame:
         for dataset, selectors in material.unfinished(scenario).items()
         for selector in selectors
     ]
-    return in_order(
-        pd.DataFrame(cells, columns=["dataset", "scenario", "selector"]).assign(
-            experiment="benchmark",
-            downstream=material.downstream,
-            n_runs=0,
-            n_done=0,
-            why="no record",
-        )
+    table = pd.DataFrame(cells, columns=["dataset", "scenario", "selector"])
+    return in_order(table).assign(
+        experiment="benchmark",
+        downstream=material.downstream,
+        n_runs=0,
+        n_done=0,
+        why="no record",
     )
 
 

@@ -1,12 +1,16 @@
 """A printed table, and how it is written as Markdown, LaTeX and CSV."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+
+from sievebench.labels import SCENARIO_LABELS, selector_label
+
+Cell = Callable[[Any], str]  # a row of the data -> what is printed
 
 MISSING = "missing"
 _LATEX = {
@@ -33,198 +37,128 @@ _MARKDOWN = re.compile(
 
 @dataclass(frozen=True)
 class Table:
-    """One table of the report.
+    """One table of the report."""
 
-    Attributes
-    ----------
-    name : str
-        Of its files.
-    title : str
-        One line.
-    data : DataFrame
-        The numbers in full, for CSV.
-    header : tuple of str
-        Of the printed columns; the first ones are text.
-    rows : tuple of tuple of str
-        Printed cells.
-    notes : tuple of str
-        Sentences below the table.
-    bold : frozenset of (int, int)
-        Row and column of the cells that stand out.
-    n_text_columns : int
-        How many columns are text, from the left.
-    is_sortable : bool
-        Whether a reader may sort the rows.
-    """
-
-    name: str
+    name: str  # of its files
     title: str
-    data: pd.DataFrame
+    data: pd.DataFrame  # the numbers in full, for CSV
     header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
-    bold: frozenset[tuple[int, int]] = frozenset()
-    n_text_columns: int = 1
-    is_sortable: bool = True
+    rows: tuple[tuple[str, ...], ...]  # printed cells
+    notes: tuple[str, ...] = ()  # sentences below the table
+    bold: frozenset[tuple[int, int]] = frozenset()  # row and column of the best cells
+    n_text_columns: int = 1  # from the left
+    is_sortable: bool = True  # by a reader of the page
 
     def __post_init__(self) -> None:
-        widths = {len(row) for row in self.rows} - {len(self.header)}
-        if widths:
+        if any(len(row) != len(self.header) for row in self.rows):
             raise ValueError(f"rows of {self.name} must be as long as its header.")
+
+    def cells(self, escape: Callable[[str], str], bold: str) -> list[list[str]]:
+        """Return the escaped cells, the best ones in bold."""
+        return [
+            [
+                bold.format(escape(cell)) if (i, j) in self.bold else escape(cell)
+                for j, cell in enumerate(row)
+            ]
+            for i, row in enumerate(self.rows)
+        ]
+
+
+def table_of(lines: pd.DataFrame, columns: Mapping[str, Cell], **about: Any) -> Table:
+    """Return a table with a cell for each row of `lines` and each column."""
+    rows = [
+        tuple(cell(row) for cell in columns.values()) for _, row in lines.iterrows()
+    ]
+    return Table(header=tuple(columns), rows=tuple(rows), **{"data": lines, **about})
+
+
+def selector_cell(row: Any) -> str:
+    """Print the selector of a row."""
+    return selector_label(row["selector"])
+
+
+def scenario_cell(row: Any) -> str:
+    """Print the scenario of a row."""
+    return SCENARIO_LABELS[row["scenario"]]
+
+
+def decimals(name: str, n_decimals: int) -> Cell:
+    """Return what prints a number of a row."""
+    return lambda row: number(row[name], n_decimals)
+
+
+def mean_and_std(mean: str, std: str, n_decimals: int) -> Cell:
+    """Return what prints a mean of a row with its deviation."""
+    return lambda row: with_deviation(row[mean], row[std], n_decimals)
 
 
 def markdown(table: Table) -> str:
-    """Return a table as Markdown.
-
-    Parameters
-    ----------
-    table : Table
-        What to write.
-
-    Returns
-    -------
-    str
-    """
+    """Return a table as Markdown."""
     header = [markdown_text(cell) for cell in table.header]
-    rows = [
-        [
-            f"**{markdown_text(cell)}**"
-            if (i, j) in table.bold
-            else markdown_text(cell)
-            for j, cell in enumerate(row)
-        ]
-        for i, row in enumerate(table.rows)
-    ]
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    widths = [max(width, 3) for width in widths]
-    is_text = [place < table.n_text_columns for place in range(len(header))]
+    rows = table.cells(markdown_text, "**{}**")
+    widths = [max(3, *map(len, column)) for column in zip(header, *rows, strict=True)]
+    n_text = table.n_text_columns
     rule = [
-        ":" + "-" * (width - 1) if text else "-" * (width - 1) + ":"
-        for width, text in zip(widths, is_text, strict=True)
+        f":{'-' * (width - 1)}" if j < n_text else f"{'-' * (width - 1)}:"
+        for j, width in enumerate(widths)
     ]
-    lines = [_markdown_line(header, widths, is_text), f"| {' | '.join(rule)} |"]
-    lines += [_markdown_line(row, widths, is_text) for row in rows]
+    padded = [
+        [
+            cell.ljust(width) if j < n_text else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        for row in (header, *rows)
+    ]
+    lines = [f"| {' | '.join(cells)} |" for cells in (padded[0], rule, *padded[1:])]
     notes = [f"- {markdown_text(note)}" for note in table.notes]
     parts = [f"## {markdown_text(table.title)}", "\n".join(lines), "\n".join(notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
 def latex(table: Table) -> str:
-    r"""Return a table as LaTeX, for the package booktabs.
-
-    Parameters
-    ----------
-    table : Table
-        What to write; its notes become comments.
-
-    Returns
-    -------
-    str
-    """
+    """Return a table as LaTeX, for the package booktabs; notes become comments."""
     n_numbers = len(table.header) - table.n_text_columns
+    rows = table.cells(_latex_text, r"\textbf{{{}}}")
     lines = [
-        *(f"% {_one_line(note)}" for note in table.notes),
+        *(f"% {_one_line(note)}" for note in (table.title, *table.notes)),
         r"\begin{tabular}{" + "l" * table.n_text_columns + "r" * n_numbers + "}",
         r"\toprule",
         " & ".join(map(_latex_text, table.header)) + r" \\",
         r"\midrule",
+        *(" & ".join(row) + r" \\" for row in rows),
+        r"\bottomrule",
+        r"\end{tabular}",
     ]
-    for i, row in enumerate(table.rows):
-        cells = [
-            rf"\textbf{{{_latex_text(cell)}}}"
-            if (i, j) in table.bold
-            else _latex_text(cell)
-            for j, cell in enumerate(row)
-        ]
-        lines.append(" & ".join(cells) + r" \\")
-    lines += [r"\bottomrule", r"\end{tabular}"]
-    return f"% {_one_line(table.title)}\n" + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def csv(table: Table) -> str:
-    """Return the numbers of a table as CSV, six digits each; an empty cell is missing.
-
-    Parameters
-    ----------
-    table : Table
-        What to write.
-
-    Returns
-    -------
-    str
-    """
+    """Return the numbers of a table as CSV, six digits each, nothing if missing."""
     text: str = table.data.to_csv(index=False, float_format="%.6g", lineterminator="\n")
     return text
 
 
 def markdown_text(text: str) -> str:
-    """Return text with every sign that means something to Markdown escaped.
-
-    Parameters
-    ----------
-    text : str
-        Anything; it becomes one line.
-
-    Returns
-    -------
-    str
-    """
+    """Return text with every sign that means something to Markdown escaped."""
     return _MARKDOWN.sub(r"\\\g<0>", _one_line(text))
 
 
-def number(value: Any, n_decimals: int) -> str:
-    """Return a number with so many decimals, or that it is missing.
-
-    Parameters
-    ----------
-    value : float
-        May be NaN.
-    n_decimals : int
-        Decimals.
-
-    Returns
-    -------
-    str
-    """
+def number(value: Any, n_decimals: int, missing: str = MISSING) -> str:
+    """Return a number with so many decimals, or that it is missing."""
     if value is None or np.isnan(value):
-        return MISSING
+        return missing
     text = f"{value:.{n_decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-def signed(value: Any, n_decimals: int) -> str:
-    """Return a difference with its sign, or that it is missing.
-
-    Parameters
-    ----------
-    value : float
-        May be NaN.
-    n_decimals : int
-        Decimals.
-
-    Returns
-    -------
-    str
-    """
-    text = number(value, n_decimals)
-    is_positive = text != MISSING and float(text) > 0
-    return f"+{text}" if is_positive else text
+def signed(value: Any, n_decimals: int, missing: str = MISSING) -> str:
+    """Return a difference with its sign, or that it is missing."""
+    text = number(value, n_decimals, missing)
+    return f"+{text}" if text != missing and float(text) > 0 else text
 
 
 def with_deviation(mean: Any, deviation: Any, n_decimals: int) -> str:
-    """Return "mean ± deviation", the mean alone if there is no deviation.
-
-    Parameters
-    ----------
-    mean, deviation : float
-        May be NaN.
-    n_decimals : int
-        Decimals of both.
-
-    Returns
-    -------
-    str
-    """
+    """Return "mean ± deviation", the mean alone if there is no deviation."""
     text = number(mean, n_decimals)
     if text == MISSING or np.isnan(deviation):
         return text
@@ -232,38 +166,26 @@ def with_deviation(mean: Any, deviation: Any, n_decimals: int) -> str:
 
 
 def best_rows(values: Iterable[float], n_decimals: int) -> list[int]:
-    """Return where the printed value is largest; nothing if there is none.
-
-    Parameters
-    ----------
-    values : iterable of float
-        May contain NaN.
-    n_decimals : int
-        Decimals printed.
-
-    Returns
-    -------
-    list of int
-    """
+    """Return where the printed value is largest; nothing if there is none."""
     printed = [float(f"{value:.{n_decimals}f}") for value in values]
     known = [value for value in printed if not np.isnan(value)]
     return [i for i, value in enumerate(printed) if known and value == max(known)]
 
 
+def best_cells(
+    wide: pd.DataFrame, n_decimals: int, first_column: int = 1
+) -> frozenset[tuple[int, int]]:
+    """Return row and column of the largest printed values of each column."""
+    return frozenset(
+        (i, j)
+        for j, (_, values) in enumerate(wide.items(), first_column)
+        for i in best_rows(values, n_decimals)
+    )
+
+
 def _one_line(text: str) -> str:
     """Return text without ends of lines and other control characters."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
-
-
-def _markdown_line(
-    cells: Sequence[str], widths: Sequence[int], is_text: Sequence[bool]
-) -> str:
-    """Return one line, text to the left and numbers to the right."""
-    padded = [
-        cell.ljust(width) if text else cell.rjust(width)
-        for cell, width, text in zip(cells, widths, is_text, strict=True)
-    ]
-    return f"| {' | '.join(padded)} |"
 
 
 def _latex_text(text: str) -> str:

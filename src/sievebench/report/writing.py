@@ -1,21 +1,24 @@
 """The whole report: which tables and figures there are, and their files."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from featuresieve.files import write_atomically
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.material import ReportData
-from sievebench.report.rank_tables import friedman_tables, rank_tables
+from sievebench.report.rank_tables import (
+    friedman_tables,
+    rank_tables,
+    shared_tables,
+)
 from sievebench.report.score_tables import (
     count_tables,
     missing_tables,
     overview_tables,
     score_tables,
 )
-from sievebench.report.shared_tables import shared_tables
 from sievebench.report.study_tables import (
     balance_tables,
     cohort_tables,
@@ -30,10 +33,11 @@ if TYPE_CHECKING:  # needs matplotlib
     from sievebench.report.figures import Drawing
 
 Sections = list[tuple[str, list[Table]]]
+Maker = Callable[[ReportData], Iterator[Table]]
 
-# Heading of the page -> tables and figures below it. Each function returns nothing if
+# Heading of the page -> tables and figures below it. Each function yields nothing if
 # there is nothing to show.
-SECTIONS: dict[str, tuple[tuple[Callable[[ReportData], list[Table]], ...], str]] = {
+SECTIONS: dict[str, tuple[tuple[Maker, ...], str]] = {
     "Overview": ((overview_tables,), "critical-difference"),
     "Ranks": ((rank_tables, friedman_tables), ""),
     "Scores": ((score_tables,), "score-and-columns"),
@@ -58,17 +62,7 @@ _OWN_NAME = re.compile(r"(tables|figures)/[^/\\]+\.(md|tex|csv|svg|png)")
 
 
 def all_tables(material: ReportData) -> Sections:
-    """Return every table, by section.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of (str, list of Table)
-    """
+    """Return every table, by section."""
     return [
         (heading, [table for make in makers for table in make(material)])
         for heading, (makers, _) in SECTIONS.items()
@@ -76,17 +70,7 @@ def all_tables(material: ReportData) -> Sections:
 
 
 def all_figures(material: ReportData) -> dict[str, "Drawing"]:
-    """Return every figure by name; needs matplotlib.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    dict of str to Drawing
-    """
+    """Return every figure by name; needs matplotlib."""
     from sievebench.report.figures import draw
 
     kinds = [kind for _, kind in SECTIONS.values() if kind]
@@ -94,17 +78,7 @@ def all_figures(material: ReportData) -> dict[str, "Drawing"]:
 
 
 def svg_of(drawing: "Drawing") -> str:
-    """Return a figure as SVG.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        As `all_figures` returns them.
-
-    Returns
-    -------
-    str
-    """
+    """Return a figure as SVG."""
     from sievebench.report.figures import svg_text
 
     return svg_text(drawing)
@@ -116,25 +90,7 @@ def write_report(
     has_figures: bool = True,
     sections: Sections | None = None,
 ) -> list[Path]:
-    """Write tables, figures, one Markdown file with all tables, and the page.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-    folder : Path
-        Made if need be; files of the same names are replaced, and those of an earlier
-        report removed.
-    has_figures : bool, default=True
-        Whether to draw; the figures need matplotlib.
-    sections : list of (str, list of Table) or None, default=None
-        What `all_tables` returns, if the caller has it already.
-
-    Returns
-    -------
-    list of Path
-        The files, the page first.
-    """
+    """Write tables, figures, one Markdown file with all tables, and the page."""
     # Lazily: tables need no matplotlib.
     from sievebench.report.figures import draw, png_bytes, svg_text
     from sievebench.report.page import facts, html_page

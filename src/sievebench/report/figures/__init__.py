@@ -1,23 +1,24 @@
-"""The figures of the report: a file for each kind; only these need matplotlib."""
+"""The figures of the report; only these need matplotlib."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
-from sievebench.report.figures.balance import balance_drawings
+from sievebench.report.figures.benchmark import count_drawings, score_drawings
 from sievebench.report.figures.canvas import (
     Drawing,
     house_style,
     png_bytes,
     svg_text,
 )
-from sievebench.report.figures.counts import count_drawings
 from sievebench.report.figures.critical_difference import critical_difference_drawings
-from sievebench.report.figures.power import power_drawings
-from sievebench.report.figures.scaling import scaling_drawings
-from sievebench.report.figures.scores_and_columns import score_drawings
+from sievebench.report.figures.studies import (
+    balance_drawings,
+    power_drawings,
+    scaling_drawings,
+)
 from sievebench.report.material import ReportData
 
-# In the order of the page. Each returns nothing if there is nothing to draw.
-FIGURES: dict[str, Callable[[ReportData], list[Drawing]]] = {
+# In the order of the page. Each yields nothing if there is nothing to draw.
+FIGURES: dict[str, Callable[[ReportData], Iterator[Drawing]]] = {
     "critical-difference": critical_difference_drawings,
     "score-and-columns": score_drawings,
     "counts": count_drawings,
@@ -30,18 +31,6 @@ __all__ = ["FIGURES", "Drawing", "draw", "png_bytes", "svg_text"]
 
 
 def draw(kind: str, material: ReportData) -> list[Drawing]:
-    """Return the figures of one kind, in the style of the report.
-
-    Parameters
-    ----------
-    kind : str
-        A key of `FIGURES`.
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
+    """Return the figures of one kind, in the style of the report."""
     with house_style():
-        return FIGURES[kind](material)
+        return list(FIGURES[kind](material))

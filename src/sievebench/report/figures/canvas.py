@@ -7,13 +7,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from featuresieve.plotting import INK, PALE_INK
+import numpy as np
+import pandas as pd
+
+from featuresieve.plotting import FAINT, INK, PALE_INK, PALETTE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _PNG_DPI = 160
 _LEGEND_LINE = 0.2  # inches
 _STYLE: dict[Any, Any] = {
@@ -37,44 +40,17 @@ _STYLE: dict[Any, Any] = {
 
 @dataclass(frozen=True)
 class Drawing:
-    """One figure of the report.
+    """One figure of the report."""
 
-    Attributes
-    ----------
-    name : str
-        Of its files.
-    title : str
-        What it shows, one line.
-    caption : str
-        How to read it.
-    figure : matplotlib.figure.Figure
-        Drawn, not on a screen.
-    """
-
-    name: str
-    title: str
-    caption: str
-    figure: "Figure"
+    name: str  # of its files
+    title: str  # what it shows, one line
+    caption: str  # how to read it
+    figure: "Figure"  # drawn, not on a screen
 
 
 @contextmanager
 def house_style(**settings: Any) -> Iterator[None]:
-    """Draw and write with the type and colours of the report.
-
-    Parameters
-    ----------
-    **settings
-        Further settings of matplotlib, dots in their names written as __.
-
-    Yields
-    ------
-    None
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
+    """Draw and write with the type and colours of the report."""
     try:
         import matplotlib as mpl
     except ImportError as error:
@@ -92,21 +68,7 @@ def house_style(**settings: Any) -> Iterator[None]:
 def new_figure(
     width: float, height: float, n_rows: int = 1, n_columns: int = 1, **options: Any
 ) -> tuple["Figure", list["Axes"]]:
-    """Return a figure and its axes, row by row.
-
-    Parameters
-    ----------
-    width, height : float
-        Inches.
-    n_rows, n_columns : int, default=1
-        How the axes lie.
-    **options
-        For `Figure.subplots`.
-
-    Returns
-    -------
-    Figure, list of Axes
-    """
+    """Return a figure and its axes, row by row."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -114,16 +76,36 @@ def new_figure(
     return figure, list(axes.flat)
 
 
-def put_legend(figure: "Figure", ax: "Axes") -> None:
-    """Put the legend of some axes above all, in as many lines as the width asks for.
+def colour_and_marker(k: int) -> dict[str, Any]:
+    """Return how the k-th selector is drawn."""
+    return {"color": PALETTE[k % len(PALETTE)], "marker": _MARKERS[k % len(_MARKERS)]}
 
-    Parameters
-    ----------
-    figure : Figure
-        Becomes higher by the lines beyond the first.
-    ax : Axes
-        Whose labels.
-    """
+
+def plot_means(
+    ax: "Axes", x: str, rows: pd.DataFrame, what: str, label: str, **style: Any
+) -> None:
+    """Draw the mean of something over a column, with its deviation."""
+    ax.errorbar(
+        rows[x].to_numpy(float),
+        rows[f"{what}_mean"].to_numpy(float),
+        yerr=np.nan_to_num(rows[f"{what}_std"].to_numpy(float)),
+        label=label,
+        **{"markersize": 4.5, "linewidth": 1.4, **style},
+    )
+
+
+def name_rows(axes: list["Axes"], labels: list[str]) -> None:
+    """Name the rows of panels side by side, with a line along each."""
+    axes[0].set_yticks(range(len(labels)), labels)
+    axes[0].set_ylim(len(labels) - 0.5, -0.5)  # the first on top, none cut off
+    for ax in axes:
+        ax.grid(axis="y", color=FAINT, linewidth=0.5)
+        ax.set_axisbelow(True)
+        ax.tick_params(axis="y", length=0)
+
+
+def put_legend(figure: "Figure", ax: "Axes") -> None:
+    """Put the legend of some axes above all, in as many lines as the width asks for."""
     handles, labels = ax.get_legend_handles_labels()
     for n_across in range(len(labels), 0, -1):
         legend = figure.legend(
@@ -137,17 +119,7 @@ def put_legend(figure: "Figure", ax: "Axes") -> None:
 
 
 def svg_text(drawing: Drawing) -> str:
-    """Return a figure as SVG, the same text for the same figure.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        What to write.
-
-    Returns
-    -------
-    str
-    """
+    """Return a figure as SVG, the same text for the same figure."""
     buffer = io.StringIO()
     # Names inside depend on the salt: fixed, and one a figure, so that several can
     # stand on one page.
@@ -161,34 +133,10 @@ def svg_text(drawing: Drawing) -> str:
 
 
 def png_bytes(drawing: Drawing) -> bytes:
-    """Return a figure as PNG.
-
-    Parameters
-    ----------
-    drawing : Drawing
-        What to write.
-
-    Returns
-    -------
-    bytes
-    """
+    """Return a figure as PNG."""
     buffer = io.BytesIO()
     with house_style():
         drawing.figure.savefig(
             buffer, format="png", dpi=_PNG_DPI, metadata={"Software": None}
         )
     return buffer.getvalue()
-
-
-def hide_unused(axes: list["Axes"], n_used: int) -> None:
-    """Remove the axes that nothing was drawn on.
-
-    Parameters
-    ----------
-    axes : list of Axes
-        All of them.
-    n_used : int
-        How many of them, from the first, stay.
-    """
-    for ax in axes[n_used:]:
-        ax.set_axis_off()

@@ -1,6 +1,6 @@
 """The critical-difference diagram of Demšar (2006)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,56 +28,29 @@ _LINE = 0.24  # inches between two names
 _BAR = 0.11  # and between two bars
 
 
-def critical_difference_drawings(material: ReportData) -> list[Drawing]:
-    """Return one diagram a scenario.
-
-    Parameters
-    ----------
-    material : ReportData
-        As `gather` returns it.
-
-    Returns
-    -------
-    list of Drawing
-    """
-    return [
-        drawing
-        for scenario in material.scenarios
-        if (drawing := _drawing(material.ranked(scenario), scenario)) is not None
-    ]
-
-
-def _drawing(scores: pd.DataFrame, scenario: str) -> Drawing | None:
-    """Return the diagram over the complete cases that keep more scores."""
-    by_dataset, by_selector = complete_datasets(scores), complete_selectors(scores)
-    complete = by_dataset if by_dataset.size >= by_selector.size else by_selector
-    if min(complete.shape) < 2:
-        return None
-    left_out = [selector_label(s) for s in scores.index if s not in complete.index]
-    missing = f" Left out for want of a score: {', '.join(left_out)}."
-    n_selectors, n_datasets = complete.shape
-    return Drawing(
-        name=f"critical-difference-{scenario}",
-        title=f"{scenario_title(scenario)}: mean ranks",
-        caption=f"Mean rank of {n_selectors} selectors on {n_datasets} tables, 1 is "
-        "best. Bars join selectors that Nemenyi's test cannot tell apart at 0.05."
-        + (missing if left_out else ""),
-        figure=rank_diagram(rank_scores(complete)),
-    )
+def critical_difference_drawings(material: ReportData) -> Iterator[Drawing]:
+    """Yield one diagram a scenario, over the complete cases that keep more scores."""
+    for scenario in material.scenarios:
+        scores = material.ranked(scenario)
+        kinds = complete_datasets(scores), complete_selectors(scores)
+        complete = max(kinds, key=lambda cases: cases.size)
+        if min(complete.shape) < 2:
+            continue
+        left_out = [selector_label(s) for s in scores.index if s not in complete.index]
+        missing = f" Left out for want of a score: {', '.join(left_out)}."
+        n_selectors, n_datasets = complete.shape
+        yield Drawing(
+            name=f"critical-difference-{scenario}",
+            title=f"{scenario_title(scenario)}: mean ranks",
+            caption=f"Mean rank of {n_selectors} selectors on {n_datasets} tables, 1 "
+            "is best. Bars join selectors that Nemenyi's test cannot tell apart at "
+            f"0.05.{missing if left_out else ''}",
+            figure=_rank_diagram(rank_scores(complete)),
+        )
 
 
-def rank_diagram(ranks: pd.DataFrame) -> "Figure":
-    """Draw mean ranks on a line, names at both sides, bars over those alike.
-
-    Parameters
-    ----------
-    ranks : DataFrame of shape (n_selectors, n_datasets)
-        Without gaps.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-    """
+def _rank_diagram(ranks: pd.DataFrame) -> "Figure":
+    """Draw mean ranks on a line, names at both sides, bars over those alike."""
     means = ranks.mean(axis=1).sort_values(kind="stable")
     difference = critical_difference(*ranks.shape)
     groups = groups_alike(means, difference)
@@ -95,8 +68,8 @@ def rank_diagram(ranks: pd.DataFrame) -> "Figure":
     ax.set_ylim(height - 0.1, 0)
     _scale(ax, low, high, difference)
     first_bar = 0.75
-    for place, group in enumerate(groups):
-        y = first_bar + _BAR * place
+    for k, group in enumerate(groups):
+        y = first_bar + _BAR * k
         ends = means[group[0]] - 0.06, means[group[-1]] + 0.06
         ax.plot(ends, (y, y), color=INK, linewidth=3, solid_capstyle="round")
     top = first_bar + _BAR * len(groups) + 0.1
@@ -141,12 +114,10 @@ def _beside(
     )
 
 
-def _names(
-    ax: "Axes", means: Sequence[float], top: float, edge: float, side: str
-) -> None:
+def _names(ax: "Axes", means: Any, top: float, edge: float, side: str) -> None:
     """Write names and ranks beside the line, each with a line to its rank."""
-    for place, (selector, rank) in enumerate(pd.Series(means).items()):
-        y = top + _LINE * (place + 0.5)
+    for k, (selector, rank) in enumerate(means.items()):
+        y = top + _LINE * (k + 0.5)
         is_own = str(selector).startswith("autonfs")
         colour = _BLUE if is_own else INK
         ax.plot(

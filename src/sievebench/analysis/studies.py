@@ -1,0 +1,301 @@
+"""What each study of the benchmark tells: one function of the runs for each.
+
+A run is a row of what `check_runs` returns. Rows are in the order of the paper.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import optimize, stats
+
+from sievebench.analysis.cells import in_order, ranked_tables, summarize_cells
+from sievebench.analysis.ranks import as_printed, mean_ranks
+
+_DOWNSTREAMS = ("mlp", "forest")
+_MATCH = ["dataset", "scenario", "downstream"]
+_REMOVAL = ["scenario", "selector", "downstream", "removal"]
+
+
+def overview(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
+    """Return the main figures of each selector in each scenario of the benchmark.
+
+    The columns of `mean_ranks`, over `ranked_tables`, and kept_share (columns kept over
+    columns before the scenario, mean over the tables), misselected (share of added
+    columns among the kept), seconds (median over the tables).
+    """
+    cells = summarize_cells(runs)
+    cells = cells[cells["downstream"] == downstream]
+    shares = misselection(runs, downstream).set_index(["scenario", "selector"])["share"]
+    parts = []
+    for scenario, chosen in cells.groupby("scenario", sort=False):
+        ranks = mean_ranks(ranked_tables(cells, str(scenario), downstream))
+        kept = chosen["n_kept_mean"] / chosen["n_original"]
+        by_selector = chosen.assign(kept=kept).groupby("selector")
+        wrong = [shares.get((scenario, name)) for name in ranks.index]
+        part = ranks.assign(
+            kept_share=by_selector["kept"].mean(),
+            misselected=pd.Series(wrong, index=ranks.index, dtype=float),
+            seconds=by_selector["seconds_mean"].median(),
+        ).reset_index()
+        part.insert(0, "scenario", scenario)
+        parts.append(part)
+    return in_order(pd.concat(parts)) if parts else pd.DataFrame()
+
+
+def misselection(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
+    """Return the share of added columns among the kept ones, by scenario.
+
+    The share of each run, its mean over the seeds of a table, and the mean of these
+    over the tables (share, share_std, n_datasets). A run that keeps nothing has no
+    share: it is left out and counted (n_empty). Products and noisy copies count as
+    added, though they may well be informative. Runs of one downstream only: where
+    selector and predictor are tuned together, the columns depend on both.
+    """
+    is_done = (runs["experiment"] == "benchmark") & (runs["status"] == "done")
+    chosen = runs[is_done & (runs["downstream"] == downstream)]
+    shares = chosen["n_added_kept"] / chosen["n_kept"].where(chosen["n_kept"] > 0)
+    keys = ["scenario", "selector"]
+    rows = []
+    for key, group in chosen.assign(share=shares).groupby(keys, sort=False):
+        by_dataset = group.groupby("dataset")["share"].mean().dropna()
+        n_empty = int((group["n_kept"] == 0).sum())
+        rows.append((*key, *_over_tables(by_dataset), n_empty))
+    columns = [*keys, "share", "share_std", "n_datasets", "n_empty"]
+    return in_order(pd.DataFrame(rows, columns=columns))
+
+
+def predictive_power(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean loss of score without one kept column, in percentage points.
+
+    100 · (score of all kept − score without one), averaged over seeds, then over the
+    kept columns, then over the tables. "retrained" and "imputed" (the column replaced
+    by its mean, the predictor unchanged) are apart. In the removal experiment a run
+    with an empty `removed` has all kept columns. Columns scenario, selector,
+    downstream, removal, drop, drop_std (over the tables), n_datasets, n_columns
+    (removed, in all tables).
+    """
+    cell = ["dataset", "scenario", "selector", "downstream", "seed"]
+    chosen = runs[(runs["experiment"] == "removal") & (runs["status"] == "done")]
+    whole = chosen[chosen["removed"] == ""].set_index(cell)["score"]
+    less = chosen[chosen["removed"] != ""]
+    joined = less.join(whole.rename("whole"), on=cell).dropna(subset=["whole"])
+    joined = joined.assign(drop=100 * (joined["whole"] - joined["score"]))
+    by_column = joined.groupby([*_REMOVAL, "dataset", "removed"])["drop"].mean()
+    rows = [
+        (*key, *_over_tables(group.groupby(level="dataset").mean()), len(group))
+        for key, group in by_column.groupby(level=_REMOVAL, sort=False)
+    ]
+    columns = [*_REMOVAL, "drop", "drop_std", "n_datasets", "n_columns"]
+    return in_order(pd.DataFrame(rows, columns=columns))
+
+
+def _over_tables(by_dataset: Any) -> tuple[float, float, int]:
+    """Return mean, standard deviation and number of the values of the tables."""
+    return by_dataset.mean(), by_dataset.std(), len(by_dataset)
+
+
+def balance_influence(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return score and columns kept at each balance, mean and deviation over seeds."""
+    chosen = runs[(runs["experiment"] == "balance") & (runs["status"] == "done")]
+    keys = ["dataset", "scenario", "selector", "downstream", "balance"]
+    table = (
+        chosen.assign(is_empty=chosen["n_kept"] == 0)
+        .groupby(keys)
+        .agg(
+            score_mean=("score", "mean"),
+            score_std=("score", "std"),
+            n_kept_mean=("n_kept", "mean"),
+            n_kept_std=("n_kept", "std"),
+            n_added_kept_mean=("n_added_kept", "mean"),
+            n_done=("score", "size"),
+            n_empty=("is_empty", "sum"),
+            is_sample=("is_sample", "any"),
+        )
+        .reset_index()
+        .sort_values("balance", kind="stable")
+    )
+    return in_order(table)
+
+
+def cohort_table(runs: pd.DataFrame, selector: str) -> pd.DataFrame:
+    """Return the scores of each cohort in percent, with all and with kept columns.
+
+    Index dataset; columns mlp_full, mlp_kept, forest_full, forest_kept, reduction
+    (percent of the columns left out), n_features, n_kept.
+    """
+    cells = summarize_cells(runs, "cohorts")
+    columns: dict[str, Any] = {}
+    for downstream in _DOWNSTREAMS:
+        for name, which in (("full", "none"), ("kept", selector)):
+            chosen = cells[
+                (cells["downstream"] == downstream) & (cells["selector"] == which)
+            ].set_index("dataset")
+            columns[f"{downstream}_{name}"] = 100 * chosen["score_mean"]
+    kept = cells[cells["selector"] == selector].groupby("dataset")
+    n_kept, n_features = kept["n_kept_mean"].mean(), kept["n_features"].max()
+    columns["reduction"] = 100 * (1 - n_kept / n_features)
+    columns["n_features"], columns["n_kept"] = n_features, n_kept
+    return pd.DataFrame(columns).rename_axis("dataset").sort_index()
+
+
+def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
+    """Return averages over the cohorts, and where the kept columns do better.
+
+    Of what `cohort_table` returns, or of the paper's; only cohorts with both scores
+    count. Index downstream; columns full, kept (averages), gain, n_better, n_equal,
+    n_worse, n_missing.
+    """
+    rows = {}
+    for downstream in _DOWNSTREAMS:
+        pair = cohorts[[f"{downstream}_full", f"{downstream}_kept"]].dropna()
+        full, kept = pair.iloc[:, 0], pair.iloc[:, 1]
+        rows[downstream] = {
+            "full": full.mean(),
+            "kept": kept.mean(),
+            "gain": (kept - full).mean(),
+            # Compared as printed, with one decimal.
+            **_wins((kept.round(1) - full.round(1)).round(1)),
+            "n_missing": len(cohorts) - len(pair),
+        }
+    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("downstream")
+
+
+def matched_comparison(runs: pd.DataFrame, reference: str) -> pd.DataFrame:
+    """Return each selector beside a reference, both with as many columns.
+
+    The others come from the matched experiment, the reference from the shared one,
+    whose predictors they have; if it is not in there, from the benchmark. Columns
+    dataset, scenario, downstream, selector, n_kept, n_kept_reference, score,
+    score_reference, difference (of the printed scores, above 0 if the reference is
+    better), is_matched (the mean numbers of columns are within one half), is_sample.
+    """
+    ours = pd.DataFrame()
+    for experiment in ("shared", "benchmark"):
+        if ours.empty:
+            cells = summarize_cells(runs, experiment)
+            ours = cells[cells["selector"] == reference].set_index(_MATCH)
+    others = summarize_cells(runs, "matched")
+    named = {"score_mean": "score_reference", "n_kept_mean": "n_kept_reference"}
+    joined = others.join(ours[list(named)].rename(columns=named), on=_MATCH)
+    table = joined.rename(columns={"score_mean": "score", "n_kept_mean": "n_kept"})
+    printed = as_printed(table[["score", "score_reference"]].astype(float))
+    gap = (table["n_kept"] - table["n_kept_reference"]).abs()
+    table["difference"] = printed["score_reference"] - printed["score"]
+    table["is_matched"] = gap <= 0.5
+    columns = [
+        *(*_MATCH, "selector", "n_kept", "n_kept_reference", "score"),
+        *("score_reference", "difference", "is_matched", "is_sample"),
+    ]
+    return in_order(table[columns])
+
+
+def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:
+    """Count where the reference of a `matched_comparison` is better, equal or worse.
+
+    Columns scenario, selector, n_better, n_equal, n_worse (of the reference),
+    mean_difference, n_missing (of the tables that any selector has in the scenario),
+    n_unmatched (left out of the counts).
+    """
+    rows = []
+    selectors = comparison["selector"].unique()
+    for scenario, tables in comparison.groupby("scenario", sort=False):
+        n_tables = len(tables[_MATCH].drop_duplicates())
+        for selector in selectors:  # also one that was not run in this scenario
+            group = tables[tables["selector"] == selector]
+            judged = group[group["difference"].notna()]
+            difference = judged.loc[judged["is_matched"], "difference"].round(9)
+            rows.append(
+                {
+                    "scenario": scenario,
+                    "selector": selector,
+                    **_wins(difference),
+                    "mean_difference": difference.mean(),
+                    "n_missing": n_tables - len(judged),
+                    "n_unmatched": len(judged) - len(difference),
+                }
+            )
+    columns = [
+        *("scenario", "selector", "n_better", "n_equal", "n_worse"),
+        *("mean_difference", "n_missing", "n_unmatched"),
+    ]
+    return in_order(pd.DataFrame(rows, columns=columns))
+
+
+def _wins(difference: Any) -> dict[str, int]:
+    """Count the differences above, at and below 0."""
+    return {
+        "n_better": int((difference > 0).sum()),
+        "n_equal": int((difference == 0).sum()),
+        "n_worse": int((difference < 0).sum()),
+    }
+
+
+def scaling_times(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return mean and standard deviation of the seconds, by number of columns."""
+    groups = _timed(runs).groupby(["selector", "n_features"])["seconds"]
+    table = groups.agg(seconds_mean="mean", seconds_std="std", n_runs="size")
+    return in_order(table.reset_index())
+
+
+def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
+    """Fit seconds = a · columns^exponent, and the same with a fixed overhead.
+
+    The exponent is the slope of ln seconds on ln columns, least squares over the runs,
+    with the error and the interval (low, high) of the regression. On small tables
+    seconds are mostly overhead, and the slope is flat for that reason: the second fit,
+    seconds = c + a · columns^exponent in logarithms, says what is left without it
+    (overhead_seconds, exponent_less_overhead). NaN where there are too few different
+    numbers of columns: two for the first fit and three runs, four for the second.
+    """
+    rows = []
+    for selector, group in _timed(runs).groupby("selector", sort=False):
+        columns = group["n_features"].to_numpy(float)
+        seconds = group["seconds"].to_numpy(float)
+        fits = _log_slope(columns, seconds, confidence), _overhead_fit(columns, seconds)
+        widths = columns.min(), columns.max()
+        rows.append((selector, *fits[0], *fits[1], len(group), *widths))
+    names = [
+        *("selector", "exponent", "error", "low", "high", "overhead_seconds"),
+        *("exponent_less_overhead", "n_runs", "n_features_min", "n_features_max"),
+    ]
+    return in_order(pd.DataFrame(rows, columns=names))
+
+
+def _timed(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the finished runs of the scaling experiment."""
+    is_timed = (runs["experiment"] == "scaling") & (runs["status"] == "done")
+    return runs[is_timed & (runs["seconds"] > 0) & (runs["n_features"] > 0)]
+
+
+def _log_slope(columns: Any, seconds: Any, confidence: float) -> tuple[float, ...]:
+    """Return the slope in logarithms, its error and both ends of its interval."""
+    if len(set(columns)) < 2 or len(columns) < 3:
+        return (float("nan"),) * 4
+    fit = stats.linregress(np.log(columns), np.log(seconds))
+    width = stats.t.ppf((1 + confidence) / 2, len(columns) - 2) * fit.stderr
+    return fit.slope, fit.stderr, fit.slope - width, fit.slope + width
+
+
+def _overhead_fit(columns: Any, seconds: Any) -> tuple[float, float]:
+    """Return overhead and exponent of seconds = overhead + a · columns^exponent."""
+    if len(set(columns)) < 4:
+        return float("nan"), float("nan")
+    times = np.log(seconds)
+    # Columns in units of the widest table: a is then the seconds that it adds.
+    widths = np.log(columns / columns.max())
+
+    def residuals(parameters: Any) -> Any:
+        log_overhead, log_a, exponent = parameters
+        return np.logaddexp(log_overhead, log_a + exponent * widths) - times
+
+    low, high = times.min(), times.max()
+    bounds = ([low - 20, low - 20, 0.0], [high + 1, high + 1, 5.0])
+    # From little overhead and from nearly all of it: there are two valleys.
+    starts = [(low - 16, high, 1.0), (low - 1, high, 0.5), (low - 1, high, 1.5)]
+    fits = [
+        optimize.least_squares(residuals, start, bounds=bounds, max_nfev=300)
+        for start in starts
+    ]
+    best = min(fits, key=lambda fit: fit.cost)
+    return float(np.exp(best.x[0])), float(best.x[2])
