@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import tables
 

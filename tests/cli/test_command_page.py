@@ -16,8 +16,8 @@ from featuresieve.cli._options import read_config
 from featuresieve.cli._parser import build_parser
 from made_files import plain_text
 
-PAGE = (Path(__file__).parents[1] / "docs" / "command.md").read_text(encoding="utf-8")
-PINNED = (Path(__file__).parents[1] / "constraints.txt").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "command.md").read_text(encoding="utf-8")
+PINNED = (Path(__file__).parents[2] / "constraints.txt").read_text(encoding="utf-8")
 SECONDS = re.compile(r"\d+\.\d s\b")
 SCORES = re.compile(r"\d\.\d{3} ± \d\.\d{3}")
 

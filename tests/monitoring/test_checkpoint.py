@@ -35,7 +35,7 @@ from interrupted_fits import (
 )
 from made_tables import class_table, value_table
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::featuresieve.{name}")

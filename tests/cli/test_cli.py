@@ -300,7 +300,7 @@ def test_version_is_that_of_the_package(capsys):
 
 
 def test_command_is_installed_by_the_package():
-    project = Path(__file__).parents[1] / "pyproject.toml"
+    project = Path(__file__).parents[2] / "pyproject.toml"
     scripts = tomllib.loads(project.read_text())["project"]["scripts"]
     assert scripts["featuresieve"] == "featuresieve.cli:console"
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LogisticRegression
+from test_other_sizes import QUICK, class_table, value_table
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from test_other_sizes import QUICK, class_table, value_table
 
 
 @pytest.fixture(scope="module")

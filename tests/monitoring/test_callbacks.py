@@ -18,7 +18,7 @@ from made_tables import class_table
 
 callback = pytest.importorskip("sklearn.callback")
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
 pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 
