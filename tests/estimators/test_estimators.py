@@ -259,28 +259,6 @@ def test_prediction_reads_only_the_kept_columns(fitted):
     np.testing.assert_array_equal(fitted.predict(changed), fitted.predict(X))
 
 
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array(["no", "yes"]),
-        np.array(["no", "yes"], dtype=object),
-        np.array([False, True]),
-        np.array([-1, 1]),
-        np.array([1, 2]),
-        np.array([0.0, 1.0]),
-    ],
-    ids=["str", "object", "bool", "-1 and 1", "1 and 2", "float"],
-)
-def test_classifier_answers_in_the_labels_it_was_given(labels):
-    X, is_positive = class_table()
-    y = labels[is_positive.astype(int)]
-    selector = AutoNFSClassifier(0.05, n_epochs=20, random_state=0).fit(X, y)
-    np.testing.assert_array_equal(selector.classes_, labels)
-    predicted = selector.predict(X)
-    assert predicted.dtype == labels.dtype
-    assert np.mean(predicted == y) > 0.85
-
-
 def test_labels_change_nothing_but_the_names_of_the_classes():
     X, is_positive = class_table()
     as_bool = AutoNFSClassifier(n_epochs=5, random_state=0).fit(X, is_positive)

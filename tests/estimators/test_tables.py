@@ -10,24 +10,15 @@ import pyarrow as pa
 import pytest
 import torch
 from scipy import sparse
-from sklearn import config_context
-from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import accuracy_score, make_scorer
-from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
 from featuresieve.tables import plain_array
 from made_tables import class_table
+from quick_selectors import quick
 
 N_ROWS = 300
-
-
-def quick(estimator=AutoNFSClassifier, **arguments):
-    return estimator(**({"n_epochs": 20, "random_state": 0} | arguments))
 
 
 def mixed_columns(seed=0):
@@ -97,13 +88,14 @@ def test_pandas_frames_come_back_with_names_dtypes_and_index(fitted):
     pd.testing.assert_frame_equal(fitted.transform(frame), expected)
 
 
-def test_polars_frames_come_back_with_their_dtypes():
-    frame, y = polars_frame()
+@pytest.mark.parametrize("make", [polars_frame, arrow_table])
+def test_other_frames_come_back_with_their_dtypes(make):
+    frame, y = make()
     selector = quick().fit(frame, y)
-    found = selector.transform(frame)
-    assert isinstance(found, pl.DataFrame)
-    assert found.equals(frame.select(kept_of(selector)))
-    assert found.schema == frame.select(kept_of(selector)).schema
+    found, expected = selector.transform(frame), frame.select(kept_of(selector))
+    assert type(found) is type(frame)
+    assert found.equals(expected)
+    assert found.schema == expected.schema
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
@@ -147,11 +139,10 @@ def test_inverse_transform_gives_a_frame_for_a_frame(make):
 def test_dropped_text_and_dates_come_back_missing(make):
     frame, y = make()
     selector = quick(n_features_to_select=1).fit(frame, y)
-    kinds = dict(zip(selector.feature_names_in_, selector._encoder.kinds, strict=True))
     restored = nw.from_native(selector.inverse_transform(selector.transform(frame)))
     for name in selector.feature_names_in_[~selector.support_]:
         column = restored[name]
-        is_missing = kinds[name] in ("category", "date")
+        is_missing = name in ("city of birth", "colour", "when")
         assert column.is_null().all() == is_missing
         assert is_missing or column.to_list() == [0.0] * len(column)
 
@@ -167,26 +158,17 @@ def test_inverse_transform_of_arrays_keeps_missing_values():
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_set_output_makes_frames_of_arrays(library):
     X, y = class_table()
-    found = quick().set_output(transform=library).fit(X, y).transform(X)
+    selector = quick().set_output(transform=library).fit(X, y)
+    found = selector.transform(X)
     assert type(found).__module__.startswith(library)
-    assert list(found.columns) == [f"x{j}" for j in quick().fit(X, y).get_support(True)]
-
-
-def test_arrow_tables_come_back():
-    table, y = arrow_table()
-    selector = quick().fit(table, y)
-    found = selector.transform(table)
-    assert isinstance(found, pa.Table)
-    assert found.equals(table.select(kept_of(selector)))
+    assert list(found.columns) == [f"x{j}" for j in selector.get_support(True)]
 
 
 def test_the_same_table_in_any_library_gives_the_same_answer():
-    kept = []
-    for make in (pandas_frame, polars_frame, arrow_table):
-        frame, y = make()
-        kept.append(quick().fit(frame, y).logits_)
-    np.testing.assert_array_equal(kept[0], kept[1])
-    np.testing.assert_array_equal(kept[0], kept[2])
+    tables = pandas_frame(), polars_frame(), arrow_table()
+    first, *others = [quick().fit(frame, y).logits_ for frame, y in tables]
+    for logits in others:
+        np.testing.assert_array_equal(logits, first)
 
 
 FORMS = {
@@ -324,40 +306,6 @@ def test_permuting_rows_and_columns_permutes_the_answer():
     np.testing.assert_array_equal(again.support_, first.support_[columns])
     # The last digits of means depend on the order of summation.
     np.testing.assert_allclose(again.logits_, first.logits_[columns], atol=1e-3)
-
-
-# In scikit-learn's company.
-
-
-def test_a_search_over_a_pipeline_routes_weights_to_the_selector():
-    X, y = class_table()
-    weights = np.where(np.arange(len(X)) % 2, 1.0, 0.5)
-    with config_context(enable_metadata_routing=True):
-        selector = quick().set_fit_request(sample_weight=True)
-        judge = LogisticRegression().set_fit_request(sample_weight=True)
-        scorer = make_scorer(accuracy_score).set_score_request(sample_weight=True)
-        search = GridSearchCV(
-            make_pipeline(selector, judge),
-            {"autonfsclassifier__max_features": [1, 3]},
-            scoring=scorer,
-            cv=2,
-        ).fit(X, y, sample_weight=weights)
-        direct = quick(max_features=search.best_estimator_[0].max_features)
-        direct.fit(X, y, sample_weight=weights)
-    np.testing.assert_array_equal(search.best_estimator_[0].logits_, direct.logits_)
-
-
-def test_a_column_transformer_selects_among_some_columns():
-    frame, y = pandas_frame()
-    parts = ColumnTransformer(
-        [
-            ("scaled", StandardScaler(), ["rooms"]),
-            ("selected", quick(), ["city of birth", "area", "colour", "noise"]),
-        ]
-    ).set_output(transform="pandas")
-    found = parts.fit_transform(frame, y)
-    assert "selected__city of birth" in found.columns
-    assert found.dtypes["selected__area"] == np.float32
 
 
 # Bad input: each either works or is refused by name, and nothing is lost.
