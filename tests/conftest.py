@@ -29,6 +29,8 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(items):
+    # The long ones first, so that no worker begins one when the others are done.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if torch.cuda.is_available():
         return
     no_cuda = pytest.mark.skip(reason="CUDA is not available")
