@@ -13,7 +13,7 @@ from pyarrow import parquet
 
 import featuresieve
 from featuresieve.cli import main
-from made_files import plain_columns, plain_text
+from made_files import plain_text
 
 COMMAND = [sys.executable, "-m", "featuresieve"]
 QUICK = ("--balance", "price", "--epochs", "3")
@@ -48,109 +48,104 @@ def refused(capsys, *words):
     return line
 
 
-PLAIN = ("select", "plain.csv", "--target", "label")
+PLAIN = "select plain.csv --target label"
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "required: COMMAND"),
-        (("selct",), "invalid choice: 'selct'"),
-        (("select",), "required: FILE"),
-        (("select", "plain.csv"), "--target is required"),
-        (("select", "none.csv", "--target", "y"), "there is no file none.csv"),
-        (("select", ".", "--target", "y"), "is a folder"),
-        (("select", "plain.csv", "--target", "lable"), "did you mean 'label'?"),
-        (("select", "plain.csv", "--target", "LABEL"), "did you mean 'label'?"),
-        (("select", "plain.csv", "--target", "xyz"), "there are 'a', 'b', 'c', 'd'"),
-        ((*PLAIN, "--frobnicate"), "unrecognized arguments: --frobnicate"),
-        ((*PLAIN, "--balance", "-1"), "--balance: must be auto, price or a number"),
-        ((*PLAIN, "--max-features", "0"), "--max-features: must be a whole number"),
-        ((*PLAIN, "--seed", "x"), "--seed: must be a whole number"),
-        ((*PLAIN, "--max-time", "0"), "--max-time: must be a number of seconds"),
-        ((*PLAIN, "--test", "0.9"), "--test: must be a number from 0 to 0.5"),
-        ((*PLAIN, "--task", "ranking"), "--task: invalid choice: 'ranking'"),
-        ((*PLAIN, "--cost", "a"), "--cost: must be NAME=NUMBER"),
-        ((*PLAIN, "--cost", "q=1"), "--cost: there is no column 'q'"),
-        ((*PLAIN, "--keep", "e"), "--keep: there is no column 'e'"),
-        ((*PLAIN, "--drop", "label"), "--drop: there is no column 'label'"),
-        ((*PLAIN, "--drop", "*"), "there is no column left"),
-        ((*PLAIN, "--weight", "w"), "--weight: there is no column 'w'"),
-        ((*PLAIN, "--class-weight", "maybe=2"), "has no class 'maybe'"),
-        ((*PLAIN, "--task", "regression"), "'label' holds text such as 'no'"),
-        ((*PLAIN, "--delimiter", "ab"), "--delimiter: must be one character"),
-        ((*PLAIN, "--encoding", "klingon"), "there is no encoding 'klingon'"),
-        ((*PLAIN, "--out", "no/out.csv"), "--out: there is no folder 'no'"),
-        ((*PLAIN, "--out", "out.xls"), "--out: out.xls must end in .csv"),
-        ((*PLAIN, "--json", "/proc/x.json"), "--json: "),  # none may, root neither
-        ((*PLAIN, "--out", "plain.csv"), "plain.csv is read, and must not be written"),
-        ((*PLAIN, "--plot", "p.gif"), "--plot: p.gif must end in .png, .svg or .pdf"),
-        ((*PLAIN, "--out", "-", "--json", "-"), "cannot both be standard output"),
-        ((*PLAIN, "--out", "x.csv", "--json", "x.csv"), "name the same file"),
-        ((*PLAIN, "--quiet", "--verbose"), "exclude each other"),
-        ((*PLAIN, "--config", "none.toml"), "none.toml: No such file"),
-        (("select", "bare.csv", "--target", "y"), "seems to be data"),
-        (("select", "spaces.txt", "--target", "y"), "name it with --delimiter"),
-        (("apply", "none.sieve", "plain.csv"), "there is no file none.sieve"),
-        (("apply", "plain.csv", "plain.csv"), "plain.csv cannot be loaded"),
+        ("", "required: COMMAND"),
+        ("selct", "invalid choice: 'selct'"),
+        ("select", "required: FILE"),
+        ("select plain.csv", "--target is required"),
+        ("select none.csv --target y", "there is no file none.csv"),
+        ("select . --target y", "is a folder"),
+        ("select plain.csv --target lable", "did you mean 'label'?"),
+        ("select plain.csv --target LABEL", "did you mean 'label'?"),
+        ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
+        (f"{PLAIN} --frobnicate", "unrecognized arguments: --frobnicate"),
+        (f"{PLAIN} --balance -1", "--balance: must be auto, price or a number"),
+        (f"{PLAIN} --max-features 0", "--max-features: must be a whole number"),
+        (f"{PLAIN} --seed x", "--seed: must be a whole number"),
+        (f"{PLAIN} --max-time 0", "--max-time: must be a number of seconds"),
+        (f"{PLAIN} --test 0.9", "--test: must be a number from 0 to 0.5"),
+        (f"{PLAIN} --task ranking", "--task: invalid choice: 'ranking'"),
+        (f"{PLAIN} --cost a", "--cost: must be NAME=NUMBER"),
+        (f"{PLAIN} --cost q=1", "--cost: there is no column 'q'"),
+        (f"{PLAIN} --keep e", "--keep: there is no column 'e'"),
+        (f"{PLAIN} --drop label", "--drop: there is no column 'label'"),
+        (f"{PLAIN} --drop *", "there is no column left"),
+        (f"{PLAIN} --weight w", "--weight: there is no column 'w'"),
+        (f"{PLAIN} --class-weight maybe=2", "has no class 'maybe'"),
+        (f"{PLAIN} --task regression", "'label' holds text such as 'no'"),
+        (f"{PLAIN} --delimiter ab", "--delimiter: must be one character"),
+        (f"{PLAIN} --encoding klingon", "there is no encoding 'klingon'"),
+        (f"{PLAIN} --out no/out.csv", "--out: there is no folder 'no'"),
+        (f"{PLAIN} --out out.xls", "--out: out.xls must end in .csv"),
+        (f"{PLAIN} --json /proc/x.json", "--json: "),  # none may, root neither
+        (f"{PLAIN} --out plain.csv", "plain.csv is read, and must not be written"),
+        (f"{PLAIN} --plot p.gif", "--plot: p.gif must end in .png, .svg or .pdf"),
+        (f"{PLAIN} --out - --json -", "cannot both be standard output"),
+        (f"{PLAIN} --out x.csv --json x.csv", "name the same file"),
+        (f"{PLAIN} --quiet --verbose", "exclude each other"),
+        (f"{PLAIN} --config none.toml", "none.toml: No such file"),
+        (f"{PLAIN} --drop a* --keep a", "--keep and --drop contradict each other"),
+        (f"{PLAIN} --drop a --keep ?", "--drop contradict each other: both name 'a'."),
+        (f"{PLAIN} --drop a* --group a b", "--group and --drop contradict each other"),
+        (f"{PLAIN} --drop a* --cost a=2", "--cost and --drop contradict each other"),
+        ("select bare.csv --target y", "seems to be data"),
+        ("select spaces.txt --target y", "name it with --delimiter"),
+        ("apply none.sieve plain.csv", "there is no file none.sieve"),
+        ("apply plain.csv plain.csv", "plain.csv cannot be loaded"),
+        ("select a\0b.csv --target y", r"must not hold a NUL character, got 'a\x00b"),
+        (f"{PLAIN} --save a\0b", r"must not hold a NUL character, got 'a\x00b"),
+        ("apply a\0b a.csv --out c.csv", r"not hold a NUL character, got 'a\x00b"),
     ],
 )
 @pytest.mark.usefixtures("strange_files")
 def test_wrong_words_are_refused_in_one_line(capsys, words, message):
-    assert message in refused(capsys, *words)
+    assert message in refused(capsys, *words.split())
     assert files() == ["bare.csv", "plain.csv", "spaces.txt"]
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--n-features", "9"), "--n-features must be"),
-        (
-            ("--keep", "a", "b", "--max-features", "1"),
-            "--max-features must be at least",
-        ),
-        (("--group", "a", "b", "--group", "b", "c"), "--group must be disjoint"),
+        ("--n-features 9", "--n-features must be"),
+        ("--group a b --group b c", "--group must be disjoint"),
     ],
 )
 def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, message):
-    assert main([*PLAIN, "--quiet", *words]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
+    assert message in refused(capsys, *f"{PLAIN} --quiet {words}".split())
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--device", "abacus"), "--device: must be auto, cpu, cuda"),
-        (("--encoding", "klingon"), "there is no encoding 'klingon'"),
-        (("--max-features", "inf"), "--max-features: must be a whole number"),
+        ("--device abacus", "--device: must be auto, cpu, cuda"),
+        ("--encoding klingon", "there is no encoding 'klingon'"),
+        ("--max-features inf", "--max-features: must be a whole number"),
         (
-            ("--n-features", "5", "--max-features", "3"),
+            "--n-features 5 --max-features 3",
             "--n-features must be at most --max-features, 3, got 5",
         ),
         (
-            ("--keep", "a", "b", "--n-features", "1"),
+            "--keep a b --n-features 1",
             "--n-features must be at least the number of columns that --keep names, 2",
         ),
+        ("--keep a b --max-features 1", "--max-features must be at least"),
+        ("--keep a --drop b a", "--keep and --drop contradict each other"),
+        ("--weight label", "--weight and --target are both 'label'"),
         (
-            ("--keep", "a", "b", "--max-features", "1"),
-            "--max-features must be at least",
-        ),
-        (
-            ("--keep", "a", "--drop", "b", "a"),
-            "--keep and --drop contradict each other",
-        ),
-        (("--weight", "label"), "--weight and --target are both 'label'"),
-        (
-            ("--task", "regression", "--class-weight", "balanced"),
+            "--task regression --class-weight balanced",
             "--class-weight is for classification",
         ),
-        (("--quiet", "--verbose"), "exclude each other"),
+        ("--quiet --verbose", "exclude each other"),
     ],
 )
 def test_what_no_file_can_mend_is_refused_before_it_is_read(capsys, words, message):
-    words = ("select", "not there.csv", "--target", "label", *words)
-    assert message in refused(capsys, *words)
+    line = refused(capsys, *f"select none.csv --target label {words}".split())
+    assert message in line
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:1", "mps"])
@@ -173,21 +168,6 @@ def test_device_that_is_there_does_not_load_torch_before_the_file(name):
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0
     assert "there is no file none.csv" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("--drop", "a*", "--keep", "a"), "--keep and --drop contradict each other"),
-        (("--drop", "a", "--keep", "?"), "--keep and --drop contradict each other"),
-        (("--drop", "a*", "--group", "a", "b"), "--group and --drop contradict each"),
-        (("--drop", "a*", "--cost", "a=2"), "--cost and --drop contradict each other"),
-    ],
-)
-def test_columns_that_are_dropped_and_wanted_are_named(capsys, words, message):
-    line = refused(capsys, *PLAIN, *words)
-    assert message in line
-    assert line.endswith("both name 'a'.")
 
 
 @pytest.mark.parametrize(
@@ -239,7 +219,7 @@ def test_error_while_writing_leaves_nothing(monkeypatch, capsys, name):
 
     monkeypatch.setattr("featuresieve.cli._report.json_text", fail)
     option = {"png": "--plot", "sieve": "--save"}.get(name.split(".")[1], "--out")
-    words = [*PLAIN, *QUICK, option, name, "--json", "x.json"]
+    words = [*PLAIN.split(), *QUICK, option, name, "--json", "x.json"]
     assert main(words) == 2
     assert "No space left" in capsys.readouterr().err
     assert files() == ["plain.csv"]
@@ -251,7 +231,7 @@ def test_interrupt_while_writing_leaves_the_old_file(monkeypatch):
 
     Path("out.csv").write_text("before")
     monkeypatch.setattr("featuresieve.cli._report.json_text", interrupt)
-    assert main([*PLAIN, *QUICK, "--out", "out.csv", "--json", "x.json"]) == 130
+    assert main([*PLAIN.split(), *QUICK, "--out", "out.csv", "--json", "x.json"]) == 130
     assert files() == ["out.csv", "plain.csv"]
     assert Path("out.csv").read_text() == "before"
 
@@ -267,7 +247,7 @@ def test_interrupt_that_python_wrapped_is_an_interrupt(monkeypatch, capsys):
     with pytest.raises(BaseException) as wrapped:
         make_a_class()
     monkeypatch.setattr("featuresieve.cli._facts.facts", make_a_class)
-    assert main([*PLAIN, *QUICK]) == 130
+    assert main([*PLAIN.split(), *QUICK]) == 130
     assert capsys.readouterr().err == "featuresieve: interrupted\n"
     is_wrapped = sys.version_info < (3, 12)
     assert wrapped.type is (RuntimeError if is_wrapped else KeyboardInterrupt)
@@ -278,14 +258,14 @@ def test_failed_run_has_status_one(monkeypatch, capsys):
         raise featuresieve.TrainingDivergedError("the loss is not finite.")
 
     monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", diverge)
-    assert main([*PLAIN, "--quiet", "--json", "x.json"]) == 1
+    assert main([*PLAIN.split(), "--quiet", "--json", "x.json"]) == 1
     assert capsys.readouterr().err == "featuresieve: error: the loss is not finite.\n"
     assert files() == ["plain.csv"]
 
 
 def test_missing_package_is_named_with_what_installs_it(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    line = refused(capsys, *PLAIN, "--plot", "p.png")
+    line = refused(capsys, *PLAIN.split(), "--plot", "p.png")
     assert line.endswith("this needs matplotlib: pip install 'featuresieve[plot]'")
 
 
@@ -317,17 +297,8 @@ def test_module_runs_as_a_command():
 
 
 def test_broken_pipe_is_quiet():
-    parquet.write_table(pa.table(plain_columns(20_000)), "t.parquet")
-    words = [
-        "select",
-        "t.parquet",
-        "--target",
-        "label",
-        *QUICK,
-        "--quiet",
-        "--out",
-        "-",
-    ]
+    Path("plain.csv").write_text(plain_text(6000))  # more than a pipe holds
+    words = [*PLAIN.split(), *QUICK, "--quiet", "--out", "-"]
     with subprocess.Popen(
         [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -339,7 +310,7 @@ def test_broken_pipe_is_quiet():
 
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for a child")
-@pytest.mark.parametrize("wait", [0.03, 0.5, 4])  # modules are loaded; then a fit
+@pytest.mark.parametrize("wait", [0.03, 4])  # modules are loaded; a fit
 def test_interrupt_ends_with_one_line_and_no_files(wait):
     Path("large.csv").write_text(plain_text(20_000))
     words = ["select", "large.csv", "--target", "label", "--out", "out.csv"]
@@ -359,20 +330,6 @@ def test_interrupt_ends_with_one_line_and_no_files(wait):
     assert error.splitlines()[-1] == "featuresieve: interrupted"
     assert "Traceback" not in error
     assert files() == ["large.csv", "plain.csv"]
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["select", "a\0b.csv", "--target", "y"],
-        ["select", "a.csv", "--target", "y", "--save", "a\0b"],
-        ["apply", "a\0b", "a.csv", "--out", "c.csv"],
-    ],
-)
-def test_word_with_a_nul_is_refused_in_one_line(capsys, words):
-    assert main(words) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert r"must not hold a NUL character, got 'a\x00b" in line
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")

@@ -1,7 +1,6 @@
 """What changes on CUDA: the captured step, and fitted state that leaves the machine.
 
-All of it is skipped without CUDA, except that what can be said of any device is also
-tested on the CPU.
+All of it is skipped without CUDA.
 """
 
 import os
@@ -27,7 +26,7 @@ from small_stacks import (
 )
 
 N_ROWS, N_COLUMNS, N_MEMBERS, N_STEPS = 14, 5, 3, 12
-ANY_DEVICE = ["cpu", pytest.param("cuda", marks=pytest.mark.gpu)]
+pytestmark = pytest.mark.gpu
 CUDA = "cuda:0"  # a name, so that collecting this file touches no device
 
 # Float64 sums in the order of another kernel or algorithm; 12 steps of Adam.
@@ -90,7 +89,6 @@ def train_with_given_noise(device, *, is_captured=False, has_roles=False):
     return trainer
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("has_roles", [False, True])
 def test_captured_step_equals_the_eager_step_given_the_same_noise(has_roles):
     eager = train_with_given_noise(CUDA, has_roles=has_roles)
@@ -98,7 +96,6 @@ def test_captured_step_equals_the_eager_step_given_the_same_noise(has_roles):
     assert_same_parameters(captured, eager)
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("has_roles", [False, True])
 def test_eager_step_on_cuda_equals_the_step_on_the_cpu(has_roles):
     on_cpu = train_with_given_noise("cpu", has_roles=has_roles)
@@ -106,7 +103,6 @@ def test_eager_step_on_cuda_equals_the_step_on_the_cpu(has_roles):
     assert_same_parameters(on_cuda, on_cpu)
 
 
-@pytest.mark.gpu
 def test_captured_run_draws_the_noise_of_the_eager_run():
     # Batches of 4, 4, 4 and 2 rows: two graphs that share one generator.
     schedule = whole_epochs(4, N_ROWS, 4)
@@ -123,7 +119,6 @@ def test_captured_run_draws_the_noise_of_the_eager_run():
     assert_same_parameters(captured, eager)
 
 
-@pytest.mark.gpu
 def test_captured_run_is_the_same_behind_a_busy_device():
     # Replays pile up while the device sleeps: no step may read what is meant for
     # another one.
@@ -141,7 +136,6 @@ def test_captured_run_is_the_same_behind_a_busy_device():
     assert_same_parameters(busy, quiet)
 
 
-@pytest.mark.gpu
 def test_captured_run_draws_fresh_noise_at_every_replay():
     # Without noise the mean of the mask would barely move from step to step.
     trainer = build_trainer(CUDA)
@@ -156,7 +150,6 @@ def test_captured_run_draws_fresh_noise_at_every_replay():
     assert means.std(axis=0).min() > 1e-3
 
 
-@pytest.mark.gpu
 def test_captured_run_records_what_the_eager_run_records():
     # Records come after batches of 4 rows (steps 6 and 14) and of 2 (8 and 16), which
     # are replays of two graphs.
@@ -171,7 +164,6 @@ def test_captured_run_records_what_the_eager_run_records():
         np.testing.assert_allclose(found, expected, **TOLERANCE, err_msg=name)
 
 
-@pytest.mark.gpu
 def test_networks_start_alike_on_every_device():
     on_cpu, on_cuda = arrays_of(build_trainer("cpu")), arrays_of(build_trainer(CUDA))
     for name, value in on_cpu.items():
@@ -194,7 +186,6 @@ def fit(device, estimator=AutoNFSClassifier):
     return estimator(device=device, n_epochs=40, random_state=0).fit(X, y)
 
 
-@pytest.mark.gpu
 def test_fits_in_threads_are_those_one_after_the_other():
     # More trainings than PyTorch has streams, with recordings amid the work of others.
     estimators = [AutoNFSClassifier, AutoNFSRegressor] * 8
@@ -219,7 +210,6 @@ np.save(sys.stdout.buffer, estimator.predict(X))
 """
 
 
-@pytest.mark.gpu
 @pytest.mark.parametrize("estimator", [AutoNFSClassifier, AutoNFSRegressor])
 def test_an_estimator_fitted_on_cuda_predicts_on_a_machine_without_it(
     estimator, tmp_path
@@ -241,20 +231,16 @@ def test_an_estimator_fitted_on_cuda_predicts_on_a_machine_without_it(
     np.testing.assert_allclose(np.load(predicted), fitted.predict(X), atol=1e-5)
 
 
-@pytest.mark.parametrize("device", ANY_DEVICE)
-def test_fitted_state_holds_no_tensor(device):
-    fitted = fit(device)
-    assert b"torch" not in pickle.dumps(fitted)
+def test_fitted_state_holds_no_tensor():
+    assert b"torch" not in pickle.dumps(fit("cuda"))
 
 
-@pytest.mark.parametrize("device", ANY_DEVICE)
-def test_the_same_seed_gives_the_same_support_on_a_device(device):
-    first, second = fit(device), fit(device)
+def test_the_same_seed_gives_the_same_support():
+    first, second = fit("cuda"), fit("cuda")
     np.testing.assert_array_equal(first.support_, second.support_)
     np.testing.assert_allclose(first.logits_, second.logits_, atol=1e-4)
 
 
-@pytest.mark.gpu
 def test_cuda_and_cpu_find_the_columns_that_matter():
     # Their noise differs, so only a clear answer can be the same.
     for device in ("cpu", "cuda"):

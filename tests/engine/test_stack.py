@@ -7,15 +7,8 @@ from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-from featuresieve.engine import (
-    ModuleStack,
-    StackTrainer,
-    Training,
-    stack_outputs,
-    torch_defaults,
-)
+from featuresieve.engine import StackTrainer, Training, stack_outputs, torch_defaults
 from small_stacks import (
-    CPU,
     as_data,
     build_networks,
     load_member_,
@@ -23,6 +16,7 @@ from small_stacks import (
     make_rows,
     member_arrays,
     member_views,
+    module_stack,
 )
 
 pytestmark = pytest.mark.numeric
@@ -56,6 +50,14 @@ def build_trainer(task, masking, data, *, is_classification=True, **more):
     return StackTrainer(data, loss, training, task, masking=masking, **more)
 
 
+def roles(n_sets, n_rows=N_ROWS, dtype=np.float64):
+    """Return row weights of task networks and gates, one set for each member."""
+    task = np.random.default_rng(3).uniform(size=(n_sets, n_rows)).astype(dtype)
+    mask = task[::-1].copy()
+    sets = np.arange(n_sets)
+    return {"task_weights": task, "mask_weights": mask, "set_of_member": sets}
+
+
 def take_steps(trainer, batches):
     for step, rows in enumerate(batches):
         trainer.train_step(rows, 2.0 * 0.9**step, min(1.0, step / 5))
@@ -69,18 +71,13 @@ def take_steps(trainer, batches):
 def test_a_stack_of_members_equals_as_many_single_runs(is_classification, has_roles):
     X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=is_classification)
     n_outputs = 3 if is_classification else 1
-    task_weights = np.random.default_rng(3).uniform(size=(N_MEMBERS, N_ROWS))
-    mask_weights = task_weights[::-1].copy()
+    own = roles(N_MEMBERS) if has_roles else {}
     noises, batches = make_noises(), make_batches()
 
     def train(members, task, masking):
-        weights = {}
+        weights = {name: array[members] for name, array in own.items()}
         if has_roles:
-            weights = {
-                "task_weights": task_weights[members],
-                "mask_weights": mask_weights[members],
-                "set_of_member": np.arange(len(members)),
-            }
+            weights["set_of_member"] = np.arange(len(members))
         trainer = build_trainer(
             task,
             masking,
@@ -157,12 +154,8 @@ def test_no_tensor_of_members_times_rows_times_columns_exists(
     X, y = make_rows(n_rows, n_columns, is_classification=is_classification)
     weights = {}
     if has_roles:
-        halves = (np.arange(n_rows) % 2).astype(np.float32)
-        weights = {
-            "task_weights": np.stack([halves, 1 - halves]),
-            "mask_weights": np.stack([1 - halves, halves]),
-            "set_of_member": np.arange(n_members) % 2,
-        }
+        weights = roles(2, n_rows, np.float32)
+        weights["set_of_member"] = np.arange(n_members) % 2
     networks = build_networks(
         n_columns, 3 if is_classification else 1, n_members, dtype=torch.float32
     )
@@ -200,28 +193,16 @@ def sequential_of(member_views):
 def module_twin(task, n_columns, n_outputs):
     """Return a ModuleStack with the weights of a StackedMLP."""
     members = iter(range(task.n_members))
-    return ModuleStack(
+    return module_stack(
         lambda *_: sequential_of(member_views(task, None, next(members))),
-        n_columns,
-        n_outputs,
-        task.n_members,
-        generator=torch.Generator().manual_seed(0),
-        dtype=torch.float64,
-        device=CPU,
+        *(n_columns, n_outputs, task.n_members),
     )
 
 
 @pytest.mark.parametrize("has_roles", [False, True])
 def test_modules_with_the_same_weights_train_like_the_stacked_network(has_roles):
     X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=True)
-    weights = {}
-    if has_roles:
-        rng = np.random.default_rng(3)
-        weights = {
-            "task_weights": rng.uniform(size=(N_MEMBERS, N_ROWS)),
-            "mask_weights": rng.uniform(size=(N_MEMBERS, N_ROWS)),
-            "set_of_member": np.arange(N_MEMBERS),
-        }
+    weights = roles(N_MEMBERS) if has_roles else {}
     task, masking = build_networks(N_COLUMNS, 3, N_MEMBERS)
     _, twin_masking = build_networks(N_COLUMNS, 3, N_MEMBERS)
     twin = module_twin(task, N_COLUMNS, 3)
@@ -245,14 +226,8 @@ def test_modules_with_the_same_weights_train_like_the_stacked_network(has_roles)
 
 
 def test_a_module_that_returns_one_number_a_row_in_one_axis_is_refused():
-    stack = ModuleStack(
-        lambda n_columns, _: nn.Sequential(nn.Linear(n_columns, 1), nn.Flatten(0)),
-        2,
-        1,
-        1,
-        generator=torch.Generator().manual_seed(0),
-        dtype=torch.float64,
-        device=CPU,
+    stack = module_stack(
+        lambda n, _: nn.Sequential(nn.Linear(n, 1), nn.Flatten(0)), 2, 1, 1
     )
     with pytest.raises(ValueError, match=r"output of shape \(3, 1\), got \(3,\)"):
         stack.forward(torch.ones(3, 2).double(), None)
@@ -260,27 +235,13 @@ def test_a_module_that_returns_one_number_a_row_in_one_axis_is_refused():
 
 def test_a_factory_that_returns_no_module_is_refused():
     with pytest.raises(TypeError, match=r"must return a torch\.nn\.Module, got int"):
-        ModuleStack(
-            lambda *_: 3,
-            2,
-            1,
-            1,
-            generator=torch.Generator(),
-            dtype=torch.float64,
-            device=CPU,
-        )
+        module_stack(lambda *_: 3, 2, 1, 1)
 
 
 def test_building_and_running_modules_leaves_the_global_generator_alone():
     before = torch.get_rng_state()
-    stack = ModuleStack(
-        lambda n_in, n_out: nn.Sequential(nn.Dropout(0.5), nn.Linear(n_in, n_out)),
-        2,
-        1,
-        2,
-        generator=torch.Generator().manual_seed(0),
-        dtype=torch.float64,
-        device=CPU,
+    stack = module_stack(
+        lambda n, m: nn.Sequential(nn.Dropout(0.5), nn.Linear(n, m)), 2, 1, 2
     )
     stack.forward(torch.ones(3, 2).double(), None)
     assert torch.equal(torch.get_rng_state(), before)

@@ -5,31 +5,18 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.plotting import BalancePathDisplay
-from made_tables import class_table, value_table
+from made_tables import value_table
+from quick_selectors import quick_regressor
 
 
-@pytest.fixture(scope="module")
-def selector():
-    """Return a classifier that compared candidates."""
-    X, y = class_table()
-    return AutoNFSClassifier(random_state=0).fit(X, y)
-
-
-@pytest.fixture(scope="module")
-def fixed_selector():
-    """Return a regressor that compared none."""
-    X, y = value_table()
-    return AutoNFSRegressor(0.1, n_epochs=4, random_state=0).fit(X, y)
-
-
-@pytest.fixture(autouse=True)
-def own_figures():
-    """Close what a test has drawn, so that no test sees the figures of another."""
-    plt.close("all")
-    yield
-    plt.close("all")
+def made_path(*candidates, chosen=0, **more):
+    """Return a display of made candidates: balance, count, loss and its error."""
+    columns = [list(column) for column in zip(*candidates, strict=True)]
+    is_chosen = [k == chosen for k in range(len(candidates))]
+    names = ("balance", "n_kept", "loss", "loss_error", "is_chosen")
+    values = dict(zip(names, [*columns, is_chosen], strict=True))
+    return BalancePathDisplay(**values, **more)
 
 
 def test_path_shows_the_loss_and_error_of_every_candidate(selector):
@@ -68,13 +55,8 @@ def test_path_against_balance_keeps_candidates_of_a_balance_together(selector):
 
 
 def test_path_against_balance_writes_the_counts():
-    display = BalancePathDisplay(
-        balance=[0.1, 0.1, 1.0],
-        n_kept=[9, 5, 2],
-        loss=[0.3, 0.2, 0.4],
-        loss_error=[0.1, 0.1, 0.1],
-        is_chosen=[False, True, False],
-    ).plot(x="balance")
+    candidates = (0.1, 9, 0.3, 0.1), (0.1, 5, 0.2, 0.1), (1.0, 2, 0.4, 0.1)
+    display = made_path(*candidates, chosen=1).plot(x="balance")
     texts = [text.get_text() for text in display.ax_.texts]
     assert texts == ["9", "2", "chosen: 5\nλ = 0.1"]
 
@@ -82,14 +64,7 @@ def test_path_against_balance_writes_the_counts():
 @pytest.mark.parametrize("x", ["n_kept", "balance"])
 @pytest.mark.parametrize("balance", [0.0, 0.1, 5000.0])
 def test_path_of_a_fit_without_candidates_says_so(x, balance):
-    display = BalancePathDisplay(
-        balance=[balance],
-        n_kept=[3],
-        loss=[np.nan],
-        loss_error=[np.nan],
-        is_chosen=[True],
-        n_features=8,
-    ).plot(x=x)
+    display = made_path((balance, 3, np.nan, np.nan), n_features=8).plot(x=x)
     display.figure_.draw_without_rendering()
     assert display.errorbar_ is None
     assert display.chosen_ is None
@@ -99,8 +74,9 @@ def test_path_of_a_fit_without_candidates_says_so(x, balance):
     assert display.chosen_line_.get_xdata()[0] == (3 if x == "n_kept" else balance)
 
 
-def test_path_of_a_fixed_balance_is_drawn_from_the_estimator(fixed_selector):
-    display = BalancePathDisplay.from_estimator(fixed_selector)
+def test_path_of_a_fixed_balance_is_drawn_from_the_estimator():
+    selector = quick_regressor(balance=0.1, n_epochs=4).fit(*value_table())
+    display = BalancePathDisplay.from_estimator(selector)
     assert display.errorbar_ is None
     assert "λ = 0.1" in display.chosen_label_.get_text()
 
@@ -109,22 +85,14 @@ def test_path_of_a_fixed_balance_is_drawn_from_the_estimator(fixed_selector):
     ("counts", "scale"), [([1, 2, 3], "linear"), ([1, 40, 5000], "log")]
 )
 def test_path_takes_a_logarithmic_axis_for_far_counts(counts, scale):
-    display = BalancePathDisplay(
-        balance=[3.0, 2.0, 1.0],
-        n_kept=counts,
-        loss=[0.3, 0.2, 0.2],
-        loss_error=[0.0, 0.0, 0.0],
-        is_chosen=[False, True, False],
-    ).plot()
+    display = made_path(*((1.0, n, 0.2, 0.0) for n in counts), chosen=1).plot()
     assert display.ax_.get_xscale() == scale
     low, high = display.ax_.get_xlim()
     assert low < counts[0] < counts[-1] < high
 
 
 def test_path_of_a_single_exact_candidate_has_a_finite_axis():
-    display = BalancePathDisplay(
-        balance=[1.0], n_kept=[1], loss=[0.0], loss_error=[0.0], is_chosen=[True]
-    ).plot()
+    display = made_path((1.0, 1, 0.0, 0.0)).plot()
     low, high = display.ax_.get_ylim()
     assert low < 0 < high
 
@@ -150,9 +118,7 @@ def test_path_with_another_axis_is_refused(selector):
 
 
 def test_path_of_one_count_has_one_tick():
-    display = BalancePathDisplay(
-        balance=[1.0], n_kept=[1], loss=[0.3], loss_error=[0.1], is_chosen=[True]
-    ).plot()
+    display = made_path((1.0, 1, 0.3, 0.1)).plot()
     display.figure_.draw_without_rendering()
     low, high = display.ax_.get_xlim()
     assert [t for t in display.ax_.get_xticks() if low <= t <= high] == [1]

@@ -3,7 +3,6 @@
 What is particular to the path is in test_balance_path_display.py.
 """
 
-import subprocess
 import sys
 
 import matplotlib.pyplot as plt
@@ -25,7 +24,9 @@ from featuresieve.plotting import (
 from made_tables import class_table
 from test_readme import code_blocks, read, run_blocks
 
-DISPLAYS = [BalancePathDisplay, MaskEvolutionDisplay, StabilityDisplay]
+each_display = pytest.mark.parametrize(
+    "display_class", [BalancePathDisplay, MaskEvolutionDisplay, StabilityDisplay]
+)
 NAMES = [
     "price in $ and $",
     "a name\nof two lines",
@@ -38,41 +39,27 @@ NAMES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def selector():
-    """Return a classifier that compared candidates."""
-    X, y = class_table()
-    return AutoNFSClassifier(random_state=0).fit(X, y)
-
-
-@pytest.fixture(autouse=True)
-def own_figures():
-    """Close what a test has drawn, so that no test sees the figures of another."""
-    plt.close("all")
-    yield
-    plt.close("all")
+def columns(n_features, n_kept, names):
+    return {
+        "is_kept": np.arange(n_features) >= n_features - n_kept,
+        "ranking": np.arange(n_features, 0, -1),
+        "feature_names": names or [f"x{j}" for j in range(n_features)],
+    }
 
 
 def made_evolution(n_records=3, n_features=8, n_kept=2, names=None):
     """Return a display of made gates; columns are ranked from last to first."""
-    rng = np.random.default_rng(0)
     return MaskEvolutionDisplay(
         step=10 * np.arange(1, n_records + 1),
-        gates=rng.uniform(size=(n_records, n_features)),
-        is_kept=np.arange(n_features) >= n_features - n_kept,
-        ranking=np.arange(n_features, 0, -1),
-        feature_names=names or [f"x{j}" for j in range(n_features)],
+        gates=np.random.default_rng(0).uniform(size=(n_records, n_features)),
+        **columns(n_features, n_kept, names),
     )
 
 
 def made_stability(n_features=8, n_kept=2, names=None):
     """Return a display of made frequencies; columns are ranked from last to first."""
-    return StabilityDisplay(
-        frequency=np.linspace(0, 1, n_features),
-        is_kept=np.arange(n_features) >= n_features - n_kept,
-        ranking=np.arange(n_features, 0, -1),
-        feature_names=names or [f"x{j}" for j in range(n_features)],
-    )
+    frequency = np.linspace(0, 1, n_features)
+    return StabilityDisplay(frequency=frequency, **columns(n_features, n_kept, names))
 
 
 def words_in(figure):
@@ -89,14 +76,14 @@ def words_in(figure):
 # All displays
 
 
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 def test_display_makes_one_figure_and_keeps_it(selector, display_class):
     display = display_class.from_estimator(selector)
     assert plt.get_fignums() == [display.figure_.number]
     assert display.ax_ in display.figure_.axes
 
 
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 def test_display_draws_on_the_given_axes_only(selector, display_class):
     figure, (left, right) = plt.subplots(1, 2)
     display = display_class.from_estimator(selector, ax=right)
@@ -106,7 +93,7 @@ def test_display_draws_on_the_given_axes_only(selector, display_class):
     assert plt.get_fignums() == [figure.number]
 
 
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 def test_display_plots_again_on_other_axes(selector, display_class):
     display = display_class.from_estimator(selector)
     _, ax = plt.subplots()
@@ -114,20 +101,20 @@ def test_display_plots_again_on_other_axes(selector, display_class):
     assert display.ax_ is ax
 
 
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 def test_display_draws_in_a_subfigure(selector, display_class):
     ax = plt.figure().subfigures(1, 2)[0].subplots()
     assert display_class.from_estimator(selector, ax=ax).figure_ is ax.figure
 
 
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 def test_display_of_an_unfitted_estimator_is_refused(display_class):
     with pytest.raises(NotFittedError):
         display_class.from_estimator(AutoNFSClassifier())
     assert plt.get_fignums() == []
 
 
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 @pytest.mark.parametrize(
     "estimator",
     [LogisticRegression(), make_pipeline(AutoNFSClassifier()), AutoNFSClassifier],
@@ -137,7 +124,7 @@ def test_display_of_something_else_is_refused_by_name(display_class, estimator):
         display_class.from_estimator(estimator)
 
 
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 def test_display_without_matplotlib_names_the_extra(
     selector, display_class, monkeypatch
 ):
@@ -147,12 +134,7 @@ def test_display_without_matplotlib_names_the_extra(
         display_class.from_estimator(selector)
 
 
-def test_import_of_the_displays_leaves_matplotlib_alone():
-    code = "import sys, featuresieve.plotting; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code]).returncode == 0
-
-
-@pytest.mark.parametrize("display_class", DISPLAYS)
+@each_display
 def test_display_leaves_the_backend_and_the_settings_alone(selector, display_class):
     backend, settings = plt.get_backend(), dict(plt.rcParams)
     display_class.from_estimator(selector)
@@ -342,10 +324,5 @@ def test_row_names_do_not_cover_one_another(n_rows, size, kind):
 def test_guide_code_runs_and_saves_its_pictures(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run_blocks(code_blocks(read("docs/plots.md")), "docs/plots.md")
-    saved = {path.name for path in tmp_path.glob("*.png")}
-    assert saved == {
-        "balance_path.png",
-        "mask_evolution.png",
-        "stability.png",
-        "both.png",
-    }
+    saved = {path.stem for path in tmp_path.glob("*.png")}
+    assert saved == {"balance_path", "mask_evolution", "stability", "both"}

@@ -1,106 +1,84 @@
 """A fitted encoding is read back only from what one wrote."""
 
 import copy
+from functools import partial
 
 import numpy as np
 import pytest
 
-from encoded_tables import (
-    fitted,
-    mixed_frame,
-    sparse_table,
-    through_json,
-)
+from encoded_tables import fitted, mixed_frame, sparse_table, through_json
 from featuresieve.storage._encoder_state import encoder_from_state, encoder_state
+from sealed_files import on, put
 
 NAN = float("nan")
 
 
-def put(*path, value):
-    """Return a function that sets one entry of a state."""
-
-    def spoil(description, arrays):
-        place = {"description": description, "arrays": arrays}
-        for step in path[:-1]:
-            place = place[step]
-        place[path[-1]] = value
-
-    return spoil
-
-
 def drop(*path):
     def spoil(description, arrays):
-        place = {"description": description, "arrays": arrays}
-        for step in path[:-1]:
+        *steps, last = path
+        place = {"header": description, "arrays": arrays}
+        for step in steps:
             place = place[step]
-        del place[path[-1]]
+        del place[last]
 
     return spoil
 
 
-def change(name, function):
-    def spoil(_, arrays):
-        arrays[name] = function(arrays[name])
-
-    return spoil
-
-
-FIRST = ("description", "features", 0)
+to = partial(put, "header")
+FIRST = ("features", 0)
 HOSTILE = {
-    "version": put("description", "version", value=2),
-    "true version": put("description", "version", value=True),
-    "no version": drop("description", "version"),
-    "features in": put("description", "n_features_in", value=1),
-    "negative": put("description", "n_features_in", value=-1),
-    "text for a count": put("description", "n_features_in", value="9"),
-    "flag": put("description", "is_sparse", value=0),
-    "sparse without arrays": put("description", "is_sparse", value=True),
-    "features no list": put("description", "features", value={"a": 1}),
-    "kinds no list": put("description", "kinds", value="number"),
-    "too few kinds": put("description", "kinds", value=["number"]),
-    "unknown kinds": put("description", "kinds", value=["colour"] * 9),
-    "no text for a kind": put("description", "kinds", value=[["number"]] * 9),
-    "another kind": put("description", "kinds", 0, value="date"),
-    "feature no object": put(*FIRST, value=3),
-    "feature beyond": put(*FIRST, "feature", value=9),
-    "feature below": put(*FIRST, "feature", value=-1),
-    "feature true": put(*FIRST, "feature", value=True),
-    "name": put(*FIRST, "name", value=["number"]),
-    "kind": put(*FIRST, "kind", value="pickle"),
-    "kind no text": put(*FIRST, "kind", value=[]),
-    "kind of another": put(*FIRST, "kind", value="category"),
-    "parts": put(*FIRST, "parts", value=["timestamp"]),
-    "parts no list": put(*FIRST, "parts", value="value"),
-    "parts unhashable": put(*FIRST, "parts", value=[["value"]]),
-    "date parts": put("description", "features", 5, "parts", value=["month"]),
-    "repeated parts": put(
-        *("description", "features", 5, "parts"), value=["timestamp", "timestamp"]
-    ),
-    "empty with parts": put("description", "features", 8, "parts", value=["value"]),
-    "has missing": put(*FIRST, "has_missing", value=True),
-    "missing no flag": put(*FIRST, "has_missing", value=None),
-    "levels": put("description", "features", 2, "levels", value="xyz"),
-    "levels nested": put("description", "features", 2, "levels", value=[[1], "y", "z"]),
-    "levels NaN": put("description", "features", 2, "levels", value=[NAN, "y", "z"]),
-    "levels equal": put("description", "features", 2, "levels", value=["y", "y", "z"]),
-    "no states": put("description", "features", 2, "levels", value=[]),
-    "one level too few": put("description", "features", 2, "levels", value=["x", "y"]),
-    "no features": put("description", "features", value=[]),
-    "NaN": change("means", lambda a: a * NAN),
-    "infinite": change("knots", lambda a: a + np.inf),
-    "zero spreads": change("spreads", lambda a: a * 0),
-    "negative spreads": change("spreads", lambda a: -a),
-    "falling knots": change("knots", lambda a: a[::-1].copy()),
-    "falling scores": change("scores", lambda a: -a),
-    "shares": change("shares", lambda a: a + 2),
-    "short": change("knots", lambda a: a[:-1]),
-    "long": change("knots", lambda a: np.append(a, 1e9)),
-    "float32": change("means", lambda a: a.astype(np.float32)),
-    "objects": change("means", lambda a: a.astype(object)),
-    "two dimensions": change("means", lambda a: a[:, None]),
-    "negative sizes": change("n_knots", lambda a: -a),
-    "huge sizes": change("n_knots", lambda a: a + 2**62),
-    "list for an array": change("means", lambda a: a.tolist()),
+    "version": to("version", value=2),
+    "true version": to("version", value=True),
+    "no version": drop("header", "version"),
+    "features in": to("n_features_in", value=1),
+    "negative": to("n_features_in", value=-1),
+    "text for a count": to("n_features_in", value="9"),
+    "flag": to("is_sparse", value=0),
+    "sparse without arrays": to("is_sparse", value=True),
+    "features no list": to("features", value={"a": 1}),
+    "kinds no list": to("kinds", value="number"),
+    "too few kinds": to("kinds", value=["number"]),
+    "unknown kinds": to("kinds", value=["colour"] * 9),
+    "no text for a kind": to("kinds", value=[["number"]] * 9),
+    "another kind": to("kinds", 0, value="date"),
+    "feature no object": to(*FIRST, value=3),
+    "feature beyond": to(*FIRST, "feature", value=9),
+    "feature below": to(*FIRST, "feature", value=-1),
+    "feature true": to(*FIRST, "feature", value=True),
+    "name": to(*FIRST, "name", value=["number"]),
+    "kind": to(*FIRST, "kind", value="pickle"),
+    "kind no text": to(*FIRST, "kind", value=[]),
+    "kind of another": to(*FIRST, "kind", value="category"),
+    "parts": to(*FIRST, "parts", value=["timestamp"]),
+    "parts no list": to(*FIRST, "parts", value="value"),
+    "parts unhashable": to(*FIRST, "parts", value=[["value"]]),
+    "date parts": to("features", 5, "parts", value=["month"]),
+    "repeated parts": to("features", 5, "parts", value=["timestamp"] * 2),
+    "empty with parts": to("features", 8, "parts", value=["value"]),
+    "has missing": to(*FIRST, "has_missing", value=True),
+    "missing no flag": to(*FIRST, "has_missing", value=None),
+    "levels": to("features", 2, "levels", value="xyz"),
+    "levels nested": to("features", 2, "levels", value=[[1], "y", "z"]),
+    "levels NaN": to("features", 2, "levels", value=[NAN, "y", "z"]),
+    "levels equal": to("features", 2, "levels", value=["y", "y", "z"]),
+    "no states": to("features", 2, "levels", value=[]),
+    "one level too few": to("features", 2, "levels", value=["x", "y"]),
+    "no features": to("features", value=[]),
+    "NaN": on("means", lambda a: a * NAN),
+    "infinite": on("knots", lambda a: a + np.inf),
+    "zero spreads": on("spreads", lambda a: a * 0),
+    "negative spreads": on("spreads", lambda a: -a),
+    "falling knots": on("knots", lambda a: a[::-1].copy()),
+    "falling scores": on("scores", lambda a: -a),
+    "shares": on("shares", lambda a: a + 2),
+    "short": on("knots", lambda a: a[:-1]),
+    "long": on("knots", lambda a: np.append(a, 1e9)),
+    "float32": on("means", lambda a: a.astype(np.float32)),
+    "objects": on("means", lambda a: a.astype(object)),
+    "two dimensions": on("means", lambda a: a[:, None]),
+    "negative sizes": on("n_knots", lambda a: -a),
+    "huge sizes": on("n_knots", lambda a: a + 2**62),
+    "list for an array": on("means", lambda a: a.tolist()),
     "no array": drop("arrays", "shares"),
 }
 

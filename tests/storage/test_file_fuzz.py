@@ -26,13 +26,6 @@ from sealed_files import (
     sealed,
 )
 
-
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    """Return where to write what is to be loaded."""
-    return tmp_path_factory.mktemp("fuzz") / "selector.safetensors"
-
-
 # --- damage
 
 

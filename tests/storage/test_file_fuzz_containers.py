@@ -19,12 +19,6 @@ from sealed_files import (
 )
 
 
-@pytest.fixture(scope="module")
-def file(tmp_path_factory):
-    """Return where to write what is to be loaded."""
-    return tmp_path_factory.mktemp("fuzz") / "selector.safetensors"
-
-
 def test_files_that_are_only_sealed_again_load(file):
     data = CLASSIFIER.read_bytes()
     assert sealed(data) == data

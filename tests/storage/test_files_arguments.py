@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from torch import nn
 
 import featuresieve
 from featuresieve import Training
@@ -119,25 +120,25 @@ def test_arguments_survive(fitted, name, value, tmp_path):
         ("feature_costs", np.ones((2, 2))),
         ("feature_groups", object()),
         ("class_weight", {1: {2: {3: {4: {5: {6: {7: {8: {9: 0}}}}}}}}}),
+        ("feature_groups", {("x", 1): [0]}),
+        ("feature_groups", {frozenset([1]): [0]}),
+        ("class_weight", {0: 1, 1: 1, (1, 2): 3}),
+        ("feature_costs", {0: Fraction(1, 2)}),
+        ("feature_costs", np.ones(8, dtype=np.longdouble)),
     ],
 )
 def test_arguments_that_a_file_cannot_hold_are_named(fitted, name, value, tmp_path):
     estimator = copy.deepcopy(fitted).set_params(**{name: value})
-    with pytest.raises(TypeError, match=rf"(?s)got {name}=.*Use pickle or joblib"):
+    with pytest.raises(
+        TypeError, match=rf"(?s)(got {name}=|{name}' has).*Use pickle or"
+    ):
         estimator.save(tmp_path / "selector")
     assert list(tmp_path.iterdir()) == []
 
 
-def own_network(n_columns, n_outputs):
-    from torch import nn
-
-    return nn.Linear(n_columns, n_outputs)
-
-
 def test_network_of_the_users_own_is_refused(tmp_path):
-    estimator = quick(training=Training(task_network=own_network), n_epochs=2).fit(
-        *class_table()
-    )
+    own = Training(task_network=nn.Linear)
+    estimator = quick(training=own, n_epochs=2).fit(*class_table())
     with pytest.raises(TypeError, match=r"task_network .* Use pickle or joblib"):
         estimator.save(tmp_path / "selector")
     with pytest.raises(TypeError, match="task_network"):
@@ -164,32 +165,11 @@ def test_checkpoint_stays_on_its_machine(fitted, tmp_path):
     assert saved_and_loaded(estimator, tmp_path).checkpoint is None
 
 
-# --- what a file cannot hold is refused before anything is written
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        {"feature_groups": {("x", 1): [0]}},
-        {"feature_groups": {frozenset([1]): [0]}},
-        {"class_weight": {0: 1, 1: 1, (1, 2): 3}},
-        {"feature_costs": {0: Fraction(1, 2)}},
-        {"feature_costs": np.ones(8, dtype=np.longdouble)},
-    ],
-    ids=str,
-)
-def test_argument_that_could_not_be_loaded_is_not_saved(fitted, arguments, tmp_path):
-    estimator = copy.copy(fitted).set_params(**arguments)
-    with pytest.raises(TypeError, match="Use pickle or joblib"):
-        estimator.save(tmp_path / "selector")
-    assert list(tmp_path.iterdir()) == []
-
-
 @pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 def test_more_layers_than_a_file_may_have_are_not_saved(tmp_path):
-    estimator = quick(n_epochs=1, training=Training(hidden_sizes=[1] * 1001)).fit(
-        *class_table()
-    )
+    deep = Training(hidden_sizes=[1] * 1001)
+    estimator = quick(n_epochs=1, n_members=1, training=deep)
+    estimator.fit(*class_table(n_rows=40))
     with pytest.raises(TypeError, match="its networks have 1003 sizes"):
         estimator.save(tmp_path / "selector")
     assert list(tmp_path.iterdir()) == []
