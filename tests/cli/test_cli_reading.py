@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-import featuresieve
 from featuresieve.cli import main
+from featuresieve.storage import unpack
 
 QUICK = ("--balance", "price", "--epochs", "3", "--quiet")
 PREAMBLE = 'Umsätze "2023"\nStand: 1.2.2024, vorläufig\n\n'
@@ -48,8 +48,8 @@ READING = ("--skip", "3", "--missing", "k.A.", "--type", "PLZ=category", "Tag=da
 
 
 def kinds(name):
-    selector = featuresieve.load(name)
-    return {feature.name: feature.kind for feature in selector._encoder.features}
+    header, _ = unpack(name)
+    return {f["name"]: f["kind"] for f in header["encoder"]["features"]}
 
 
 def test_strange_report_is_read_as_told():

@@ -1,7 +1,6 @@
 """Task networks of the user's own select, predict, and are checked."""
 
 import time
-from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -14,16 +13,16 @@ from featuresieve import (
     Training,
 )
 from made_tables import INFORMATIVE, class_table, value_table
+from quick_selectors import quick
+
+MUST_MAP = "task_network must map"
 
 
-def quick_classifier(balance="auto", **arguments):
-    arguments = {"n_epochs": 20, "n_members": 1, "random_state": 0} | arguments
-    return AutoNFSClassifier(balance, **arguments)
-
-
-def quick_regressor(balance="auto", **arguments):
-    arguments = {"n_epochs": 20, "n_members": 1, "random_state": 0} | arguments
-    return AutoNFSRegressor(balance, **arguments)
+def own(network, balance=0.1, *, kind=AutoNFSRegressor, training=None, **arguments):
+    """Return a quick estimator with such networks."""
+    training = Training(task_network=network, **(training or {}))
+    arguments = {"balance": balance, "training": training, "n_members": 1} | arguments
+    return quick(kind, **arguments)
 
 
 def dropout_network(n_columns, n_outputs):
@@ -48,9 +47,8 @@ def normalized_network(n_columns, n_outputs):
 )
 def test_own_network_selects_and_predicts(network, balance):
     X, y = class_table()
-    selector = quick_classifier(
-        balance, training=Training(task_network=network, task_learning_rate=0.02)
-    )
+    training = {"task_learning_rate": 0.02}
+    selector = own(network, balance, kind=AutoNFSClassifier, training=training)
     selector.fit(X, y)
     assert selector.support_[list(INFORMATIVE)].all()
     assert selector.score(X, y) > 0.8
@@ -66,58 +64,38 @@ def test_own_network_is_built_for_the_columns_and_classes_there_are():
         sizes.add((n_columns, n_outputs))
         return nn.Linear(n_columns, n_outputs)
 
-    quick_classifier(
-        0.0, n_epochs=2, n_features_to_select=2, training=Training(task_network=network)
-    ).fit(X, y)
+    small = {"kind": AutoNFSClassifier, "n_epochs": 2, "n_features_to_select": 2}
+    own(network, 0.0, **small).fit(X, y)
     assert sizes == {(8, 3), (2, 3)}
 
 
 def test_own_network_with_batch_normalisation_fits_any_number_of_rows():
     """33 rows leave a batch of one, for which batch statistics do not exist."""
     X, y = value_table(n_rows=33)
-    selector = quick_regressor(
-        0.0,
-        n_epochs=2,
-        training=Training(batch_size=32, task_network=normalized_network),
-    )
+    selector = own(normalized_network, 0.0, n_epochs=2, training={"batch_size": 32})
     assert np.isfinite(selector.fit(X, y).predict(X)).all()
 
 
-@dataclass(frozen=True)
-class OutputsOffBy:
-    """A factory of networks with a wrong number of outputs."""
-
-    excess: int
-
-    def __call__(self, n_columns, n_outputs):
-        return nn.Linear(n_columns, n_outputs + self.excess)
-
-
-@pytest.mark.parametrize("excess", [-1, 1])
-def test_own_network_with_a_wrong_number_of_outputs_is_refused(excess):
-    selector = quick_classifier(
-        0.1, n_epochs=1, training=Training(task_network=OutputsOffBy(excess))
-    )
-    with pytest.raises(ValueError, match="task_network must map"):
-        selector.fit(*class_table())
-
-
-def test_own_network_with_outputs_of_a_wrong_shape_is_refused():
-    def network(n_columns, n_outputs):
-        return nn.Sequential(nn.Linear(n_columns, n_outputs), nn.Flatten(0))
-
-    with pytest.raises(ValueError, match="task_network must map"):
-        quick_regressor(0.1, n_epochs=1, training=Training(task_network=network)).fit(
-            *value_table()
-        )
-
-
-def test_own_network_that_is_no_module_is_refused():
-    selector = quick_regressor(
-        0.1, training=Training(task_network=lambda *_: "network")
-    )
-    with pytest.raises(TypeError, match=r"must return a torch\.nn\.Module, got str"):
-        selector.fit(*value_table())
+@pytest.mark.parametrize(
+    ("network", "kind", "error", "message"),
+    [
+        (lambda n, m: nn.Linear(n, m - 1), AutoNFSClassifier, ValueError, MUST_MAP),
+        (lambda n, m: nn.Linear(n, m + 1), AutoNFSClassifier, ValueError, MUST_MAP),
+        (
+            lambda n, m: nn.Sequential(nn.Linear(n, m), nn.Flatten(0)),
+            *(AutoNFSRegressor, ValueError, MUST_MAP),
+        ),
+        (
+            lambda *_: "network",
+            *(AutoNFSRegressor, TypeError),
+            r"must return a torch\.nn\.Module, got str",
+        ),
+    ],
+    ids=["too few outputs", "too many outputs", "a wrong shape", "no module"],
+)
+def test_own_network_that_does_not_fit_is_refused(network, kind, error, message):
+    with pytest.raises(error, match=message):
+        own(network, kind=kind, n_epochs=1).fit(*class_table())
 
 
 class CountedLinear(nn.Linear):
@@ -141,9 +119,7 @@ def test_predictor_trains_as_long_as_was_best_for_its_columns():
         built.append(CountedLinear(n_columns, n_outputs))
         return built[-1]
 
-    quick_regressor(
-        n_epochs=8, training=Training(batch_size=100, task_network=network)
-    ).fit(X, y)
+    own(network, "auto", n_epochs=8, training={"batch_size": 100}).fit(X, y)
     *_, candidate, _, predictor = built  # two networks predict
     assert predictor.n_steps == candidate.n_steps > 1
 
@@ -159,16 +135,10 @@ class SlowWhenNarrow(nn.Linear):
 
 def test_time_limit_that_only_shortens_the_predictor_is_told_too():
     X, y = value_table(n_rows=64)
-    selector = quick_regressor(
-        0.0,
-        n_features_to_select=2,
-        n_epochs=30,  # 120 quick steps, then some 60 of two slow networks
-        max_time=1.0,
-        training=Training(batch_size=16, task_network=SlowWhenNarrow),
-    )
+    # 120 quick steps, then some 60 of two slow networks.
+    limits = {"n_features_to_select": 2, "n_epochs": 30, "max_time": 1.0}
+    selector = own(SlowWhenNarrow, 0.0, training={"batch_size": 16}, **limits)
     # The first use of autograd takes long enough to shorten the quick part too.
-    quick_regressor(0.0, n_epochs=1, training=Training(task_network=nn.Linear)).fit(
-        X, y
-    )
+    own(nn.Linear, 0.0, n_epochs=1).fit(X, y)
     with pytest.warns(TimeBudgetWarning):
         selector.fit(X, y)

@@ -129,10 +129,14 @@ def assert_agrees_with_itself(selector, case):
     assert np.isclose(selector.feature_importances_.sum(), 1)
     selector.to_json()
     by_label = {repr(label): j for j, label in enumerate(labels)}
-    for wish, is_kept in (("always_keep", True), ("never_keep", False)):
-        for feature in case.arguments[wish] or ():
-            j = feature if isinstance(feature, int) else by_label[repr(feature)]
-            assert support[j] == is_kept
+
+    def kept_of(features):
+        return support[[by_label.get(repr(f), f) for f in features or ()]]
+
+    assert kept_of(case.arguments["always_keep"]).all()
+    assert not kept_of(case.arguments["never_keep"]).any()
+    for group in case.arguments["feature_groups"] or ():
+        assert len(set(kept_of(group))) == 1
     assert support.sum() <= (case.arguments["max_features"] or case.n_columns)
 
 

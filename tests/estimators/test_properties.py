@@ -50,48 +50,11 @@ def tables(draw):
     return frame, rng.standard_normal(n_rows), False
 
 
-@st.composite
-def constraints(draw, names):
-    """Draw groups, forced and forbidden features that do not contradict."""
-    order = draw(st.permutations(names))
-    n_kept = draw(st.integers(0, len(names) - 1))
-    n_dropped = draw(st.integers(0, len(names) - 1 - n_kept))
-    kept, dropped = order[:n_kept], order[n_kept : n_kept + n_dropped]
-    rest = order[n_kept + n_dropped :]
-    cut = draw(st.integers(0, len(rest)))
-    groups = [group for group in (rest[:cut],) if len(group) > 1]
-    return {
-        "always_keep": kept,
-        "never_keep": dropped,
-        "feature_groups": groups or None,
-    }
-
-
 def fit(frame, y, is_classes, **arguments):
     estimator = AutoNFSClassifier if is_classes else AutoNFSRegressor
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # noise has nothing to say
         return estimator(**QUICK, **arguments).fit(frame, y)
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(st.data())
-def test_wishes_hold_on_any_table(data):
-    frame, y, is_classes = data.draw(tables())
-    assume(len(np.unique(y)) > 1)
-    wanted = data.draw(constraints(list(frame.columns)))
-    selector = fit(frame, y, is_classes, **wanted)
-    kept = set(selector.get_feature_names_out())
-    assert 1 <= len(kept) <= frame.shape[1]
-    assert kept >= set(wanted["always_keep"])
-    assert not kept & set(wanted["never_keep"])
-    for group in wanted["feature_groups"] or []:
-        assert len(kept & set(group)) in (0, len(group))
-    pd.testing.assert_frame_equal(
-        selector.transform(frame), frame.loc[:, selector.support_]
-    )
-    assert sorted(selector.order_) == [*range(frame.shape[1])]
-    assert len(selector.predict(frame)) == len(frame)
 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

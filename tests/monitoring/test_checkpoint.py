@@ -43,11 +43,6 @@ pytestmark = [
 ]
 
 
-@pytest.fixture
-def path(tmp_path):
-    return tmp_path / "fit.checkpoint"
-
-
 X_CLASS, Y_CLASS = class_table()
 X_VALUE, Y_VALUE = value_table()
 # Arguments, X, y; the fits of all take more steps than the tests let them.

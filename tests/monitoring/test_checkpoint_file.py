@@ -30,11 +30,6 @@ pytestmark = [
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "fit.checkpoint"
-
-
-@pytest.fixture
 def left_behind(path):
     """Return the checkpoint of a fit that ended in its first stage."""
     assert fit_until(classifier(path), *class_table(), n_writes=5)

@@ -12,8 +12,10 @@ from scipy import sparse
 from torch import nn
 
 import featuresieve
+from encoded_tables import fitted
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 from featuresieve.estimators._onnx_converters import register_onnx_converters
+from featuresieve.problem import value_target
 from made_tables import class_table, value_table
 from onnx_feeds import feeds, kinds_of
 from onnx_tables import (
@@ -197,10 +199,12 @@ def test_predictor_of_a_matrix_agrees(case, is_sparse, tmp_path):
     )
 
 
-def test_heavy_targets_are_decoded():
-    assert quick(AutoNFSRegressor).fit(*heavy_table())._target_code.widths.all()
-    widths = quick(AutoNFSRegressor).fit(*outputs_table())._target_code.widths
-    assert (widths != 0).tolist() == [False, True]
+@pytest.mark.parametrize(
+    ("table", "is_heavy"), [(heavy_table, [True]), (outputs_table, [False, True])]
+)
+def test_made_targets_are_compressed_where_they_are_heavy(table, is_heavy):
+    X, y = table()
+    assert (value_target(y, len(X), None).code.widths != 0).tolist() == is_heavy
 
 
 def test_knots_and_what_lies_beyond_them_are_scored_as_numpy_does(tmp_path):
@@ -208,7 +212,7 @@ def test_knots_and_what_lies_beyond_them_are_scored_as_numpy_does(tmp_path):
     selector = quick(training=Training(hidden_sizes=()), n_features_to_select=8).fit(
         X, y
     )
-    knots = selector._encoder.features[0].encoder.scaler.knots[0]
+    knots = fitted(X, "normal_scores").features[0].encoder.scaler.knots[0]
     assert len(knots) == 512
     around = np.concatenate(
         [knots, np.nextafter(knots, -9), np.nextafter(knots, 9), [-1e300, 1e300, 0.0]]
@@ -229,7 +233,7 @@ def test_date_parts_are_those_of_the_calendar(tmp_path):
     part = frame[::97]
     selector = quick(training=Training(hidden_sizes=()), n_features_to_select=2)
     selector.fit(part, y[::97])
-    parts = selector._encoder.take(np.array([0])).features[0].encoder.parts
+    parts = fitted(part, "normal_scores").features[0].encoder.parts
     assert parts == ("timestamp", "month", "weekday", "hour")
     model = model_of(selector, tmp_path, predictor=True, dtype="float64")
     found = run(model, feeds(model, frame))

@@ -1,11 +1,15 @@
-"""How the two commands end as processes."""
+"""The process around the work: how commands end, and Ctrl-C while they load."""
 
 import os
 import signal
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 
 import pytest
+
+from featuresieve.process import interrupts_delayed
 
 # What comes of a status: callbacks are called, and Python is not taken apart, in which
 # a thread of pyarrow could abort the process.
@@ -118,3 +122,69 @@ def test_termination_clears_away_and_ends_the_process(tmp_path, module, before):
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (-signal.SIGTERM, "")
     assert not list(tmp_path.iterdir())
+
+
+# Ctrl-C while a command loads modules.
+
+
+@pytest.fixture
+def python_handles_interrupts():
+    # Workers of pytest-xdist ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("python_handles_interrupts")
+def test_interrupt_is_raised_at_the_end():
+    reached = []
+    with pytest.raises(KeyboardInterrupt), interrupts_delayed():
+        with suppress(BaseException):  # as some modules have it
+            signal.raise_signal(signal.SIGINT)
+        reached.append("the end")
+    assert reached == ["the end"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("python_handles_interrupts")
+def test_second_interrupt_is_raised_at_once():
+    reached = []
+    with pytest.raises(KeyboardInterrupt), interrupts_delayed():
+        signal.raise_signal(signal.SIGINT)
+        reached.append("the second")
+        signal.raise_signal(signal.SIGINT)
+        reached.append("the end")
+    assert reached == ["the second"]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("python_handles_interrupts")
+def test_block_without_an_interrupt_is_left_alone():
+    with interrupts_delayed():
+        pass
+    with pytest.raises(ImportError, match="no such module"), interrupts_delayed():
+        raise ImportError("no such module")
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.usefixtures("python_handles_interrupts")
+def test_program_that_handles_the_signal_itself_is_left_alone():
+    seen = []
+    signal.signal(signal.SIGINT, lambda *_: seen.append("by the program"))
+    with interrupts_delayed():
+        signal.raise_signal(signal.SIGINT)
+        assert seen == ["by the program"]
+
+
+@pytest.mark.usefixtures("python_handles_interrupts")
+def test_another_thread_is_left_alone():
+    handlers = []
+
+    def work():
+        with interrupts_delayed():
+            handlers.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert handlers == [signal.default_int_handler]
