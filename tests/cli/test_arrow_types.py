@@ -34,11 +34,6 @@ COLUMNS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-
 def write(column, name):
     """Write a table with one column of interest."""
     labels = np.where(A > 0, "in", "out").tolist()

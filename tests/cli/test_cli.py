@@ -24,14 +24,6 @@ from made_files import MESSY_HEADINGS, messy_text, plain_columns, plain_text
 QUICK = ("--balance", "price", "--epochs", "3")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Run each test in a folder of its own that holds plain.csv."""
-    monkeypatch.chdir(tmp_path)
-    Path("plain.csv").write_text(plain_text())
-    return tmp_path
-
-
 def select(*words, file="plain.csv", target="label", quick=QUICK):
     return main(["select", file, "--target", target, *quick, *words])
 

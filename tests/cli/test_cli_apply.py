@@ -19,21 +19,19 @@ QUICK = ("--balance", "price", "--epochs", "3", "--n-features", "2", "--quiet")
 
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
-    """Return a folder with plain.csv and the selector of a and b of it."""
+    """Return the file of the selector of a and b of plain.csv."""
     folder = tmp_path_factory.mktemp("saved")
     table, path = folder / "plain.csv", folder / "plain.sieve"
     table.write_text(plain_text())
     words = ["select", str(table), "--target", "label", "--drop", "c", "--keep", "a"]
     assert main([*words, "b", *QUICK, "--save", str(path)]) == 0
-    return folder
+    return path
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch, saved):
-    """Run each test in a folder of its own that holds copies of these."""
-    for path in saved.iterdir():
-        shutil.copy(path, tmp_path)
-    monkeypatch.chdir(tmp_path)
+def copies(folder, saved):
+    """Put a copy of the selector beside the table."""
+    shutil.copy(saved, folder)
 
 
 def rows_of(text):
@@ -130,8 +128,7 @@ def test_wrong_words_are_refused_and_nothing_is_written(capsys, words, message):
     ]
 
 
-def test_column_that_is_dropped_may_hold_anything(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_column_that_is_dropped_may_hold_anything(capsys):
     rows = {"a": [*range(40)], "y": [j // 20 for j in range(40)], "l": [[1, 2]] * 40}
     parquet.write_table(pa.table(rows), "nested.parquet")
     words = ["select", "nested.parquet", "--target", "y", "--epochs", "2", "--quiet"]

@@ -19,14 +19,6 @@ COMMAND = [sys.executable, "-m", "featuresieve"]
 QUICK = ("--balance", "price", "--epochs", "3")
 
 
-@pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Run each test in a folder of its own that holds plain.csv."""
-    monkeypatch.chdir(tmp_path)
-    Path("plain.csv").write_text(plain_text())
-    return tmp_path
-
-
 @pytest.fixture
 def strange_files():
     """Write a file without a header, and one with spaces between its cells."""

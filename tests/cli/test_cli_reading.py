@@ -36,11 +36,9 @@ def strange_text(n_rows=90, seed=0):
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    """Run each test in a folder of its own that holds report.csv, in Latin-1."""
-    monkeypatch.chdir(tmp_path)
-    Path("report.csv").write_text(strange_text(), encoding="latin-1")
-    return tmp_path
+def report(folder):
+    """Write report.csv, in Latin-1."""
+    (folder / "report.csv").write_text(strange_text(), encoding="latin-1")
 
 
 SELECT = ("select", "report.csv", "--target", "Kauf", *QUICK)

@@ -3,7 +3,6 @@
 import io
 import re
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,9 +25,8 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def hostile_file(tmp_path, monkeypatch):
-    """Run each test beside a file whose name, columns and labels hold controls."""
-    monkeypatch.chdir(tmp_path)
+def hostile_file(folder):
+    """Write a file whose name, columns and labels hold controls."""
     numbers = np.random.default_rng(0).normal(size=(60, 3)).round(3)
     head = f"a{CLEAR_SCREEN},b\x9b2J,empty\x1b[8m,c\u202e,label\x07"
     labels = np.where(numbers[:, 0] > 0, f"yes{CLEAR_SCREEN}", "no\x1b]0;title\x07")
@@ -36,7 +34,7 @@ def hostile_file(tmp_path, monkeypatch):
         f"{a},{b},,{c},{label}"
         for (a, b, c), label in zip(numbers, labels, strict=True)
     ]
-    Path(NAME).write_text("\n".join([head, *rows, ""]), encoding="utf-8")
+    (folder / NAME).write_text("\n".join([head, *rows, ""]), encoding="utf-8")
 
 
 def shown(capsys):

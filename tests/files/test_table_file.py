@@ -36,19 +36,6 @@ def columns_of(path, **arguments):
     return read(path, **arguments).table.to_pydict()
 
 
-@pytest.fixture
-def put(tmp_path):
-    """Write text or bytes to a file and return its path."""
-
-    def write(content, name="table.csv", encoding="utf-8"):
-        path = tmp_path / name
-        data = content if isinstance(content, bytes) else content.encode(encoding)
-        path.write_bytes(data)
-        return path
-
-    return write
-
-
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 def test_delimiter_is_found(put, delimiter):
     text = "a,b,c\n1,x y,2.5\n2,z,3.5\n".replace(",", delimiter)

@@ -15,24 +15,13 @@ from featuresieve.files import (
 )
 
 
-@pytest.fixture
-def put(tmp_path):
-    """Write text to a file and return its path."""
-
-    def write(text, name="table.csv", encoding="utf-8"):
-        (tmp_path / name).write_bytes(text.encode(encoding))
-        return str(tmp_path / name)
-
-    return write
-
-
 def columns_of(path, **arguments):
-    with read_file(path, **arguments) as file:
+    with read_file(str(path), **arguments) as file:
         return file.table.to_pydict()
 
 
 def copy_of(path, places, out, **arguments):
-    with read_file(path, **arguments) as file, AtomicFiles() as drafts:
+    with read_file(str(path), **arguments) as file, AtomicFiles() as drafts:
         write_columns(file, places, str(out), drafts)
     return out.read_text()
 
@@ -48,7 +37,7 @@ def test_asked_marks_are_missing_in_numbers_text_and_dates(put, mark):
     path = put(
         f"n,w,t,d\n1,1.5,x,2020-01-31\n{mark},{mark},{mark},{mark}\n3,2.5,y,NA\n"
     )
-    with read_file(path, missing=["k.A."]) as file:
+    with read_file(str(path), missing=["k.A."]) as file:
         found = file.table
     assert found.select(["n", "w", "t"]).to_pydict() == {
         "n": [1, None, 3],
@@ -67,7 +56,7 @@ def test_minus_that_is_asked_for_is_missing_even_beside_plus(put):
 def test_asked_marks_are_missing_in_text_of_typed_files(tmp_path):
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"a": ["x", "k.A.", "NA"], "b": [1, 2, 3]}), path)
-    assert columns_of(str(path), missing=["k.A."])["a"] == ["x", None, "NA"]
+    assert columns_of(path, missing=["k.A."])["a"] == ["x", None, "NA"]
 
 
 @pytest.mark.parametrize("asked", ["category", "text"])
@@ -139,13 +128,13 @@ def test_types_are_asked_of_typed_files_too(tmp_path):
     table = {"code": [1, 2], "day": [20200131, 20210201], "n": ["1.5", "NA"]}
     parquet.write_table(pa.table(table), path)
     types = {"code": "category", "day": "date", "n": "number"}
-    assert columns_of(str(path), types=types) == {
+    assert columns_of(path, types=types) == {
         "code": ["1", "2"],
         "day": [datetime.datetime(2020, 1, 31), datetime.datetime(2021, 2, 1)],
         "n": [1.5, None],
     }
     parquet.write_table(pa.table({"n": ["1.5", "x"]}), path)
-    assert "'x' in row 2 is no number" in refusal(str(path), types={"n": "number"})
+    assert "'x' in row 2 is no number" in refusal(path, types={"n": "number"})
 
 
 PREAMBLE = 'Bericht "2023";\r\nerstellt von: Müller, 3 Seiten\r\n\r\n'
@@ -180,7 +169,7 @@ def test_copy_begins_with_the_header(put, tmp_path, name, delimiter):
     ],
 )
 def test_hint_names_the_lines_to_skip(put, text, n_lines):
-    with pytest.raises(TableFileError) as caught, read_file(put(text)) as file:
+    with pytest.raises(TableFileError) as caught, read_file(str(put(text))) as file:
         find_column("--target", "c", file)
     hint = f"If the table begins in line {n_lines + 1}: --skip {n_lines}."
     assert str(caught.value).endswith(hint)
@@ -199,7 +188,7 @@ def test_skipping_all_lines_is_refused(put):
 def test_skipping_lines_of_a_typed_file_is_refused(tmp_path):
     path = tmp_path / "t.parquet"
     parquet.write_table(pa.table({"a": [1]}), path)
-    assert refusal(str(path), skip=1).startswith("--skip is for text")
+    assert refusal(path, skip=1).startswith("--skip is for text")
 
 
 def test_first_cells_without_a_heading_are_a_column_without_a_name(put, tmp_path):
