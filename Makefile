@@ -4,6 +4,8 @@ PYTHON      ?= python3
 # On two cores: many tests wait for processes that they start.
 JOBS        ?= 3
 PIP_OPTIONS ?=
+# A worker that is done takes over tests of another.
+SPREAD      := -n $(JOBS) --dist worksteal
 
 VENV    := .venv
 BIN     := $(VENV)/bin
@@ -30,14 +32,14 @@ demo: setup ## run examples/demo.py
 	$(BIN)/python examples/demo.py
 
 test: setup lint types ## everything .ci/run checks: lint, types, tests, doctests, README
-	$(BIN)/python -m pytest -n $(JOBS) -m "not network"
-	$(BIN)/python tests/instruction_sets.py -n $(JOBS)
+	$(BIN)/python -m pytest $(SPREAD) -m "not network"
+	$(BIN)/python tests/instruction_sets.py
 
 test-numeric: setup ## the numeric tests under each instruction set of the processor
-	$(BIN)/python tests/instruction_sets.py -n $(JOBS)
+	$(BIN)/python tests/instruction_sets.py
 
 test-quick: setup ## only the tests, without those marked slow
-	$(BIN)/python -m pytest -n $(JOBS) -m "not network and not slow"
+	$(BIN)/python -m pytest $(SPREAD) -m "not network and not slow"
 
 fuzz: setup ## random tables and files for longer: ten minutes
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/python -m pytest -n $(JOBS) -m "not network" -k "propert or fuzz or any_table or hostile" tests

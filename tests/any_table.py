@@ -23,20 +23,8 @@ CONTAINERS = (
     *("array", "objects", "sparse", "tensor"),
     *("pandas", "pandas labels", "polars", "pyarrow"),
 )
-ODD_TEXTS = [
-    *TEXTS,
-    " ",
-    "A",
-    "x0",
-    "x1",
-    "__index__",
-    "\n",
-    "{}",
-    "*",
-    "^.*$",
-    "é",
-    "e\u0301",
-]
+ODD_TEXTS = [*TEXTS, " ", "A", "x0", "x1", "__index__", "\n", "{}", "*", "^.*$"]
+ODD_TEXTS += ["é", "e\u0301"]
 
 
 @dataclass

@@ -11,7 +11,8 @@ from hypothesis import settings
 os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is imported: no windows
 # What these compare is shown when they fail, as in a test.
 pytest.register_assert_rewrite("interrupted_fits", "saved_estimators")
-
+# Each folder may have one; they hold no doctests, and doctest confuses them.
+collect_ignore_glob = ["*/conftest.py"]
 
 # `make fuzz` asks for many more examples than `make test`.
 settings.register_profile("usual", max_examples=25)
@@ -29,6 +30,8 @@ def pytest_configure():
 
 
 def pytest_collection_modifyitems(items):
+    # The long ones first, so that no worker begins one when the others are done.
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
     if torch.cuda.is_available():
         return
     no_cuda = pytest.mark.skip(reason="CUDA is not available")

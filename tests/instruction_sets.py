@@ -40,16 +40,24 @@ def numeric_files() -> list[str]:
 
 
 def main(options: list[str]) -> int:
-    """Run pytest once for each set; return the first exit status that is not 0."""
+    """Run pytest for all sets at once; return the first exit status that is not 0."""
     own = torch.backends.cpu.get_cpu_capability()
-    for name in BELOW.get(own, ()):
-        print(f"instruction set {name} (the processor has {own})", flush=True)  # noqa: T201
-        command = [sys.executable, "-m", "pytest", "-m", "numeric and not gpu", "-q"]
-        command += [*numeric_files(), *options]
-        status = subprocess.call(command, env=os.environ | SETTINGS[name])
-        if status != 0:
-            return status
-    return 0
+    command = [sys.executable, "-m", "pytest", "-m", "numeric and not gpu", "-q"]
+    command += ["-p", "no:cacheprovider", *numeric_files(), *options]
+    runs = {
+        name: subprocess.Popen(
+            command,
+            env=os.environ | SETTINGS[name],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for name in BELOW.get(own, ())
+    }
+    for name, run in runs.items():
+        output, _ = run.communicate()
+        print(f"instruction set {name} (the processor has {own})\n{output}")  # noqa: T201
+    return next((run.returncode for run in runs.values() if run.returncode), 0)
 
 
 if __name__ == "__main__":

@@ -3,9 +3,9 @@
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 
 
-def quick(**arguments):
-    return AutoNFSClassifier(**({"n_epochs": 20, "random_state": 0} | arguments))
+def quick(estimator_class=AutoNFSClassifier, **arguments):
+    return estimator_class(**({"n_epochs": 20, "random_state": 0} | arguments))
 
 
 def quick_regressor(**arguments):
-    return AutoNFSRegressor(**({"n_epochs": 20, "random_state": 0} | arguments))
+    return quick(AutoNFSRegressor, **arguments)

@@ -58,3 +58,25 @@ def with_text(text):
 def inner_text():
     header, _ = unpack(CLASSIFIER)
     return json.dumps(header)[1:]
+
+
+def put(*path, value):
+    """Return a change of a header and its arrays: one entry of them."""
+
+    def change(header, arrays):
+        *steps, last = path
+        place = {"header": header, "arrays": arrays}
+        for step in steps:
+            place = place[step]
+        place[last] = value
+
+    return change
+
+
+def on(name, function):
+    """Return a change of a header and its arrays: a function of one array."""
+
+    def change(_, arrays):
+        arrays[name] = function(arrays[name])
+
+    return change

@@ -6,7 +6,7 @@ The one place in the tests that knows how a stack lays its parameters out.
 import numpy as np
 import torch
 
-from featuresieve.engine import MaskingNetwork, Schedule, StackedMLP
+from featuresieve.engine import MaskingNetwork, ModuleStack, Schedule, StackedMLP
 from featuresieve.engine._losses import CrossEntropyLoss, SquaredErrorLoss
 from featuresieve.engine._trainer import TrainingData
 
@@ -48,6 +48,16 @@ def build_networks(
         device=device,
     )
     return task, masking
+
+
+def module_stack(factory, n_columns, n_outputs, n_members, dtype=torch.float64):
+    """Return a stack of modules of the user's own."""
+    return ModuleStack(
+        *(factory, n_columns, n_outputs, n_members),
+        generator=torch.Generator().manual_seed(0),
+        dtype=dtype,
+        device=CPU,
+    )
 
 
 def member_views(task, masking, member, kind="value"):

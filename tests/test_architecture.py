@@ -196,62 +196,30 @@ def test_door_of_a_room_says_what_it_may_import(door):
         assert other in said or "every room but" in said
 
 
+TABLE, TRAINER = "featuresieve.tables._table", "featuresieve.engine._trainer"
+AUTONFS = "sievebench.selectors.autonfs"
+ESTIMATOR = "from featuresieve.estimators import AutoNFSClassifier"
+INNER = "from featuresieve.engine._trainer import StackTrainer"
+LATE = "def late():\n    import featuresieve.cli"
+FIT = "from sievebench.selectors import fit"
+
+
 @pytest.mark.parametrize(
     ("importer", "text", "reason"),
     [
-        (
-            "featuresieve.tables._table",
-            "import sievebench",
-            "nothing of the laboratory",
-        ),
-        (
-            "featuresieve.engine._trainer",
-            "from featuresieve.estimators import AutoNFSClassifier",
-            "engine may not import estimators",
-        ),
-        (
-            "featuresieve.tables._table",
-            "from featuresieve import load",
-            "tables may not import __init__",
-        ),
-        (
-            "featuresieve.tables._table",
-            "def late():\n    import featuresieve.cli",
-            "tables may not import cli",
-        ),
-        (
-            "featuresieve.search._search",
-            "from featuresieve.engine._trainer import StackTrainer",
-            "not the door of engine",
-        ),
-        (
-            "featuresieve.cli._main",
-            "from featuresieve.drawer import pull",
-            "drawer has no row",
-        ),
+        (TABLE, "import sievebench", "nothing of the laboratory"),
+        (TRAINER, ESTIMATOR, "engine may not import estimators"),
+        (TABLE, "from featuresieve import load", "tables may not import __init__"),
+        (TABLE, LATE, "tables may not import cli"),
+        ("featuresieve.search._search", INNER, "not the door of engine"),
+        (TABLE, "from featuresieve.drawer import pull", "drawer has no row"),
         ("featuresieve.drawer", "", "give drawer a row in ROOM_MAY_IMPORT"),
         ("sievebench.drawer", "", "give drawer a row in LABORATORY_MAY_IMPORT"),
-        (
-            "sievebench.data.catalog",
-            "from sievebench.selectors import fit",
-            "selectors is not among the parts that data may import",
-        ),
+        ("sievebench.data.catalog", FIT, "not among the parts that data may import"),
         ("sievebench.labels", "import featuresieve", "labels may not use the library"),
-        (
-            "sievebench.selectors.autonfs",
-            "from featuresieve.estimators import AutoNFSClassifier",
-            "open doors",
-        ),
-        (
-            "sievebench.selectors.autonfs",
-            "from featuresieve.engine._trainer import StackTrainer",
-            "open doors",
-        ),
-        (
-            "sievebench.selectors.autonfs",
-            "from featuresieve import _drawer",
-            "open doors",
-        ),
+        (AUTONFS, ESTIMATOR, "open doors"),
+        (AUTONFS, INNER, "open doors"),
+        (AUTONFS, "from featuresieve import _drawer", "open doors"),
     ],
 )
 def test_rules_name_a_planted_violation(importer, text, reason):
@@ -263,14 +231,11 @@ def test_rules_name_a_planted_violation(importer, text, reason):
     ("importer", "text"),
     [
         ("featuresieve.estimators._autonfs", "from featuresieve.tables import Table"),
-        (
-            "featuresieve.engine._trainer",
-            "from featuresieve.engine._state import State",
-        ),
+        (TRAINER, "from featuresieve.engine._state import State"),
         ("featuresieve.storage._export", "from featuresieve import __version__"),
         ("featuresieve.cli._main", "import featuresieve"),
-        ("featuresieve.tables._table", "import numpy as np"),
-        ("sievebench.selectors.autonfs", "import featuresieve"),
+        (TABLE, "import numpy as np"),
+        (AUTONFS, "import featuresieve"),
         ("sievebench.corruption", "from sievebench.data import Dataset"),
         ("sievebench.stack", "from featuresieve.engine import resolve_device"),
     ],

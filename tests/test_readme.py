@@ -1,4 +1,4 @@
-"""The README tells the truth: its code runs, prints what it says, names one version.
+"""README and pages tell the truth: their code runs, and prints what they show.
 
 All ```python blocks run in order in one namespace. When the next fenced block is
 ```text or ```output, it must be exactly what the code printed.
@@ -10,6 +10,7 @@ import re
 import textwrap
 import tomllib
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -76,11 +77,26 @@ def first_match(pattern, text):
     return match[1]
 
 
-def test_readme_code_runs_and_prints_what_it_shows(tmp_path, monkeypatch):
-    blocks = code_blocks(read("README.md"))
-    assert blocks, "README.md has no ```python block"
+HAS_CALLBACKS = find_spec("sklearn.callback") is not None
+
+
+@pytest.mark.parametrize(
+    ("page", "n_outputs"),
+    [
+        ("README.md", 2),
+        pytest.param("docs/guide.md", 8, marks=pytest.mark.slow),
+        ("docs/files.md", 6),
+        pytest.param(
+            *("docs/long_work.md", 4),
+            marks=pytest.mark.skipif(not HAS_CALLBACKS, reason="no sklearn.callback"),
+        ),
+    ],
+)
+def test_page_runs_and_prints_what_it_shows(page, n_outputs, tmp_path, monkeypatch):
+    blocks = code_blocks(read(page))
+    assert sum(block.output is not None for block in blocks) >= n_outputs
     monkeypatch.chdir(tmp_path)  # what the code writes stays out of the repository
-    run_blocks(blocks, str(ROOT / "README.md"))
+    run_blocks(blocks, page)
 
 
 def test_code_blocks_share_a_namespace_and_match_their_output():

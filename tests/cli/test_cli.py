@@ -1,0 +1,309 @@
+"""`featuresieve select` from the words of a shell to files and exit status."""
+
+import csv
+import io
+import json
+import re
+import sys
+import tomllib
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+from scipy.stats import hypergeom
+
+import featuresieve
+from featuresieve.cli import main
+from featuresieve.cli._options import SelectOptions
+from made_files import MESSY_HEADINGS, messy_text, plain_columns, plain_text
+
+# A short search: what the command does with it is tested, not how well it selects.
+QUICK = ("--balance", "price", "--epochs", "3")
+
+
+def select(*words, file="plain.csv", target="label", quick=QUICK):
+    return main(["select", file, "--target", target, *quick, *words])
+
+
+def selected(*words, **arguments):
+    """Return the JSON of a selection that succeeds."""
+    assert select(*words, "--json", "result.json", **arguments) == 0
+    return json.loads(Path("result.json").read_text(encoding="utf-8"))
+
+
+def header(name):
+    with Path(name).open(encoding="utf-8", newline="") as file:
+        return next(csv.reader(file))
+
+
+def test_select_prints_task_kept_columns_and_scores(capsys):
+    assert select(quick=()) == 0
+    text = capsys.readouterr().out
+    assert "plain.csv: 120 rows, 4 columns to select from, target 'label'" in text
+    assert "task: classification (it holds text)" in text
+    assert "kept 2 of 4 columns, balance chosen" in text
+    lines = [line.split() for line in text.splitlines()]
+    assert ["column", "frequency", "rank"] in lines
+    assert {line[0] for line in lines if line[2:] in (["1"], ["2"])} == {"a", "b"}
+    assert "on 24 rows that the selection has not seen" in text
+
+
+def test_select_agrees_with_the_estimator():
+    result = selected("--test", "0", quick=())
+    columns = plain_columns()
+    label = columns.pop("label")
+    selector = featuresieve.AutoNFSClassifier(random_state=0)
+    selector.fit(pa.table(columns), label)
+    kept = [
+        name
+        for name, is_kept in zip(columns, selector.support_, strict=True)
+        if is_kept
+    ]
+    assert result["kept"] == kept
+    assert result["selection"] == json.loads(selector.to_json())
+    assert result["score"] is None
+
+
+def test_messy_file_goes_through_without_a_surprise(capsys):
+    Path("messy.csv").write_text(messy_text(), encoding="utf-8")
+    words = ("--out", "small.csv", "--verbose")
+    result = selected(*words, file="messy.csv", target="churned?", quick=())
+    text = capsys.readouterr().out
+    for said in (
+        "unnamed column 2 is called 'column 2'",
+        "cells hold no number ('unknown'), taken as missing",
+        "'mixed' mixes numbers and text ('a')",
+        "empty: 'nothing'",
+        "the same value in every row: 'currency'",
+        "to leave out: --drop 'customer id'",
+        "names of rows left out: 'column 2'",
+        "rows without a value of 'churned?' left out",
+    ):
+        assert said in text
+    assert {"Größe (cm)", "city"} <= set(result["kept"])
+    assert not {"customer id", "currency", "nothing"} & set(result["kept"])
+    assert result["n_rows_without_target"] > 0
+    assert result["score"]["kept_columns"] > 0.7
+    names = [h for h in MESSY_HEADINGS if h.strip() in [*result["kept"], "churned?"]]
+    assert header("small.csv") == names
+
+
+def test_reduced_file_is_the_original_with_fewer_columns():
+    Path("messy.csv").write_text(messy_text(), encoding="utf-8")
+    words = ("--keep", "zip", "income", "--out", "small.csv")
+    assert select(*words, file="messy.csv", target="churned?") == 0
+    with (
+        Path("messy.csv").open(newline="") as original,
+        Path("small.csv").open(newline="") as copy,
+    ):
+        wanted = list(csv.reader(original))
+        found = list(csv.reader(copy))
+    places = [wanted[0].index(name) for name in found[0]]
+    assert places == sorted(places)
+    assert found == [[row[place] for place in places] for row in wanted]
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv.gz", "t.parquet", "t.feather"])
+def test_all_formats_give_the_same_selection_and_are_written(name):
+    Path("small.csv").unlink(missing_ok=True)
+    result = selected("--out", name)
+    again = selected(
+        file=name, quick=("--n-features", str(len(result["kept"])), *QUICK)
+    )
+    assert again["kept"] == result["kept"]
+    assert again["n_rows"] == 120
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+def test_standard_input_is_read(monkeypatch, kind):
+    data = io.BytesIO()
+    table = pa.table(plain_columns())
+    if kind == "parquet":
+        parquet.write_table(table, data)
+    elif kind == "feather":
+        feather.write_feather(table, data)
+    else:
+        data.write(plain_text().encode())
+    data.seek(0)
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(data))
+    result = selected("--out", "small.csv", file="-")
+    assert result["file"] == "standard input"
+    assert header("small.csv") == [*result["kept"], "label"]
+
+
+def test_json_on_standard_output_is_alone_there(capsys):
+    assert select("--json", "-") == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["target"] == "label"
+    assert "kept" in captured.err
+
+
+def test_table_on_standard_output_is_alone_there(capsys):
+    assert select("--out", "-", "--quiet", "--n-features", "2") == 0
+    captured = capsys.readouterr()
+    rows = list(csv.reader(io.StringIO(captured.out)))
+    assert len(rows) == 121
+    assert len(rows[0]) == 3
+    assert captured.err == ""
+
+
+def test_quiet_prints_the_result_only(capsys):
+    assert select("--quiet") == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("kept ")
+    assert captured.err == ""
+
+
+def test_verbose_lists_all_columns_and_candidates(capsys):
+    assert select("--verbose", quick=("--epochs", "3")) == 0
+    text = capsys.readouterr().out
+    assert "frequency  rank  kept" in text
+    assert "candidate sets:" in text
+    assert "chosen" in text
+
+
+def test_keep_drop_and_patterns_are_obeyed():
+    result = selected("--keep", "c", "--drop", "a", "d*")
+    assert "c" in result["kept"]
+    names = [feature["name"] for feature in result["selection"]["features"]]
+    assert names == ["b", "c"]
+
+
+def test_groups_stay_together():
+    result = selected("--group", "a", "c", "--group", "b", "d", "--n-features", "2")
+    assert result["kept"] in (["a", "c"], ["b", "d"])
+
+
+def test_costs_reach_the_selector(monkeypatch):
+    seen = {}
+    fit = featuresieve.AutoNFSClassifier.fit
+
+    def spy(self, *arguments, **named):
+        seen.update(self.get_params())
+        return fit(self, *arguments, **named)
+
+    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", spy)
+    words = ("--cost", "a=2", "c=0.5", "--cost", "d=3", "--max-time", "50")
+    assert select(*words, "--seed", "7", "--device", "cpu") == 0
+    assert seen["feature_costs"] == {"a": 2, "c": 0.5, "d": 3}
+    assert (seen["max_time"], seen["random_state"]) == (50, 7)
+    assert (seen["device"], seen["n_epochs"], seen["balance"]) == ("cpu", 3, "price")
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [(("--n-features", "3"), 3), (("--max-features", "1"), 1)],
+)
+def test_counts_are_obeyed(words, count):
+    assert len(selected(*words)["kept"]) == count
+
+
+def test_seed_decides_everything():
+    first, second = selected("--seed", "3"), selected("--seed", "3")
+    for result in (first, second):
+        result.pop("seconds")
+    assert first == second
+
+
+def test_weights_are_obeyed_and_no_feature():
+    columns = plain_columns()
+    columns["w"] = np.arange(120) % 3
+    feather.write_feather(pa.table(columns), "t.feather")
+    result = selected("--weight", "w", file="t.feather")
+    names = [feature["name"] for feature in result["selection"]["features"]]
+    assert names == ["a", "b", "c", "d"]
+
+
+def test_class_weights_are_taken_by_label():
+    assert select("--class-weight", "yes=2", "no=1") == 0
+
+
+@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
+def test_picture_is_drawn(ending):
+    assert select("--plot", f"picture.{ending}") == 0
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
+    assert Path(f"picture.{ending}").read_bytes().startswith(start)
+
+
+def test_score_is_of_rows_that_the_selection_has_not_seen():
+    result = selected("--test", "0.25")
+    assert result["n_rows_used"] == 90
+    assert result["score"]["n_test"] == 30
+    assert result["score"]["n_train"] == 90
+
+
+@pytest.mark.parametrize(
+    ("values", "task"),
+    [
+        (["a", "b"] * 30, "classification"),
+        ([True, False] * 30, "classification"),
+        ([0, 1, 2] * 20, "classification"),
+        ([1.0, 2.0] * 30, "classification"),
+        (list(range(60)), "regression"),
+        (list(range(20)) * 3, "classification"),
+        (list(range(20)) + list(range(20)), "regression"),
+        ([0.5, 1.5, 2.5] * 20, "regression"),
+    ],
+)
+def test_task_is_inferred_by_the_documented_rule(values, task, capsys):
+    table = pa.table({"x": np.arange(len(values)) % 7 / 2, "y": values})
+    parquet.write_table(table, "t.parquet")
+    assert selected(file="t.parquet", target="y")["task"] == task
+    assert f"task: {task} (" in capsys.readouterr().out
+
+
+def test_task_can_be_overruled():
+    values = np.arange(60) % 3
+    parquet.write_table(pa.table({"x": np.arange(60.0) % 7, "y": values}), "t.parquet")
+    result = selected("--task", "regression", file="t.parquet", target="y")
+    assert result["task"] == "regression"
+    assert result["score"]["metric"] == "R²"
+
+
+def test_configuration_is_read_and_the_command_line_wins():
+    Path("c.toml").write_text(
+        'target = "label"\nbalance = "price"\nepochs = 3\nmax-features = 3\nseed = 5\n'
+        'keep = ["c"]\ngroup = [["a", "b"]]\nquiet = true\ncost = {d = 2.5}\n'
+        'json = "result.json"\nclass-weight = "balanced"\n'
+    )
+    words = ["select", "plain.csv", "--config", "c.toml", "--seed", "6", "--keep", "d"]
+    assert main(words) == 0
+    result = json.loads(Path("result.json").read_text())
+    assert result["seed"] == 6
+    assert "d" in result["kept"]
+    assert "c" not in result["kept"] or len(result["kept"]) == 2
+
+
+def test_help_names_every_option(capsys):
+    assert main(["select", "--help"]) == 0
+    text = capsys.readouterr().out
+    for item in fields(SelectOptions):
+        if item.name != "file":
+            assert f"--{item.name.replace('_', '-')}" in text
+    assert "examples:" in text
+
+
+def test_version_is_that_of_the_package(capsys):
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == featuresieve.__version__
+
+
+def test_command_is_installed_by_the_package():
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    scripts = tomllib.loads(project.read_text())["project"]["scripts"]
+    assert scripts["featuresieve"] == "featuresieve.cli:console"
+
+
+@pytest.mark.slow
+def test_demo_finds_the_measurements_among_noise(capsys):
+    assert main(["demo", "--quiet"]) == 0
+    text = capsys.readouterr().out
+    assert "of 60 columns" in text
+    n_kept = int(re.search(r"kept (\d+) of 60 columns", text)[1])
+    names = [line.split("  ")[0] for line in text.splitlines()]
+    n_noise = sum(name.startswith("noise") for name in names)
+    # Half of the columns are noise: the chance that so few are among as many drawn.
+    assert hypergeom.cdf(n_noise, 60, 30, n_kept) < 1e-3

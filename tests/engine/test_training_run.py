@@ -1,0 +1,121 @@
+"""Runs along a schedule: batches, records, deadlines, divergence."""
+
+import itertools
+import time
+
+import numpy as np
+import pytest
+import torch
+
+from featuresieve import TrainingDivergedError
+from featuresieve.engine import Schedule, StackTrainer, Training
+from small_stacks import as_data, build_networks, loss_for, make_rows, whole_epochs
+
+pytestmark = pytest.mark.numeric
+
+
+X, Y = make_rows(10, 2, is_classification=False)
+
+
+def build_plain_trainer(X=X, y=Y, *, dtype=torch.float32, task_learning_rate=3e-4):
+    """Return a trainer of one network without gates."""
+    task, _ = build_networks(X.shape[1], y.shape[1], 1, dtype=dtype)
+    training = Training(task_learning_rate=task_learning_rate)
+    return StackTrainer(as_data(X, y, dtype), loss_for(False), training, task)
+
+
+def test_a_run_takes_every_row_once_an_epoch():
+    trainer, batches = build_plain_trainer(), []
+    trainer.train_step = lambda rows, *_: batches.append(rows.tolist())
+    trainer.run(whole_epochs(2, 10, 4))
+    epochs = batches[:3], batches[3:]
+    for epoch in epochs:
+        assert [len(rows) for rows in epoch] == [4, 4, 2]
+        assert sorted(itertools.chain(*epoch)) == list(range(10))
+    assert epochs[0] != epochs[1]
+
+
+def test_a_run_records_after_the_fractions_asked_for():
+    trainer = build_plain_trainer()
+    called = []
+    trainer.run(
+        whole_epochs(20, 10, 4),
+        record_after=(0.25, 0.5, 1.0),
+        on_record=called.append,
+    )
+    assert trainer.history.step == [15, 30, 60]
+    assert called == [trainer] * 3
+
+
+def test_a_run_records_the_mean_loss_since_the_record_before():
+    full_batches = whole_epochs(6, 10, 10)
+    coarse, fine = (build_plain_trainer(dtype=torch.float64) for _ in range(2))
+    coarse.run(full_batches, record_after=(0.5, 1.0))
+    fine.run(full_batches, record_after=np.arange(1, 7) / 6)
+    by_step = np.array(fine.history.task_loss)
+    expected = by_step.reshape(2, 3, 1).mean(axis=1)
+    # The order of rows within a full batch is drawn alike, so only rounding differs.
+    np.testing.assert_allclose(coarse.history.task_loss, expected, rtol=1e-12)
+
+
+def test_training_lowers_the_loss():
+    X, y = make_rows(64, 2, is_classification=False)
+    trainer = build_plain_trainer(X, y, task_learning_rate=1e-2)
+    trainer.run(whole_epochs(60, 64, 16), record_after=np.arange(1, 5) / 4)
+    losses = np.ravel(trainer.history.task_loss)
+    assert all(later < earlier for earlier, later in itertools.pairwise(losses))
+    assert losses[-1] < 0.3 * np.var(y)
+
+
+def test_a_deadline_shortens_a_run_and_keeps_its_last_temperature():
+    trainer = build_plain_trainer()
+    planned = Schedule(200_000, 1, 10, temperature_decay=0.5**5e-6)  # 20 seconds
+    started = time.monotonic()
+    done = trainer.run(planned, deadline=started + 0.3)
+    # A busy machine may pass the deadline, but not by the whole run.
+    assert time.monotonic() - started < 10
+    assert 24 <= done.n_steps < planned.n_steps
+    assert trainer.history.step[-1] == done.n_steps
+    # One epoch of 24 or more is left out at the end: 0.5^(1/24) at the most.
+    assert trainer.history.temperature[-1] == pytest.approx(1.0, rel=0.03)
+
+
+@pytest.mark.parametrize("n_quick", [0, 30])  # before and after the speed is known
+def test_a_deadline_ends_a_run_whose_steps_are_slow(n_quick):
+    trainer = build_plain_trainer()
+    take_step = trainer.train_step
+
+    def slow_step(*arguments):
+        time.sleep(0.3 if trainer.step >= n_quick else 0.0)
+        take_step(*arguments)
+
+    trainer.train_step = slow_step
+    schedule = Schedule(10_000, 1, 10)
+    done = trainer.run(schedule, deadline=time.monotonic() + 0.2)
+    assert 1 <= done.n_steps <= n_quick + 3
+    assert trainer.history.step[-1] == trainer.planned_steps == done.n_steps
+
+
+def test_a_deadline_in_the_past_ends_a_run_after_the_steps_that_measure_its_speed():
+    trainer = build_plain_trainer()
+    done = trainer.run(Schedule(5000, 1, 10), deadline=time.monotonic() - 1.0)
+    assert done.n_steps == 24
+    assert trainer.history.step == [24]
+
+
+def test_a_deadline_far_away_changes_nothing():
+    trainer = build_plain_trainer()
+    planned = Schedule(40, 1, 10)
+    assert trainer.run(planned, deadline=time.monotonic() + 3600) == planned
+
+
+def test_an_absurd_learning_rate_is_reported_as_divergence():
+    trainer = build_plain_trainer(task_learning_rate=1e30)
+    with pytest.raises(TrainingDivergedError, match=r"training\.task_learning_rate"):
+        trainer.run(whole_epochs(5, 10, 10))
+
+
+def test_features_too_large_for_a_square_in_float32_are_reported_as_divergence():
+    trainer = build_plain_trainer(X * 1e30)
+    with pytest.raises(TrainingDivergedError, match="extreme values"):
+        trainer.run(whole_epochs(1, 10, 10))

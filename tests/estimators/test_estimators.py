@@ -1,0 +1,293 @@
+"""What a fitted estimator tells: learned attributes, columns out, predictions."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.metrics import accuracy_score, r2_score
+
+from encoded_tables import mixed_frame
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from made_tables import INFORMATIVE, class_table, value_table
+
+pytestmark = pytest.mark.numeric
+
+N_COLUMNS = 8
+NAMES = [f"column {letter}" for letter in "abcdefgh"]
+
+
+def fit(kind, balance="auto", **arguments):
+    """Fit a quick estimator of one kind to its made table."""
+    arguments = {"n_epochs": 20, "random_state": 0} | arguments
+    if kind == "classifier":
+        return AutoNFSClassifier(balance, **arguments).fit(*class_table())
+    return AutoNFSRegressor(balance, **arguments).fit(*value_table())
+
+
+@pytest.fixture(scope="module", params=["classifier", "regressor"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", params=["auto", "price", 0.05])
+def fitted(kind, request):
+    return fit(kind, request.param)
+
+
+@pytest.fixture(scope="module")
+def automatic(kind):
+    return fit(kind)
+
+
+@pytest.fixture(scope="module")
+def classifier():
+    return fit("classifier")
+
+
+@pytest.fixture(scope="module")
+def regressor():
+    return fit("regressor")
+
+
+# --- learned attributes
+
+
+def test_support_is_a_mask_of_at_least_one_column(fitted):
+    assert fitted.support_.dtype == bool
+    assert fitted.support_.shape == (N_COLUMNS,)
+    assert fitted.n_features_selected_ == fitted.support_.sum() >= 1
+    assert isinstance(fitted.n_features_selected_, int)
+
+
+def test_logits_are_one_finite_number_a_column(fitted):
+    assert fitted.logits_.shape == (N_COLUMNS,)
+    assert np.isfinite(fitted.logits_).all()
+
+
+def test_ranking_is_a_permutation_that_starts_at_one(fitted):
+    assert sorted(fitted.order_) == list(range(N_COLUMNS))
+
+
+def test_informative_columns_are_ranked_first(fitted):
+    assert set(fitted.order_[:2]) == set(INFORMATIVE)
+
+
+def test_selection_frequency_is_a_share_of_members(fitted):
+    frequency = fitted.selection_frequency_
+    assert frequency.shape == (N_COLUMNS,)
+    assert frequency.min() >= 0
+    assert frequency.max() <= 1
+    n_members = np.count_nonzero(fitted.history_["balance"] == fitted.balance_)
+    counts = frequency * n_members
+    np.testing.assert_allclose(counts, counts.round())
+
+
+def test_balance_is_a_positive_number(fitted):
+    assert isinstance(fitted.balance_, float)
+    assert 0 < fitted.balance_ < np.inf
+
+
+def test_path_has_one_chosen_row_that_tells_the_answer(fitted):
+    names = ("balance", "n_kept", "loss", "loss_error", "is_chosen")
+    assert fitted.path_.dtype.names == names
+    chosen = fitted.path_[fitted.path_["is_chosen"]]
+    assert len(chosen) == 1
+    assert chosen["n_kept"][0] == fitted.n_features_selected_
+    assert chosen["balance"][0] == fitted.balance_
+
+
+def test_automatic_path_compares_candidates_by_held_out_loss(automatic):
+    path = automatic.path_
+    assert len(path) > 1
+    assert np.isfinite(path["loss"]).all()
+    assert (path["loss"] >= 0).all()
+    assert (path["loss_error"] >= 0).all()
+    assert (np.diff(path["n_kept"]) >= 0).all()
+
+
+def test_path_of_a_given_balance_has_no_held_out_loss(kind):
+    path = fit(kind, 0.05).path_
+    assert len(path) == 1
+    assert np.isnan(path["loss"][0])
+    assert np.isnan(path["loss_error"][0])
+
+
+def test_history_has_one_row_a_record_and_one_column_a_member(fitted):
+    history = fitted.history_
+    n_records, n_members = history["task_loss"].shape
+    shapes = {name: array.shape for name, array in history.items()}
+    assert shapes == {
+        "step": (n_records,),
+        "temperature": (n_records,),
+        "balance": (n_members,),
+        "task_loss": (n_records, n_members),
+        "penalty": (n_records, n_members),
+        "n_kept": (n_records, n_members),
+        "gates": (n_records, N_COLUMNS),
+    }
+    assert (np.diff(history["step"]) > 0).all()
+    assert (np.diff(history["temperature"]) <= 0).all()
+    assert np.isfinite(history["task_loss"]).all()
+    assert ((history["penalty"] > 0) & (history["penalty"] < 1)).all()
+
+
+def test_history_ends_with_what_the_votes_counted(fitted):
+    """The columns members keep at the end are the votes that the frequency shares."""
+    is_own = fitted.history_["balance"] == fitted.balance_
+    n_votes = fitted.history_["n_kept"][-1][is_own].sum()
+    n_members = np.count_nonzero(is_own)
+    assert n_votes == pytest.approx(fitted.selection_frequency_.sum() * n_members)
+
+
+def test_single_member_keeps_what_its_logits_say(kind):
+    """One network at a given balance is the paper's rule: keep w > 0, rank by w."""
+    selector = fit(kind, 0.05, n_members=1)
+    logits = selector.logits_
+    np.testing.assert_array_equal(selector.support_, logits > 0)
+    np.testing.assert_array_equal(selector.selection_frequency_, logits > 0)
+    np.testing.assert_array_equal(selector.order_, np.argsort(-logits))
+    # Gates are computed in float32.
+    open_share = 1 / (1 + np.exp(-logits))
+    np.testing.assert_allclose(selector.history_["gates"][-1], open_share, rtol=1e-5)
+
+
+def test_feature_table_lists_the_columns_best_first(fitted):
+    table = fitted.feature_table()
+    assert list(table.columns) == ["name", "kept", "logit", "frequency", "rank"]
+    assert list(table["rank"]) == list(range(1, N_COLUMNS + 1))
+    order = fitted.order_
+    assert list(table["name"]) == [f"x{j}" for j in order]
+    np.testing.assert_array_equal(table["kept"], fitted.support_[order])
+    np.testing.assert_array_equal(table["logit"], fitted.logits_[order])
+    np.testing.assert_array_equal(
+        table["frequency"], fitted.selection_frequency_[order]
+    )
+
+
+# --- columns out
+
+
+@pytest.mark.parametrize(
+    ("library", "frame_type"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)]
+)
+def test_data_frame_in_gives_named_columns_out(library, frame_type):
+    X, y = class_table()
+    frame = (
+        frame_type(X, NAMES) if library == "polars" else pd.DataFrame(X, None, NAMES)
+    )
+    selector = AutoNFSClassifier(n_epochs=20, random_state=0)
+    selector.set_output(transform=library)
+    kept = selector.fit_transform(frame, y)
+    kept_names = [NAMES[j] for j in np.flatnonzero(selector.support_)]
+    assert type(kept) is type(frame)
+    assert list(kept.columns) == kept_names
+    np.testing.assert_array_equal(kept.to_numpy(), X[:, selector.support_])
+    assert list(selector.get_feature_names_out()) == kept_names
+    assert set(selector.feature_table()["name"]) == set(NAMES)
+
+
+def test_feature_names_out_of_an_array_are_numbered(fitted):
+    expected = [f"x{j}" for j in np.flatnonzero(fitted.support_)]
+    assert list(fitted.get_feature_names_out()) == expected
+
+
+def test_transform_returns_the_kept_columns_as_they_are(fitted):
+    X, _ = class_table(n_rows=20, seed=1)
+    np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.support_])
+    np.testing.assert_array_equal(fitted.get_support(), fitted.support_)
+
+
+def test_inverse_transform_puts_zeros_for_what_was_dropped(fitted):
+    X, _ = class_table(n_rows=20, seed=1)
+    restored = fitted.inverse_transform(fitted.transform(X))
+    np.testing.assert_array_equal(restored, np.where(fitted.support_, X, 0))
+
+
+# --- predictions
+
+
+def test_probabilities_sum_to_one_and_decide_the_class(classifier):
+    X, _ = class_table(seed=1)
+    probabilities = classifier.predict_proba(X)
+    assert probabilities.shape == (len(X), 2)
+    assert probabilities.min() >= 0
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    most_probable = classifier.classes_[probabilities.argmax(axis=1)]
+    np.testing.assert_array_equal(classifier.predict(X), most_probable)
+
+
+def test_classifier_score_is_accuracy_on_new_rows(classifier):
+    X, y = class_table(seed=1)
+    score = classifier.score(X, y)
+    assert score == accuracy_score(y, classifier.predict(X))
+    assert score > 0.85
+
+
+def test_regressor_score_is_r2_on_new_rows(regressor):
+    X, y = value_table(seed=1)
+    score = regressor.score(X, y)
+    assert score == r2_score(y, regressor.predict(X))
+    assert score > 0.8
+
+
+def assert_rows_are_alone(selector, X):
+    """Assert that neighbours and order do not matter to what a row gets."""
+    answer = getattr(selector, "predict_proba", selector.predict)
+    expected = answer(X)
+    order = np.random.default_rng(0).permutation(len(X))
+    for rows in (order, order[:1], order[:17], order[:64]):
+        found = answer(X.iloc[rows] if isinstance(X, pd.DataFrame) else X[rows])
+        # Float64 sums; scikit-learn's own check would let 1e-7 pass.
+        np.testing.assert_allclose(found, expected[rows], rtol=1e-11, atol=1e-14)
+
+
+def test_what_a_row_gets_does_not_depend_on_the_rows_beside_it(fitted):
+    X, _ = class_table(n_rows=301, seed=1)
+    assert_rows_are_alone(fitted, X)
+
+
+def test_nor_does_it_in_a_table_of_every_kind():
+    X = mixed_frame(200)
+    y = np.where(X["number"] > 0, "in", "out")
+    selector = AutoNFSClassifier(0.0, n_epochs=3, random_state=0).fit(X, y)
+    assert_rows_are_alone(selector, X)
+
+
+def test_prediction_reads_only_the_kept_columns(fitted):
+    X, _ = class_table(n_rows=20, seed=1)
+    changed = np.where(fitted.support_, X, 1e6)
+    np.testing.assert_array_equal(fitted.predict(changed), fitted.predict(X))
+
+
+def test_labels_change_nothing_but_the_names_of_the_classes():
+    X, is_positive = class_table()
+    as_bool = AutoNFSClassifier(n_epochs=5, random_state=0).fit(X, is_positive)
+    as_text = AutoNFSClassifier(n_epochs=5, random_state=0)
+    as_text.fit(X, np.where(is_positive, "yes", "no"))
+    np.testing.assert_array_equal(as_text.logits_, as_bool.logits_)
+    np.testing.assert_array_equal(as_text.predict_proba(X), as_bool.predict_proba(X))
+
+
+def test_classifier_handles_more_than_two_classes():
+    X, _ = class_table(n_rows=300)
+    y = np.digitize(X[:, 2], [-0.5, 0.5])
+    selector = AutoNFSClassifier(n_epochs=20, random_state=0).fit(X, y)
+    assert selector.support_[2]
+    assert selector.order_[0] == 2
+    assert selector.predict_proba(X).shape == (300, 3)
+    assert selector.score(X, y) > 0.85
+
+
+def test_regressor_does_not_mind_the_unit_of_the_target():
+    X, y = value_table()
+    plain = AutoNFSRegressor(n_epochs=5, random_state=0).fit(X, y)
+    scaled = AutoNFSRegressor(n_epochs=5, random_state=0).fit(X, 1024 * y)
+    np.testing.assert_array_equal(scaled.logits_, plain.logits_)  # 1024 is exact
+    np.testing.assert_array_equal(scaled.predict(X), 1024 * plain.predict(X))
+
+
+def test_regressor_predicts_targets_of_enormous_size():
+    X, y = value_table()
+    selector = AutoNFSRegressor(0.05, n_epochs=20, random_state=0).fit(X, y * 1e160)
+    assert selector.support_[list(INFORMATIVE)].all()
+    assert r2_score(y, selector.predict(X) / 1e160) > 0.8

@@ -1,0 +1,100 @@
+"""What people write with scikit-learn's own selectors works with ours too."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.linear_model import LogisticRegression
+from test_other_sizes import QUICK, class_table, value_table
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return AutoNFSClassifier(**QUICK, n_features_to_select=3).fit(*class_table())
+
+
+def test_ranking_is_that_of_rfe(fitted):
+    X, y = class_table()
+    peer = RFE(LogisticRegression(), n_features_to_select=3).fit(X, y)
+    assert sorted(fitted.ranking_) == sorted(peer.ranking_) == [1, 1, 1, 2, 3, 4, 5, 6]
+    assert fitted.ranking_.dtype == peer.ranking_.dtype
+    kept = X.columns[fitted.ranking_ == 1]
+    assert list(kept) == list(fitted.get_feature_names_out())
+
+
+def test_ranking_of_dropped_features_follows_the_full_order(fitted):
+    table = fitted.feature_table()
+    assert table["rank"].tolist() == [*range(1, 9)]
+    X, _ = class_table()
+    names = X.columns[fitted.order_]
+    assert table["name"].tolist() == names.tolist()
+    dropped = fitted.order_[~fitted.support_[fitted.order_]]
+    assert fitted.ranking_[dropped].tolist() == [2, 3, 4, 5, 6]
+
+
+def test_number_of_features_has_the_names_of_both_worlds(fitted):
+    assert fitted.n_features_ == fitted.n_features_selected_ == 3
+
+
+def test_importances_are_shares_in_the_full_order(fitted):
+    importances = fitted.feature_importances_
+    assert importances.shape == (8,)
+    assert (importances >= 0).all()
+    assert importances.sum() == pytest.approx(1.0, abs=1e-12)
+    assert (np.diff(importances[fitted.order_]) <= 0).all()
+
+
+def test_importances_of_what_the_user_decided_are_the_ends_of_the_scale():
+    X, y = class_table()
+    constraints = {"always_keep": ["c6"], "never_keep": ["c0"]}
+    selector = AutoNFSClassifier(0.01, **QUICK, **constraints).fit(X, y)
+    assert selector.feature_importances_[6] == selector.feature_importances_.max()
+    assert selector.feature_importances_[0] == 0.0
+
+
+def test_select_from_model_takes_the_estimator():
+    X, y = class_table()
+    selector = SelectFromModel(AutoNFSClassifier(**QUICK), max_features=2).fit(X, y)
+    expected = AutoNFSClassifier(**QUICK, n_features_to_select=2).fit(X, y)
+    np.testing.assert_array_equal(selector.get_support(), expected.support_)
+
+
+def test_rfe_takes_the_estimator():
+    X, y = value_table()
+    model = AutoNFSRegressor(**QUICK)
+    selector = RFE(model, n_features_to_select=2, step=0.5).fit(X, y)
+    assert list(X.columns[selector.support_]) == ["c0", "c1"]
+
+
+def test_log_probabilities_are_the_logarithms(fitted):
+    X, _ = class_table()
+    np.testing.assert_array_equal(
+        fitted.predict_log_proba(X), np.log(fitted.predict_proba(X))
+    )
+
+
+def test_log_of_a_probability_of_zero_is_minus_infinity():
+    X, y = class_table()
+    far = pd.DataFrame(np.sign(X) * 1e6, columns=X.columns)
+    selector = AutoNFSClassifier(0.01, **QUICK, scaling="none").fit(X, y)
+    found = selector.predict_log_proba(far)
+    assert np.isneginf(found).any()
+    assert found.max() <= 0.0
+
+
+@pytest.mark.parametrize("argument", ["n_features_to_select", "max_features"])
+@pytest.mark.parametrize(("share", "count"), [(0.5, 4), (0.3, 2), (0.01, 1)])
+def test_fractions_count_as_rfe_counts_them(argument, share, count):
+    # Rounded down, and one at least.
+    X, y = class_table()
+    selector = AutoNFSClassifier(1e-9, **QUICK, **{argument: share}).fit(X, y)
+    assert selector.n_features_ == count
+
+
+@pytest.mark.parametrize("argument", ["n_features_to_select", "max_features"])
+@pytest.mark.parametrize("value", [0.0, -0.5, 1.5, float("nan"), 0])
+def test_fractions_outside_of_one_are_refused(argument, value):
+    with pytest.raises(ValueError, match=f"{argument} must be an int >= 1, or a float"):
+        AutoNFSClassifier(**{argument: value}).fit(*class_table())

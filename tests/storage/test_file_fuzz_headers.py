@@ -1,0 +1,235 @@
+"""Files with the right checksum are refused if their header or arrays are not sound."""
+
+import time
+import tracemalloc
+from functools import partial
+
+import numpy as np
+import pytest
+
+from featuresieve.storage import pack, unpack
+from featuresieve.storage._file_checks import MAX_JSON_VALUES
+from sealed_files import (
+    CLASSIFIER,
+    REGRESSOR,
+    assert_refused,
+    inner_text,
+    on,
+    put,
+    with_text,
+)
+
+TEXTS = {
+    "key twice": ('"schema":"x",', "a key twice"),
+    "NaN": ('"more":NaN,', "NaN, no finite"),
+    "infinity": ('"more":-Infinity,', "no finite"),
+    "overflow": ('"more":1e999,', "no finite"),
+    "digits": ('"more":' + "9" * 10_000 + ",", "not JSON"),
+    "deep lists": ('"more":' + "[" * 10**5 + "]" * 10**5 + ",", "nested too deeply"),
+    "deep objects": ('"more":' + '{"a":' * 10**5 + "1" + "}" * 10**5 + ",", "deeply"),
+    "unfinished": ('"more":', "not JSON"),
+    "unknown": ('"more":1,', "unknown fields: 'more'"),
+    "many values": ('"more":[' + "0," * MAX_JSON_VALUES + "0],", "values"),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_fuzz_hostile_header_texts_are_refused(case, file):
+    text, match = TEXTS[case]
+    assert_refused(file, with_text(text + inner_text()), match)
+
+
+def test_unicode_escape_of_half_a_character_is_no_other_error(file):
+    assert_refused(file, with_text('"\\ud800":"\\udfff",' + inner_text()))
+
+
+def with_first(value):
+    """Return a function that puts a value into the first place of an array."""
+
+    def change(array):
+        array = array.copy()
+        array.flat[0] = value
+        return array
+
+    return change
+
+
+to = partial(put, "header")
+TRAINING = ("parameters", "training")
+NOISE = (*TRAINING, "noise")
+HEADER = {
+    "schema": (to("schema", value="other"), "its schema is 'other'"),
+    "newer": (to("schema_version", value=4), "install a newer release"),
+    "version zero": (to("schema_version", value=0), "schema_version"),
+    "version true": (to("schema_version", value=True), "schema_version"),
+    "class": (to("class", value="os.system"), "class is not one of"),
+    "other class": (to("class", value="AutoNFSRegressor"), "its target"),
+    "parameter": (to("parameters", "x", value=1), "'x' is no argument"),
+    "checkpoint": (
+        to("parameters", "checkpoint", value="/etc/passwd"),
+        "'checkpoint', a path",
+    ),
+    "parameters": (to("parameters", value=[]), "not an object"),
+    "training": (to(*TRAINING, value=[]), "not an object"),
+    "training text": (to(*TRAINING, value="x"), "not an object"),
+    "in training": (to(*TRAINING, "x", value=1), "'x' is no argument of Training"),
+    "flat noise": (to("parameters", "noise", value="gumbel"), "no argument"),
+    "groups": (to("parameters", "groups", value=None), "no argument"),
+    "training of version 2": (
+        to("schema_version", value=2),
+        "'training' is no argument of its schema version",
+    ),
+    "tag": (to(*NOISE, value={"eval": []}), "no known kind"),
+    "tags": (to(*NOISE, value={"set": [], "tuple": []}), "no known kind"),
+    "set of lists": (to(*NOISE, value={"set": [[1]]}), "not single values"),
+    "dict of lists": (to(*NOISE, value={"dict": [[[1], 2]]}), "not single values"),
+    "no pairs": (to(*NOISE, value={"dict": [[1, 2, 3]]}), "no pairs"),
+    "array overflow": (
+        to(*NOISE, value={"array": [300], "dtype": "uint8"}),
+        "not of dtype uint8",
+    ),
+    "array dtype": (
+        to(*NOISE, value={"array": [1], "dtype": "V8"}),
+        "dtype is not one of",
+    ),
+    "array of long texts": (
+        to(*NOISE, value={"array": ["a" * 10_000, *[""] * 10_000], "dtype": "str"}),
+        "too long",
+    ),
+    "output": (to("output", value="os"), "output"),
+    "output no text": (to("output", value={}), "output"),
+    "no features": (to("n_features_in", value=0), "n_features_in"),
+    "more features": (to("n_features_in", value=7), "shape"),
+    "huge features": (to("n_features_in", value=2**31 - 1), "shape"),
+    "names": (to("feature_names", value=["a"]), "6 feature names"),
+    "names no text": (to("feature_names", value=[1] * 6), "not text"),
+    "names equal": (to("feature_names", value=["a"] * 6), "distinct"),
+    "labels": (to("labels", value=[1, 2]), "6 column names"),
+    "labels no list": (to("labels", value="abcdef"), "6 column names"),
+    "no date": (to("labels", value=[{"date": ["x"]}] * 6), "a date"),
+    "two dates": (to("labels", value=[{"date": ["x", 1]}] * 6), "a date"),
+    "balance": (to("findings", "balance", value=-1.0), "balance"),
+    "records": (to("findings", "n_records", value=2**31 - 1), "shape"),
+    "members": (to("findings", "n_members", value=-1), "n_members"),
+    "no path": (to("findings", "n_path", value=0), "n_path"),
+    "networks": (to("predictor", "n_members", value=10**9), "n_members"),
+    "one network more": (to("predictor", "n_members", value=3), "no array"),
+    "one network less": (to("predictor", "n_members", value=1), "unknown"),
+    "sizes": (to("predictor", "sizes", 0, value=9), "10 columns"),
+    "huge sizes": (to("predictor", "sizes", 1, value=2**62), "shape"),
+    "sizes no list": (to("predictor", "sizes", value="abc"), "a list"),
+    "no sizes": (to("predictor", "sizes", value=[]), "0 sizes"),
+    "target": (to("target", "kind", value="code"), "kind is not one of"),
+    "huge target": (
+        to("target", value={"kind": "labels", "n": 2**31 - 1}),
+        "2 outputs",
+    ),
+    "classes": (to("target", "classes", value=["a", "a"]), "distinct"),
+    "three classes": (to("target", "classes", value=["a", "b", "c"]), "2 class labels"),
+    "classes no text": (to("target", "classes", value=[1, 2]), "of str"),
+    "width": (
+        to(
+            "target",
+            value={
+                "kind": "classes",
+                "n": 2,
+                "dtype": "U",
+                "width": 1,
+                "classes": ["aa", "b"],
+            },
+        ),
+        "cut off",
+    ),
+    "huge width": (
+        to(
+            "target",
+            value={
+                "kind": "classes",
+                "n": 2,
+                "dtype": "U",
+                "width": 2**30,
+                "classes": ["a"],
+            },
+        ),
+        "width",
+    ),
+    "encoder": (to("encoder", value=None), "encoder"),
+    "encoder of others": (to("encoder", "features", 0, "feature", value=5), "kept"),
+    "encoder of a wider table": (
+        to("encoder", "n_features_in", value=2**30),
+        "every feature has a kind",
+    ),
+    "NaN weights": (on("predictor.0.weight0", with_first(np.nan)), "NaN or infinity"),
+    "infinite weights": (on("predictor.1.bias0", with_first(np.inf)), "NaN"),
+    "NaN logits": (on("logits", with_first(np.nan)), "NaN"),
+    "NaN scales": (on("encoder.means", with_first(np.nan)), "encoder"),
+    "NaN history": (on("history.gates", with_first(np.nan)), "NaN"),
+    "infinite path": (on("path.loss", with_first(np.inf)), "infinite loss"),
+    "frequency": (on("selection_frequency", with_first(1.5)), r"\[0, 1\]"),
+    "ranking": (on("ranking", with_first(2)), "ranking"),
+    "nothing kept": (on("support", np.zeros_like), "keeps no feature"),
+    "all kept": (on("support", np.ones_like), "encoder is not of the kept"),
+    "importances": (on("feature_importances", with_first(-1.0)), "negative"),
+    "NaN importances": (on("feature_importances", with_first(np.nan)), "NaN"),
+    "seed": (to("findings", "seed", value=-1), "seed"),
+    "huge seed": (to("findings", "seed", value=2**40), "seed"),
+    "judgement of none": (
+        to("findings", "judgement", value={"n": 3}),
+        "no array 'judgement.sets'",
+    ),
+    "two choices": (on("path.is_chosen", np.zeros_like), "one choice"),
+    "path counts": (on("path.n_kept", with_first(7)), "more features"),
+    "float64 weights": (
+        on("predictor.0.weight0", lambda a: a.astype(np.float64)),
+        "float64",
+    ),
+    "integer weights": (on("predictor.0.weight0", lambda a: a.astype(int)), "int64"),
+    "transposed": (on("predictor.0.weight0", lambda a: a.T.copy()), "shape"),
+    "flat": (on("predictor.0.weight0", lambda a: a.reshape(-1)), "shape"),
+    "short": (on("logits", lambda a: a[1:]), "shape"),
+    "another array": (put("arrays", "more", value=np.ones(3)), "unknown arrays"),
+}
+
+
+@pytest.mark.parametrize("case", HEADER)
+def test_fuzz_hostile_headers_are_refused_and_cost_little(case, file):
+    change, match = HEADER[case]
+    header, arrays = unpack(CLASSIFIER)
+    change(header, arrays)
+    data = pack(header, arrays)
+    tracemalloc.start()
+    started = time.perf_counter()
+    assert_refused(file, data, match)
+    seconds = time.perf_counter() - started
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    # The file itself has ten kilobytes, or a hundred.
+    assert peak < 4 * 2**20
+    assert seconds < 5
+
+
+REGRESSION = {
+    "spreads": (on("target.spreads", np.zeros_like), "spreads below zero"),
+    "widths": (on("target.widths", lambda a: a - 1), "widths below zero"),
+    "NaN": (on("target.means", lambda a: a * np.nan), "NaN"),
+    "outputs": (to("target", "n", value=2), "1 outputs, its target 2"),
+    "flat": (to("target", "is_flat", value=1), "true or false"),
+    "no set": (on("judgement.sets", np.zeros_like), "empty candidate"),
+    "other sizes": (on("judgement.sizes", with_first(3)), "other sizes"),
+    "none counts": (on("judgement.must_gain", np.ones_like), "none of its candidates"),
+    "NaN loss": (on("judgement.means", with_first(np.nan)), "NaN"),
+    "not square": (on("judgement.excess", lambda a: a[:, 1:]), "shape"),
+    "many": (to("findings", "judgement", "n", value=2**31 - 1), "shape"),
+    "fewest": (to("findings", "judgement", "fewest", value=99), "smallest"),
+    "loss": (to("findings", "judgement", "null_loss", value="x"), "least"),
+    "more": (to("findings", "judgement", "x", value=1), "unknown fields"),
+    "no object": (to("findings", "judgement", value=[1]), "not an object"),
+}
+
+
+@pytest.mark.parametrize("case", REGRESSION)
+def test_fuzz_hostile_targets_and_judgements_are_refused(case, file):
+    change, match = REGRESSION[case]
+    header, arrays = unpack(REGRESSOR)
+    change(header, arrays)
+    assert_refused(file, pack(header, arrays), match)

@@ -1,0 +1,203 @@
+"""A fitted estimator can be stored, copied, and put inside other estimators."""
+
+import copy
+import dataclasses
+import pickle
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+import skops.io
+import torch
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from torch import nn
+
+import featuresieve
+from encoded_tables import mixed_frame
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from made_tables import INFORMATIVE, class_table, value_table
+from quick_selectors import quick, quick_regressor
+
+
+def own_network(n_columns, n_outputs):
+    # Batch normalisation adds buffers, one of them of integers, to the state.
+    return nn.Sequential(
+        nn.Linear(n_columns, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Linear(8, n_outputs)
+    )
+
+
+def mixed_frame_table():
+    frame = mixed_frame(80)
+    return frame, np.where(frame["number"] > 0, "in", "out")
+
+
+def sparse_labels_table():
+    X, y = class_table()
+    return sparse.csr_array(np.where(np.abs(X) > 1, X, 0)), np.column_stack([y, ~y])
+
+
+def named_table():
+    X, y = class_table()
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    return frame.assign(word=np.where(y, "u", "v")), y
+
+
+SHORT = {"balance": 0.0, "n_epochs": 3}
+OWN = {"balance": 0.01, "training": Training(task_network=own_network)}
+FITS = {
+    "classifier": (quick(), class_table),
+    "regressor": (quick_regressor(), value_table),
+    "own network": (quick(**OWN), class_table),
+    "mixed frame": (quick(**SHORT), mixed_frame_table),
+    "sparse labels": (quick(**SHORT), sparse_labels_table),
+    "pipeline": (make_pipeline(quick(n_epochs=5)), named_table),
+}
+
+
+@pytest.fixture(scope="module", params=FITS)
+def case(request):
+    """Return a fitted selector, and the table it knows."""
+    selector, table = FITS[request.param]
+    X, y = table()
+    return clone(selector).fit(X, y), X
+
+
+def stored_with_pickle(selector, _):
+    return pickle.loads(pickle.dumps(selector))
+
+
+def stored_with_joblib(selector, folder):
+    path = folder / "selector.joblib"
+    joblib.dump(selector, path, compress=3)
+    return joblib.load(path)
+
+
+def mapped_with_joblib(selector, folder):
+    """Load arrays as read-only memory maps, as joblib's workers do."""
+    path = folder / "selector.joblib"
+    joblib.dump(selector, path)
+    return joblib.load(path, mmap_mode="r")
+
+
+def copied(selector, _):
+    return copy.deepcopy(selector)
+
+
+def stored_with_skops(selector, folder):
+    path = folder / "selector.skops"
+    skops.io.dump(selector, path)
+    own = [f"{__name__}.own_network"]
+    return skops.io.load(path, trusted=featuresieve.TRUSTED_TYPES + own)
+
+
+STORES = [
+    stored_with_pickle,
+    stored_with_joblib,
+    mapped_with_joblib,
+    stored_with_skops,
+    copied,
+]
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_stored_selector_answers_as_before(case, store, tmp_path):
+    selector, X = case
+    again = store(selector, tmp_path)
+    np.testing.assert_array_equal(again.predict(X), selector.predict(X))
+    if hasattr(selector, "predict_proba"):
+        np.testing.assert_array_equal(again.predict_proba(X), selector.predict_proba(X))
+    if isinstance(X, np.ndarray):
+        np.testing.assert_array_equal(again.transform(X), selector.transform(X))
+        pd.testing.assert_frame_equal(again.feature_table(), selector.feature_table())
+    if hasattr(selector, "classes_"):
+        np.testing.assert_array_equal(again.classes_, selector.classes_)
+
+
+@pytest.mark.parametrize("store", STORES)
+def test_clone_of_what_was_stored_is_unfitted_and_equal(case, store, tmp_path):
+    selector, _ = case
+    again = clone(store(selector, tmp_path))
+    assert not hasattr(again, "support_")
+    # Not by value: the network of the user's own is a function.
+    assert repr(again) == repr(clone(selector))
+
+
+def test_skops_trusts_no_more_than_needed():
+    selectors = [
+        quick(n_epochs=3, balance=0.0).fit(*mixed_frame_table()),
+        quick_regressor(n_epochs=3, balance=0.01).fit(*value_table()),
+    ]
+    data = [skops.io.dumps(selector) for selector in selectors]
+    asked = {name for one in data for name in skops.io.get_untrusted_types(data=one)}
+    assert sorted(asked) == featuresieve.TRUSTED_TYPES
+
+
+def test_copy_does_not_share_what_it_learned(case):
+    selector, X = case
+    expected = selector.predict(X)
+    copy.deepcopy(selector).fit(*class_table(seed=2))
+    np.testing.assert_array_equal(selector.predict(X), expected)
+
+
+def walk(value, path):
+    """Yield every value reachable from a fitted estimator, with its path."""
+    yield path, value
+    if isinstance(value, dict):
+        parts = value.items()
+    elif isinstance(value, list | tuple | set):
+        parts = enumerate(value)
+    elif dataclasses.is_dataclass(value) or hasattr(value, "__dict__"):
+        parts = vars(value).items() if not callable(value) else ()
+    else:
+        parts = ()
+    for name, part in parts:
+        yield from walk(part, f"{path}.{name}")
+
+
+def test_fitted_state_holds_no_torch_object(case):
+    paths = dict(walk(vars(case[0]), "selector"))
+    assert any(isinstance(value, np.ndarray) for value in paths.values())
+    torch_types = (torch.Tensor, torch.Generator, torch.device, nn.Module)
+    found = [path for path, value in paths.items() if isinstance(value, torch_types)]
+    assert found == []
+
+
+# --- inside other estimators
+
+
+def test_pipeline_feeds_the_kept_columns_to_the_next_step():
+    X, y = class_table()
+    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
+    pipeline = make_pipeline(StandardScaler(), quick(), LogisticRegression())
+    pipeline.set_output(transform="pandas").fit(frame, y)
+    assert {f"column {j}" for j in INFORMATIVE} <= {*pipeline[-1].feature_names_in_}
+    assert len(pipeline[-1].feature_names_in_) == pipeline[1].n_features_selected_
+    assert pipeline.score(frame, y) > 0.85
+
+
+def test_column_transformer_selects_among_its_own_columns():
+    X, y = class_table()
+    own, other = [1, 2, 3, 4, 5], [0, 6]
+    transformer = ColumnTransformer(
+        [("selected", quick(), own), ("untouched", "passthrough", other)]
+    )
+    transformed = transformer.fit_transform(X, y)
+    support = transformer.named_transformers_["selected"].support_
+    expected = X[:, [*np.array(own)[support], *other]]
+    np.testing.assert_array_equal(transformed, expected)
+
+
+@pytest.mark.parametrize(
+    ("estimator_class", "table"),
+    [(AutoNFSClassifier, class_table), (AutoNFSRegressor, value_table)],
+)
+def test_cross_validation_scores_the_predictor(estimator_class, table):
+    estimator = estimator_class(0.01, n_epochs=20, random_state=0)
+    assert cross_val_score(estimator, *table(), cv=3).min() > 0.75
