@@ -69,7 +69,7 @@ def test_memory_layout_of_a_gradient_does_not_matter():
     fits = []
     for network in (nn.Linear, EinsumLayer):
         training = Training(task_network=network, task_learning_rate=0.02)
-        fits.append(quick_classifier(0.01, training=training).fit(X, y))
+        fits.append(quick(balance=0.01, training=training).fit(X, y))
     np.testing.assert_allclose(*(fit.predict_proba(X) for fit in fits), rtol=1e-3)
 
 

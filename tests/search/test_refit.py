@@ -10,12 +10,12 @@ from scipy.stats import sem
 from featuresieve.engine import Training
 from featuresieve.problem import Problem
 from featuresieve.search import Settings
-from featuresieve.search._refit import REFIT_SHARE, HeldOutLosses, refit_candidates
+from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._splits import held_out_splits
 
 pytestmark = pytest.mark.numeric
 
-QUICK = Settings(Training(batch_size=32, task_learning_rate=1e-2), n_epochs=80)
+QUICK = Settings(Training(batch_size=32, task_learning_rate=1e-2), n_epochs=40)
 FIRST, SECOND, BOTH = (np.array(columns) for columns in ([0], [1], [0, 1]))
 
 
@@ -109,9 +109,9 @@ def test_the_best_moment_of_a_long_run_is_given_as_a_share_of_it():
 def test_the_best_moment_of_a_run_of_few_steps_is_given_as_a_share_of_it():
     problem = make_problem()
     training = replace(QUICK.training, batch_size=1000)
-    settings = replace(QUICK, n_epochs=6, training=training)
+    settings = replace(QUICK, n_epochs=3, training=training)
     splits = held_out_splits(problem, 1, 0.2, seed=0)
-    n_steps = settings.schedule(160, 1, 1, REFIT_SHARE).n_steps
+    n_steps = settings.schedule(160, 1, 1).n_steps
     assert n_steps == 3  # fewer than the ten moments that are looked at
     losses = refit_candidates(problem, settings, [[FIRST]], splits, **LAST_MOMENT)
     assert losses.best_share.tolist() == [1.0]

@@ -14,7 +14,7 @@ def price_of_feature(problem: Problem, settings: Settings) -> float:
     falls slower, as many rows make worthless columns by the dozen look worth a little.
     Copies of a row count once.
     """
-    price = problem.n_groups ** (-2 / 3)
+    price: float = problem.n_groups ** (-2 / 3)
     price = min(price, _LARGEST_SHARE * max(problem.null_loss(), 1e-6))
     if settings.training.reduction == "sum":  # the task loss is that of a whole batch
         price *= settings.schedule(problem.n_rows, problem.n_columns, 1).batch_size

@@ -19,14 +19,6 @@ class HeldOutSplit:
     test_rows: RowArray
 
 
-def n_held_out_splits(n_rows: int) -> int:
-    """Return how many held-out parts are drawn: one from many rows, more from few."""
-    for n_splits, least_rows in ((1, 4000), (2, 1500), (3, 500)):
-        if n_rows >= least_rows:
-            return n_splits
-    return 5
-
-
 def held_out_splits(
     problem: Problem, n_splits: int, test_fraction: float, seed: int
 ) -> list[HeldOutSplit]:

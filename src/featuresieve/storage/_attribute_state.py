@@ -41,10 +41,13 @@ _JUDGEMENT: _Arrays = {
     "sets": (np.bool_, "candidates features"),
     "sizes": (np.int64, "candidates"),
     "means": (np.float64, "candidates"),
+    "best_share": (np.float64, "candidates"),
+}
+# What it held besides in files of versions 2 and 3.
+_OLDER_JUDGEMENT: _Arrays = {
     "excess": (np.float64, "candidates candidates"),
     "errors": (np.float64, "candidates candidates"),
     "must_gain": (np.bool_, "candidates"),
-    "best_share": (np.float64, "candidates"),
 }
 MAX_SEED = 2**31 - 1
 # Losses of a path are NaN where nothing was held out.
@@ -115,7 +118,7 @@ def attributes_from_state(
     if schema_version == 1:
         learned_attributes |= _of_version_1(logits)
     else:
-        learned_attributes |= _since_version_2(fields, arrays, n_features)
+        learned_attributes |= _since_version_2(fields, arrays, support, schema_version)
     fields.finish()
     return learned_attributes
 
@@ -141,14 +144,17 @@ def _of_version_1(logits: FloatArray) -> dict[str, Any]:
     return {"feature_importances_": importances, "_seed": None, "_judgement": None}
 
 
-def _since_version_2(fields: Fields, arrays: Arrays, n_features: int) -> dict[str, Any]:
+def _since_version_2(
+    fields: Fields, arrays: Arrays, support: BoolArray, schema_version: int
+) -> dict[str, Any]:
     """Return what files hold since version 2."""
-    importances = arrays.take("feature_importances", np.float64, (n_features,))
+    importances = arrays.take("feature_importances", np.float64, support.shape)
     require(bool((importances >= 0).all()), "it has negative importances.")
     described = fields.take("judgement")
     judgement = None
     if described is not None:
-        judgement = _judgement(Fields(described, "its judgement"), arrays, n_features)
+        described = Fields(described, "its judgement")
+        judgement = _judgement(described, arrays, support, schema_version)
     return {
         "feature_importances_": importances,
         "_seed": fields.count("seed", most=MAX_SEED),
@@ -156,21 +162,29 @@ def _since_version_2(fields: Fields, arrays: Arrays, n_features: int) -> dict[st
     }
 
 
-def _judgement(fields: Fields, arrays: Arrays, n_features: int) -> Judgement:
+def _judgement(
+    fields: Fields, arrays: Arrays, support: BoolArray, schema_version: int
+) -> Judgement:
     """Return what the held-out rows said about the candidates."""
     n = fields.count("n", least=1)
-    lengths = {"candidates": n, "features": n_features}
+    lengths = {"candidates": n, "features": len(support)}
     values = _taken("judgement", _JUDGEMENT, arrays, **lengths)
     require(bool(values["sets"].any(axis=1).all()), "it has an empty candidate.")
     sizes = values["sets"].sum(axis=1)
     require(bool((sizes == values["sizes"]).all()), "its candidates have other sizes.")
-    require(not values["must_gain"].all(), "none of its candidates counts.")
     fewest = fields.take("fewest")
+    if schema_version < 4:
+        _taken("judgement", _OLDER_JUDGEMENT, arrays, **lengths)
+        # The one that was chosen, or the largest if the size was changed since.
+        is_kept = (values["sets"] == support).all(axis=1)
+        elected = int(is_kept.argmax()) if is_kept.any() else n - 1
+    else:
+        elected = fields.count("elected", most=n - 1)
     is_index = fewest is None or (type(fewest) is int and 0 <= fewest < n)
     require(is_index, "its smallest candidate is none of its candidates.")
     null_loss = fields.number("null_loss")
     fields.finish()
-    return Judgement(**values, null_loss=null_loss, fewest=fewest)
+    return Judgement(**values, null_loss=null_loss, elected=elected, fewest=fewest)
 
 
 def _path(arrays: Arrays, n_path: int, n_features: int) -> npt.NDArray[Any]:
