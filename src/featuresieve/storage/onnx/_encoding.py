@@ -93,7 +93,7 @@ def _add_measured(
         moments = columns.block(dates, TensorType.INT64)
         missing.append(graph.add("Equal", moments, MISSING_INTEGER))
         known = graph.add("Where", missing[-1], 0, moments)
-        values += [_add_date_part(known, part) for part in DATE_PARTS]
+        values += [_add_date_part(graph, known, part) for part in DATE_PARTS]
     is_missing = graph.side_by_side(missing)
     all_values = graph.side_by_side(values)
     parts = _parts(measured, len(dates))
@@ -208,20 +208,21 @@ def _curves(parts: list[_Part]) -> tuple[FloatArray, FloatArray, FloatArray]:
     return knots, scores, slopes
 
 
-def _add_date_part(moments: Tensor, part: str) -> Tensor:
+def _add_date_part(graph: Graph, moments: Tensor, part: str) -> Tensor:
     """Return a part of moments, which are microseconds, as `date_part` does."""
     if part == "timestamp":
         return moments.cast(TensorType.DOUBLE) / 1e6
     if part == "hour":
-        number = _floor_division(moments, _HOUR) % 24
+        number = _floor_division(moments, graph.integers(_HOUR)) % 24
     elif part == "weekday":  # the first of January 1970 was a Thursday
-        number = (_floor_division(moments, _DAY) + 3) % 7
+        number = (_floor_division(moments, graph.integers(_DAY)) + 3) % 7
     else:
-        number = _months_since_january(_floor_division(moments, _DAY)) % 12
+        days = _floor_division(moments, graph.integers(_DAY))
+        number = _months_since_january(days) % 12
     return number.cast(TensorType.DOUBLE)
 
 
-def _floor_division(dividend: Tensor, divisor: int) -> Tensor:
+def _floor_division(dividend: Tensor, divisor: Tensor) -> Tensor:
     """Divide integers and round down: ``Div`` would round towards zero."""
     return (dividend - dividend % divisor) / divisor
 
