@@ -6,8 +6,9 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
-from tables import Split
 from torch import Tensor, nn
+
+from tables import Split
 
 HIDDEN, BATCH, MAX_EPOCHS, MAX_STEPS = 256, 256, 40, 4000
 

@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 import stamp
-import tables
 import torch
 from downstream import boosted_score, mlp_scores
 from sklearn.ensemble import RandomForestClassifier
@@ -33,6 +32,7 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier
 
+import tables
 from featuresieve import (
     AutoNFSClassifier,
     AutoNFSRegressor,

@@ -26,10 +26,10 @@ from typing import Any
 
 import numpy as np
 import stamp
-import tables
 import torch
 from downstream import boosted_score, mlp_scores
 
+import tables
 from sievebench.labels import SELECTOR_LABELS
 
 NARROW, WIDE = ("california", "eye", "house"), ("madelon", "isolet")

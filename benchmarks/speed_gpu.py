@@ -10,7 +10,6 @@ import numpy as np
 def gpu() -> Iterator[dict[str, Any]]:
     """Time automatic fits on a GPU, and the authors' automatic mode beside them."""
     import tables
-
     from featuresieve import AutoNFSRegressor
 
     split = tables.tabular_cell("california", "random")

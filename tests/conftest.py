@@ -12,11 +12,11 @@ os.environ["MPLBACKEND"] = "Agg"  # read when matplotlib is imported: no windows
 # What these compare is shown when they fail, as in a test.
 pytest.register_assert_rewrite("interrupted_fits", "saved_estimators")
 # Each folder may have one; they hold no doctests, and doctest confuses them.
-collect_ignore_glob = ["*/conftest.py"]
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 
 # `make fuzz` asks for many more examples than `make test`.
-settings.register_profile("usual", max_examples=25)
-settings.register_profile("fuzz", max_examples=2000)
+settings.register_profile("usual", max_examples=25, deadline=None)
+settings.register_profile("fuzz", max_examples=2000, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "usual"))
 
 

@@ -41,7 +41,6 @@ def path(tmp_path_factory):
 @pytest.mark.parametrize("container", CONTAINERS)
 @settings(
     max_examples=PER_CONTAINER,
-    deadline=None,
     print_blob=True,
     suppress_health_check=list(HealthCheck),
 )

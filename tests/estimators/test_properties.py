@@ -57,7 +57,7 @@ def fit(frame, y, is_classes, **arguments):
         return estimator(**QUICK, **arguments).fit(frame, y)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(tables(), st.randoms(use_true_random=False))
 def test_permuting_columns_permutes_the_answer_on_any_table(table, random):
     frame, y, is_classes = table

@@ -1,10 +1,8 @@
 """scikit-learn's callbacks follow a fit, and may end a stage of it."""
 
-import os
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,7 +16,6 @@ from made_tables import class_table
 
 callback = pytest.importorskip("sklearn.callback")
 
-TESTS = Path(__file__).parents[1]
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
 pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 
@@ -202,5 +199,4 @@ def test_library_does_without_callbacks_in_an_older_scikit_learn():
         [sys.executable, "-c", WITHOUT_CALLBACKS],
         check=True,
         timeout=120,
-        env=os.environ | {"PYTHONPATH": str(TESTS)},
     )

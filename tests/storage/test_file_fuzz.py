@@ -13,7 +13,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import featuresieve
@@ -58,7 +58,6 @@ def test_fuzz_flipped_bytes_are_refused(file):
 
 
 @given(data=st.binary(max_size=300))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_fuzz_bytes_of_any_kind_are_refused(file, data):
     assert_refused(file, data)
 
@@ -68,7 +67,6 @@ def test_fuzz_bytes_of_any_kind_are_refused(file, data):
     length=st.integers(0, 2000),
     other=st.binary(max_size=50),
 )
-@settings(deadline=None)
 def test_fuzz_replaced_pieces_are_refused(file, start, length, other):
     data = CLASSIFIER.read_bytes()
     changed = data[:start] + other + data[start + length :]
@@ -251,7 +249,6 @@ def places(value, path=()):
 
 
 @given(choices=st.data(), path=st.sampled_from([CLASSIFIER, REGRESSOR]))
-@settings(deadline=None)
 def test_fuzz_changed_headers_load_or_are_refused(file, choices, path):
     header, arrays = unpack(path)
     for _ in range(choices.draw(st.integers(1, 2))):
@@ -270,7 +267,6 @@ DTYPES = ["bool", "int8", "int64", "uint64", "float16", "float32", "float64"]
 
 
 @given(choices=st.data(), path=st.sampled_from([CLASSIFIER, REGRESSOR]))
-@settings(deadline=None)
 def test_fuzz_changed_arrays_load_or_are_refused(file, choices, path):
     header, arrays = unpack(path)
     name = choices.draw(st.sampled_from(sorted(arrays)))
@@ -289,7 +285,6 @@ def test_fuzz_changed_arrays_load_or_are_refused(file, choices, path):
 
 
 @given(choices=st.data())
-@settings(deadline=None)
 def test_fuzz_sealed_bytes_load_or_are_refused(file, choices):
     data = bytearray(CLASSIFIER.read_bytes())
     for _ in range(choices.draw(st.integers(1, 3))):

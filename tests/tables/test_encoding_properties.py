@@ -5,7 +5,7 @@ import datetime as dt
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from encoded_tables import (
@@ -44,7 +44,6 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(frames(), scalings)
-@settings(max_examples=80, deadline=None)
 def test_every_table_is_encoded_to_finite_numbers(X, scaling):
     encoder = fitted(X, scaling)
     found = encoder.transform(read_table(X))
@@ -55,7 +54,6 @@ def test_every_table_is_encoded_to_finite_numbers(X, scaling):
 
 
 @given(frames(), scalings, seeds)
-@settings(max_examples=80, deadline=None)
 def test_permuted_rows_are_encoded_as_permuted_rows(X, scaling, seed):
     order = np.random.default_rng(seed).permutation(X.height)
     permuted = X[order.tolist()]
@@ -66,7 +64,6 @@ def test_permuted_rows_are_encoded_as_permuted_rows(X, scaling, seed):
 
 
 @given(frames(), scalings, seeds)
-@settings(max_examples=80, deadline=None)
 def test_permuted_columns_are_encoded_as_permuted_columns(X, scaling, seed):
     order = np.random.default_rng(seed).permutation(X.width)
     encoder = fitted(X, scaling)
@@ -77,7 +74,6 @@ def test_permuted_columns_are_encoded_as_permuted_columns(X, scaling, seed):
 
 
 @given(frames(), scalings, seeds, st.sampled_from(["whole", "zeros", "any", None]))
-@settings(max_examples=160, deadline=None)
 def test_encoding_while_learning_is_encoding_afterwards(X, scaling, seed, kind):
     rng = np.random.default_rng(seed)
     weights = {
@@ -91,7 +87,6 @@ def test_encoding_while_learning_is_encoding_afterwards(X, scaling, seed, kind):
 
 
 @given(frames(), scalings, seeds)
-@settings(max_examples=80, deadline=None)
 def test_a_weight_counts_as_so_many_copies(X, scaling, seed):
     weights = np.random.default_rng(seed).integers(0, 4, size=X.height)
     weights[0] = max(weights[0], 1)
@@ -119,7 +114,6 @@ def test_weights_count_as_copies_among_more_values_than_knots(scaling):
 
 
 @given(frames(), scalings, seeds)
-@settings(max_examples=80, deadline=None)
 def test_taken_features_are_their_columns_of_the_whole(X, scaling, seed):
     rng = np.random.default_rng(seed)
     features = rng.permutation(X.width)[: rng.integers(1, X.width + 1)]
@@ -133,7 +127,6 @@ def test_taken_features_are_their_columns_of_the_whole(X, scaling, seed):
 
 
 @given(frames(), scalings)
-@settings(max_examples=80, deadline=None)
 def test_the_state_holds_everything(X, scaling):
     encoder = fitted(X, scaling)
     table = read_table(X)

@@ -11,7 +11,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from scipy import sparse
 
 from featuresieve.tables import read_table
@@ -317,7 +317,6 @@ def test_other_tables_are_read_through_their_protocol(X):
 
 
 @given(frames())
-@settings(max_examples=60, deadline=None)
 def test_three_libraries_hold_the_same_table(frame):
     tables = [read_table(X) for X in (frame, frame.to_pandas(), frame.to_arrow())]
     for j in range(frame.width):

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -26,7 +26,6 @@ from many_tables import ARRAYS, FORMATS, MATRIX, frames
 
 
 @given(frames(), st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
 def test_taken_columns_of_frames_are_the_same_columns(frame, random):
     features = random.choices(range(frame.width), k=random.randint(1, frame.width))
     features = list(dict.fromkeys(features))
@@ -86,7 +85,6 @@ SUPPORT = np.array([False, True, True, False])
 
 
 @given(frames())
-@settings(max_examples=30, deadline=None)
 def test_put_columns_of_frames_are_those_that_were_taken(frame):
     support = np.append(np.ones(frame.width, dtype=bool), False)
     names = [*frame.columns, "left out"]
