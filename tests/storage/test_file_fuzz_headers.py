@@ -59,7 +59,7 @@ TRAINING = ("parameters", "training")
 NOISE = (*TRAINING, "noise")
 HEADER = {
     "schema": (to("schema", value="other"), "its schema is 'other'"),
-    "newer": (to("schema_version", value=4), "install a newer release"),
+    "newer": (to("schema_version", value=5), "install a newer release"),
     "version zero": (to("schema_version", value=0), "schema_version"),
     "version true": (to("schema_version", value=True), "schema_version"),
     "class": (to("class", value="os.system"), "class is not one of"),
@@ -216,9 +216,9 @@ REGRESSION = {
     "flat": (to("target", "is_flat", value=1), "true or false"),
     "no set": (on("judgement.sets", np.zeros_like), "empty candidate"),
     "other sizes": (on("judgement.sizes", with_first(3)), "other sizes"),
-    "none counts": (on("judgement.must_gain", np.ones_like), "none of its candidates"),
+    "elected": (to("findings", "judgement", "elected", value=99), "elected"),
     "NaN loss": (on("judgement.means", with_first(np.nan)), "NaN"),
-    "not square": (on("judgement.excess", lambda a: a[:, 1:]), "shape"),
+    "too short": (on("judgement.means", lambda a: a[1:]), "shape"),
     "many": (to("findings", "judgement", "n", value=2**31 - 1), "shape"),
     "fewest": (to("findings", "judgement", "fewest", value=99), "smallest"),
     "loss": (to("findings", "judgement", "null_loss", value="x"), "least"),

@@ -52,8 +52,10 @@ class Votes:
 
     def n_elected(self, share: float | None = None) -> int:
         """Return how many gates, the first of `ranked`, have the votes to be kept."""
-        wanted = (VOTE_SHARE if share is None else share) * len(self.kept)
-        least = max(min(_LEAST_VOTES, len(self.kept)), wanted)
+        n_members = len(self.kept)
+        least = max(min(_LEAST_VOTES, n_members), VOTE_SHARE * n_members)
+        if share is not None:
+            least = share * n_members
         is_elected = self.kept.sum(axis=0) >= least
         if self.is_last is not None:
             is_elected &= ~self.is_last

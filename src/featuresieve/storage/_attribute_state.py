@@ -77,6 +77,7 @@ def attribute_state(attributes: Mapping[str, Any]) -> State:
         and {
             "n": len(judgement.means),
             "null_loss": judgement.null_loss,
+            "elected": judgement.elected,
             "fewest": judgement.fewest,
         },
         "n_path": len(path),
