@@ -2,7 +2,8 @@
 
 Usage (from the repository root, FEATURESIEVE_DATA set)::
 
-    python benchmarks/breadth.py run --draws 11 12 --workers 2   # every selector
+    python benchmarks/breadth.py run --draws 11 12 --workers 2   # without Boruta
+    python benchmarks/breadth.py run --draws 11 --selectors boruta --file breadth_boruta
     python benchmarks/breadth.py ablation --draws 1 2            # the rule, varied
     python benchmarks/breadth.py table                           # print what is stored
     python benchmarks/breadth.py table --file breadth_ablation
@@ -117,14 +118,16 @@ def l1(cell: Cell, seed: int) -> np.ndarray:
 def autonfs(cell: Cell, seed: int) -> np.ndarray:
     """Run the authors' package with its defaults."""
     import torch
-    from autonfs import AutoNFSClassifier as TheirClassifier
-    from autonfs import AutoNFSRegressor as TheirRegressor
+    from autonfs import AutoNFS
 
     torch.manual_seed(seed)
-    kind = TheirRegressor if cell.is_regression else TheirClassifier
-    X = StandardScaler().fit_transform(_filled(cell)).astype(np.float32)
-    fitted = kind(verbose=False).fit(X, cell.y_train)
-    return np.asarray(fitted.support_, dtype=bool)
+    task = "regression" if cell.is_regression else "classification"
+    y = cell.y_train
+    if cell.is_regression:
+        y = StandardScaler().fit_transform(y[:, None])[:, 0]
+    selector = AutoNFS(mode=task, random_state=seed)
+    selector.fit(_filled(cell).astype(np.float32), y)
+    return np.asarray(selector.support_, dtype=bool)
 
 
 def _filled(cell: Cell) -> np.ndarray:
@@ -141,6 +144,7 @@ SELECTORS: dict[str, Select] = {
     "autonfs": autonfs,
     "boruta": boruta,
 }
+QUICK = ("auto", "price", "forest", "f_test", "l1")  # minutes on one core
 TWICE = ("auto", "price", "forest")  # with two seeds, for their overlap
 _SEARCH = "featuresieve.search"
 
@@ -206,7 +210,7 @@ def run_cell(job: tuple[str, str, int, int, str, bool]) -> dict[str, Any]:
 def run(options: argparse.Namespace) -> None:
     """Compute all cells and store them."""
     is_variant = options.what == "ablation"
-    names = options.selectors or list(VARIANTS if is_variant else SELECTORS)
+    names = options.selectors or (list(VARIANTS) if is_variant else QUICK)
     wanted = options.tables or [*CLASSES, *VALUES, *(() if is_variant else WIDE)]
     jobs = [
         (table, scenario, draw, options.rows, name, is_variant)
@@ -227,7 +231,8 @@ def run(options: argparse.Namespace) -> None:
                     print(futures[future], repr(error)[:300], flush=True)
         except TimeoutError:
             print(f"{len(jobs) - len(records)} cells are missing", flush=True)
-        file = RESULTS / f"{options.file or _default_file(options)}.json"
+        name = options.file[0] if options.file else _default_file(options)
+        file = RESULTS / f"{name}.json"
         file.write_text(json.dumps({**stamp.stamp(), "cells": records}) + "\n")
         print(f"{len(records)} of {len(jobs)} cells in {file.name}", flush=True)
         for process in pool._processes.values():
@@ -242,8 +247,12 @@ def _default_file(options: argparse.Namespace) -> str:
 
 def table(options: argparse.Namespace) -> None:
     """Print means by scenario, and mean ranks among the selectors."""
-    stored = json.loads((RESULTS / f"{options.file or 'breadth'}.json").read_text())
-    cells = [c for c in stored["cells"] if c["runs"][0]["scores"]]
+    cells = [
+        cell
+        for name in options.file or ["breadth", "breadth_boruta"]
+        for cell in json.loads((RESULTS / f"{name}.json").read_text())["cells"]
+        if cell["runs"][0]["scores"]
+    ]
     if options.most_rows:
         cells = [c for c in cells if c["n_rows"] < options.most_rows]
     reference = {_key(c): c["original"] for c in cells if "original" in c}
@@ -279,11 +288,6 @@ def mean_ranks(cells: list[dict[str, Any]]) -> dict[str, str]:
         name: {_key(c): np.mean(list(c["runs"][0]["scores"].values())) for c in group}
         for name, group in groups.items()
     }
-    scores = (
-        {n: s for n, s in scores.items() if len(s) > 0.6 * len(scores["auto"])}
-        if "auto" in scores
-        else scores
-    )
     shared = set.intersection(*(set(s) for s in scores.values()))
     ranks = np.array([rankdata([-s[key] for s in scores.values()]) for key in shared])
     errors = ranks.std(axis=0) / np.sqrt(len(ranks))
@@ -341,7 +345,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=None)
-    parser.add_argument("--file", help="name of the file of results")
+    parser.add_argument("--file", nargs="+", help="names of files of results")
     parser.add_argument("--most-rows", type=int, help="of the tables that are printed")
     options = parser.parse_args()
     table(options) if options.what == "table" else run(options)
