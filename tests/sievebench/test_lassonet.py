@@ -1,6 +1,5 @@
 """LassoNet's constraint, its path and its errors."""
 
-import sys
 import threading
 import time
 from functools import partial
@@ -77,26 +76,6 @@ def test_divergence_is_an_error_with_advice(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("settings", "message"),
-    [
-        ({"path_multiplier": 1.0}, "path_multiplier must be a number > 1, got 1.0"),
-        ({"hierarchy": -3}, "hierarchy must be a number >= 0, got -3"),
-        ({"first_penalty": -3}, "first_penalty must be a number > 0, got -3"),
-        ({"max_penalty": "bad"}, "max_penalty must be a number > 0, got 'bad'"),
-        ({"n_epochs": -3}, "n_epochs must be a sequence of ints >= 1, got -3"),
-        ({"n_epochs": (5,)}, r"n_epochs must be two ints >= 1, got \(5,\)"),
-        ({"patience": (5, 0)}, "patience must be an int >= 1, got 0"),
-        ({"batch_size": -3}, "batch_size must be an int >= 1, got -3"),
-        ({"validation_fraction": -3}, "validation_fraction must be a number >= 0 and"),
-        ({"dropout": 1.0}, "dropout must be a number >= 0 and < 1, got 1.0"),
-    ],
-)
-def test_argument_that_is_not_allowed_is_named(settings, message):
-    with pytest.raises(ValueError, match=message):
-        LassoNet(**settings).fit(*class_table())
-
-
-@pytest.mark.parametrize(
     ("settings", "device"),
     [
         ({}, "cuda"),
@@ -139,9 +118,3 @@ def test_seconds_do_not_count_the_wait_for_other_fits(monkeypatch):
         thread.join()
     assert readers[0] == readers[1]
     assert readers[2] == readers[3] != readers[0]
-
-
-def test_missing_package_is_named_with_its_extra(monkeypatch):
-    monkeypatch.setitem(sys.modules, "lassonet.interfaces", None)
-    with pytest.raises(ImportError, match=r"LassoNet needs.*featuresieve\[lab\]"):
-        LassoNet().fit(*class_table())
