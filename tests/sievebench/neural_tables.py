@@ -1,5 +1,7 @@
 """What tests of the neural selectors share: made tables, and twins of networks."""
 
+from dataclasses import fields
+
 import numpy as np
 import torch
 from torch import nn
@@ -38,6 +40,11 @@ TABLES = {
     "curved_sum": curved_sum,
     "three_classes": three_classes,
 }
+
+
+def on_device(rows, device):
+    """Return the same rows on another device."""
+    return StackRows(*(getattr(rows, f.name).to(device) for f in fields(rows)))
 
 
 def make_stack(n_columns=5, n_outputs=3, seeds=(0, 1), *, noise=None, **arguments):
