@@ -50,16 +50,8 @@ def test_file_of_the_longest_names_can_be_written(tmp_path):
 
 def test_key_of_records_that_are_there_does_not_change():
     # Of the quick experiment, as its records were first written.
-    spec = RunSpec(
-        "eye",
-        "random",
-        "univariate",
-        seeds=(0, 1, 2),
-        n_trials=15,
-        trials_at_once=5,
-        tuning_seconds=180,
-        tunes_selector=True,
-    )
+    budget = {"n_trials": 15, "trials_at_once": 5, "tuning_seconds": 180}
+    spec = RunSpec("eye", "random", "univariate", seeds=(0, 1, 2), **budget)
     assert spec.key == "benchmark--eye--random--univariate--mlp--57c7659484"
     assert len(spec.as_dict()) == 17
 
