@@ -1,5 +1,7 @@
 """What tests of the command `sievebench` share."""
 
+import io
+
 import pytest
 
 from sievebench.cli import main
@@ -16,6 +18,19 @@ def printed(capsys):
         return said.out
 
     return run
+
+
+@pytest.fixture
+def watch(monkeypatch):
+    """Return a function that makes standard error a terminal, and returns it."""
+
+    def begin():
+        terminal = io.StringIO()
+        terminal.isatty = lambda: True
+        monkeypatch.setattr("sys.stderr", terminal)
+        return terminal
+
+    return begin
 
 
 @pytest.fixture

@@ -23,9 +23,3 @@ def test_pure_noise_confirms_nothing_and_keeps_something():
     selector = Boruta(**QUICK).fit(X, y)
     assert selector.n_confirmed_ == 0
     assert selector.support_.any()
-
-
-def test_given_count_goes_past_what_is_confirmed():
-    selector = Boruta(**QUICK, n_features_to_select=5).fit(*class_table())
-    assert selector.support_.sum() == 5
-    assert selector.support_[list(INFORMATIVE)].all()

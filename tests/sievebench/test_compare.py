@@ -28,7 +28,7 @@ from sievebench.compare import (
 from sievebench.compare._comparison import _receive
 from sievebench.compare._deciding import folds_of
 from sievebench.compare._plan import FoldScore
-from sievebench.compare._summary import agreement_matrix, jaccard, rows_of
+from sievebench.compare._summary import agreement_matrix, rows_of
 
 QUICK = ("none", "univariate", "lasso")
 
@@ -66,10 +66,6 @@ def made_comparison():
     made = table_of(X.assign(target=["u", "v"] * 6), "target")
     plan = Plan(("none", "lasso", "forest", "stg"), task="classification", n_folds=2)
     return Comparison(made, plan, results, is_interrupted=False)
-
-
-def test_jaccard_is_intersection_over_union():
-    assert jaccard((True, True, False), (True, False, True)) == pytest.approx(1 / 3)
 
 
 def test_rows_hold_means_errors_and_similarities():

@@ -11,7 +11,7 @@ import pytest
 from compared_table import table_of
 
 from featuresieve.cli import main as featuresieve
-from featuresieve.files import TableFileError, infer_task, read_file, read_inputs
+from featuresieve.files import TableFileError, read_file, read_inputs
 from featuresieve.tables import read_table as read_columns
 from made_files import messy_text
 from sievebench.cli import main as sievebench
@@ -143,23 +143,6 @@ def test_both_commands_tell_of_the_same_columns_and_task(table, capsys):
     assert f"({selected['task']}, " in shown
     for note in selected["notes"]:
         assert note[1:] in shown
-
-
-@pytest.mark.parametrize(
-    ("y", "task"),
-    [
-        (np.array(["a", "b"]), "classification"),
-        (np.array([True, False]), "classification"),
-        (np.array(["a", 1], dtype=object), "classification"),
-        (np.arange(20), "regression"),
-        (np.repeat(np.arange(20), 3), "classification"),
-        (np.repeat(np.arange(21.0), 30), "regression"),
-        (np.array([0.0, 1.0, 1.0]), "classification"),
-        (np.array([0.5, 1.0]), "regression"),
-    ],
-)
-def test_task_is_read_off_the_target(y, task):
-    assert infer_task(y)[0] == task
 
 
 def test_cells_of_every_kind_are_numbers_or_text(tmp_path):

@@ -4,25 +4,14 @@ import re
 from dataclasses import replace
 
 import pytest
+from made_dataset import catalog_row
 
 from sievebench.data import CatalogError, UnknownDatasetError, find_entry
 from sievebench.data._catalog import read_catalog
 from sievebench.data._catalog_keys import SOURCE_KEYS
 from sievebench.data._sources import SOURCES, bundled_table
 
-ROW = """
-[toy]
-title = "Toy"
-group = "tabular"
-task = "classification"
-metric = "accuracy"
-n_rows = 40
-n_columns = 3
-n_classes = 3
-scaler = "standard"
-file = "toy.parquet"
-source = { kind = "manual", url = "https://example.org", why = "it is made up" }
-"""
+ROW = catalog_row("toy")
 
 
 def refusal(tmp_path, text):

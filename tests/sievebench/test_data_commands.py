@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.io
 from local_server import local_server
+from made_dataset import catalog_row
 
 import sievebench.data._loading as loading
 from sievebench.cli import main
@@ -58,37 +59,17 @@ def test_made_table_is_listed_and_checked(printed):
     assert "made:100x32: at hand already" in said
 
 
-ROW = """
-[{name}]
-title = "Toy"
-group = "tabular"
-task = "{task}"
-metric = "{metric}"
-n_rows = {n_rows}
-n_columns = 2
-n_classes = {n_classes}
-scaler = "standard"
-file = "{name}.{ending}"
-source = {{ kind = "manual", url = "https://example.org", why = "it is made up" }}
-"""
-
-
 @pytest.fixture
 def put(folder):
     """Return a function that enters a table into the catalogue of the data folder."""
 
-    def write(name, frame, **changes):
-        n_classes = 0 if changes.get("task") == "regression" else 2
-        facts = {
-            "task": "classification",
-            "metric": "accuracy" if n_classes else "negative_rmse",
-            "n_rows": len(frame),
-            "n_classes": n_classes,
-            "ending": "parquet",
-        }
+    def write(name, frame, ending="parquet", **facts):
+        facts = {"n_rows": len(frame), "n_columns": 2, "n_classes": 2, **facts}
+        if facts.get("task") == "regression":
+            facts |= {"metric": "negative_rmse", "n_classes": 0}
         frame.to_parquet(folder / f"{name}.parquet")
         with (folder / "catalog.toml").open("a") as catalogue:
-            catalogue.write(ROW.format(name=name, **{**facts, **changes}))
+            catalogue.write(catalog_row(name, file=f"{name}.{ending}", **facts))
         return folder / f"{name}.parquet"
 
     return write
@@ -178,16 +159,8 @@ def test_cohort_whose_question_is_not_known_says_so(capsys):
     assert "does not say which two groups" in capsys.readouterr().err
 
 
-class Terminal(io.StringIO):
-    """Standard error of a user who is watching."""
-
-    def isatty(self):
-        return True
-
-
-def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, capsys):
-    watched = Terminal()
-    monkeypatch.setattr("sys.stderr", watched)
+def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, watch, capsys):
+    terminal = watch()
     body = io.BytesIO()
     scipy.io.savemat(body, {"X": np.zeros((6, 3)), "Y": np.arange(6) % 2})
     with local_server() as site:
@@ -199,7 +172,7 @@ def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, capsys):
         monkeypatch.setattr(loading, "find_entry", lambda _: entry)
         monkeypatch.setattr(time, "sleep", lambda _: None)
         assert main(["data", "fetch", "madelon"]) == 0
-    shown = watched.getvalue()
+    shown = terminal.getvalue()
     assert "the server answers 500" in shown
     assert "attempt 2 of 4" in shown
     assert "(100%)" in shown

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_dataset import catalog_row
 from sklearn.datasets import load_diabetes
 
 import sievebench.data._loading as loading
@@ -75,19 +76,11 @@ def test_unknown_name_names_the_nearest():
         load("californa")
 
 
-ROW = """
-[toy]
-title = "Toy"
-group = "tabular"
-task = "regression"
-metric = "negative_rmse"
-n_rows = 4
-n_columns = 1
-n_classes = 0
-scaler = "standard"
-file = "toy.parquet"
-source = { kind = "manual", url = "https://example.org", why = "it is made up" }
-"""
+ROW = catalog_row(
+    "toy",
+    **{"task": "regression", "metric": "negative_rmse", "n_classes": 0},
+    **{"n_rows": 4, "n_columns": 1},
+)
 
 
 def test_data_folder_may_have_a_catalogue_of_its_own(tmp_path, monkeypatch):

@@ -1,7 +1,6 @@
 """The runner: resumed after a kill, limits kept, dead workers replaced."""
 
 import argparse
-import io
 import json
 import multiprocessing
 import os
@@ -299,16 +298,8 @@ def test_collect_joins_experiments_into_one_table(tmp_path, printed):
     assert pd.read_parquet(out)["selector"].tolist() == ["a", "b"]
 
 
-class Terminal(io.StringIO):
-    """Standard error of a user who is watching."""
-
-    def isatty(self):
-        return True
-
-
-def test_progress_shows_what_runs_and_what_is_left(tmp_path, monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
+def test_progress_shows_what_runs_and_what_is_left(tmp_path, watch):
+    terminal = watch()
     words = {"retry": [], "workers": 1, "quiet": False}
     cells = [cell("none"), cell("lasso"), cell("mrmr")]
     store = Store(tmp_path)

@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 import torch
 from neural_tables import CPU, as_sequential, make_stack, on_device, small_rows
-from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 from torch import nn
 
 from featuresieve import TrainingDivergedError
-from featuresieve.engine import torch_defaults
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.penalized_loss import PenalizedLoss, Penalty, stack_outputs
 from sievebench.stack.task_loss import TaskLoss, area_under_roc
 from sievebench.stack.training import (
-    StackRows,
     TrainingSettings,
     epoch_batches,
     train_stack,
@@ -243,30 +240,6 @@ def test_monitored_score_is_the_score_of_the_task(task):
         "values": lambda: -np.sqrt(np.mean((outputs[:, 0].numpy() - y) ** 2)),
     }[task]()
     assert score == pytest.approx(expected)
-
-
-def test_training_leaves_the_callers_torch_as_it_was():
-    torch.manual_seed(11)
-    before, n_threads = torch.get_rng_state(), torch.get_num_threads()
-    with torch_defaults(is_exact=False):
-        trained(make_stack(dropout=0.2), CLASSES, small_rows(), max_epochs=2)
-        assert torch.get_num_threads() == 1
-    assert torch.equal(torch.get_rng_state(), before)
-    assert torch.get_num_threads() == n_threads
-
-
-def test_plain_training_predicts_unseen_rows():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
-    order = torch.randperm(len(y), generator=torch.Generator().manual_seed(0))
-    features, targets = torch.from_numpy(X).float(), torch.from_numpy(y)
-    rows = StackRows(features, targets, order[:300], order[300:400])
-    shape = {"hidden_sizes": (32,), "dtype": torch.float32}
-    stack = make_stack(30, 1, (0, 1, 2), dropout=0.1, **shape)
-    trained(stack, TASK_LOSSES["two classes"], rows, batch_size=32, max_epochs=30)
-    logits = stack_outputs(stack, rows.features, order[400:]).squeeze(-1)
-    areas = area_under_roc(logits, rows.targets[order[400:]])
-    assert (areas > 0.97).all()  # logistic regression reaches 0.99
 
 
 @pytest.mark.gpu
