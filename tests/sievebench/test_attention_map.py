@@ -110,8 +110,7 @@ def test_explicit_attention_is_the_fused_one_when_nothing_is_dropped():
     fused, explicit = make_network(), make_network(attention_dropout=1e-12)
     batch = small_rows().features
     torch.testing.assert_close(
-        explicit.forward(batch, training=True),
-        fused.forward(batch, training=True),
+        explicit.forward(batch, training=True), fused.forward(batch, training=True)
     )
 
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from lassonet.interfaces import LassoNetClassifier, NonFiniteLossError
 
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import LassoNet, _selecting
@@ -21,12 +22,17 @@ QUICK = {
 
 
 @pytest.mark.parametrize("hierarchy", [1.0, 10.0])
-def test_first_layer_stays_below_the_skip_layer(hierarchy):
-    X, y = class_table()
-    selector = LassoNet(**QUICK, hierarchy=hierarchy, max_penalty=400.0)
-    network, path = selector._train(
-        X.astype(np.float32), y.astype(int), task="classification", seed=0
-    )
+def test_first_layer_stays_below_the_skip_layer(hierarchy, monkeypatch):
+    follow, followed = LassoNetClassifier.path, []
+
+    def remember(network, *arguments, **named):
+        followed.append((network, follow(network, *arguments, **named)))
+        return followed[-1][1]
+
+    monkeypatch.setattr(LassoNetClassifier, "path", remember)
+    settings = {**QUICK, "hierarchy": hierarchy, "max_penalty": 400.0}
+    LassoNet(**settings, random_state=0).fit(*class_table())
+    ((network, path),) = followed
     skip = network.model.skip.weight.norm(dim=0)
     first_layer = network.model.layers[0].weight.abs().amax(dim=0)
 
@@ -65,12 +71,10 @@ def test_columns_left_at_the_end_of_the_path_score_infinity():
 
 
 def test_divergence_is_an_error_with_advice(monkeypatch):
-    from lassonet import interfaces
-
     def diverge(*_, **__):
-        raise interfaces.NonFiniteLossError("Loss is nan.")
+        raise NonFiniteLossError("Loss is nan.")
 
-    monkeypatch.setattr(interfaces.LassoNetClassifier, "path", diverge)
+    monkeypatch.setattr(LassoNetClassifier, "path", diverge)
     with pytest.raises(ValueError, match="LassoNet diverged: Loss is nan"):
         LassoNet().fit(*class_table())
 

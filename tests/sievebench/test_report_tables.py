@@ -20,11 +20,7 @@ from sievebench.report import (
 )
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.rank_tables import rank_tables
-from sievebench.report.score_tables import (
-    count_tables,
-    missing_tables,
-    score_tables,
-)
+from sievebench.report.score_tables import count_tables, missing_tables, score_tables
 from sievebench.report.study_tables import matched_tables
 from sievebench.report.tables import best_rows, number, signed, with_deviation
 

@@ -28,14 +28,11 @@ NETWORKS = {
     "1l-lasso": {"penalty": (0.01, 0.03), "hidden_sizes": (32, 32), "max_epochs": 60},
     "agl": {"first_penalty": 0.01, "penalty": 0.01, "n_steps": 1500},
     "deep-lasso": {"penalty": (0.03, 0.1), "hidden_sizes": (32, 32), "max_epochs": 60},
-    "stg": {
-        **{"penalty": (0.1, 0.3), "hidden_sizes": (50,)},
-        **{"learning_rate": 5e-3, "max_epochs": 80},
-    },
+    "stg": {"penalty": (0.1, 0.3), "hidden_sizes": (50,), "learning_rate": 5e-3}
+    | {"max_epochs": 80},
     "lspin": {"penalty": 0.3, "gating_sizes": (50,), "max_epochs": 60},
-    "attention": {
-        **{"token_size": 8, "n_heads": 2, "learning_rate": 1e-2, "max_epochs": 30},
-    },
+    "attention": {"token_size": 8, "n_heads": 2, "learning_rate": 0.01}
+    | {"max_epochs": 30},
     "protogate": {"penalty": 0.01, "max_epochs": 40},
 }
 OTHER = {("lspin", "three_classes"): {"penalty": 1.0}}

@@ -285,10 +285,7 @@ def test_studies_of_one_database_are_apart_and_can_be_forgotten(tmp_path):
     [
         ("trials.db", "'trials.db' is no address"),
         ("magic://lab:secret@host/trials", r"'magic://lab:\*\*\*@host/trials' is no"),
-        (
-            "mysql+asyncmy://a:secret@host/trials",
-            r"//a:\*\*\*@host/trials needs a",
-        ),
+        ("mysql+asyncmy://a:secret@host/trials", r"//a:\*\*\*@host/trials needs a"),
         ("sqlite:////nowhere/at/all/trials.db", "cannot be used: unable to open"),
     ],
 )
