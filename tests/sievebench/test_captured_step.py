@@ -53,15 +53,9 @@ def assert_same(training, other):
         torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-6)
 
 
-@pytest.fixture
-def without_graphs(monkeypatch):
-    """Return a function after which no step is recorded."""
-
-    def forget():
-        monkeypatch.setattr(CapturedSteps, "n_eager", 10**9)
-        monkeypatch.setattr(CapturedCall, "n_eager", 10**9)
-
-    return forget
+def record_nothing(monkeypatch):
+    monkeypatch.setattr(CapturedSteps, "n_eager", 10**9)
+    monkeypatch.setattr(CapturedCall, "n_eager", 10**9)
 
 
 @pytest.mark.parametrize("name", ["adamw", "adam", "sgd"])
@@ -97,17 +91,17 @@ def test_error_of_one_piece_of_work_is_raised(device):
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", NEURAL)
-def test_recorded_training_is_the_plain_one(name, without_graphs):
+def test_recorded_training_is_the_plain_one(name, monkeypatch):
     X, y = made_table()
     recorded = fit(name, X, y)
-    without_graphs()
+    record_nothing(monkeypatch)
     np.testing.assert_allclose(recorded, fit(name, X, y), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.gpu
-def test_recorded_training_draws_the_dropout_of_the_plain_one(without_graphs):
+def test_recorded_training_draws_the_dropout_of_the_plain_one(monkeypatch):
     recorded = train_on_cuda(0)
-    without_graphs()
+    record_nothing(monkeypatch)
     assert_same(recorded, train_on_cuda(0))
 
 
