@@ -5,7 +5,7 @@ import pytest
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.errors import draw_seed
-from made_tables import INFORMATIVE, class_table, value_table
+from made_tables import class_table, value_table
 from sievebench.selectors import AutoNFS
 
 QUICK = {"balance": "price", "n_epochs": 30}
@@ -20,21 +20,6 @@ def test_automatic_support_is_that_of_the_estimator(table, kind):
     np.testing.assert_array_equal(selector.support_, estimator.support_)
     rank = np.argsort(estimator.order_) + 1
     np.testing.assert_array_equal(selector.ranking_, rank)
-
-
-@pytest.mark.parametrize("table", [class_table, value_table])
-def test_given_count_is_kept_and_holds_the_informative_columns(table):
-    X, y = table()
-    selector = AutoNFS(**QUICK, n_features_to_select=3, random_state=0).fit(X, y)
-    assert selector.support_.sum() == 3
-    assert selector.support_[list(INFORMATIVE)].all()
-
-
-def test_automatic_search_finds_the_informative_columns():
-    X, y = class_table()
-    selector = AutoNFS(random_state=0).fit(X, y)
-    assert selector.support_[list(INFORMATIVE)].all()
-    assert selector.support_.sum() < 8
 
 
 def test_published_setting_is_that_of_the_paper():
@@ -57,14 +42,3 @@ def test_collapsed_selection_is_empty_on_request(balance):
     np.testing.assert_array_equal(selector.support_, filled.estimator_.logits_ > 0)
     assert selector.support_.any() == (balance < 1)
     assert filled.support_.any()
-
-
-def test_empty_selection_needs_a_balance_that_is_a_number():
-    selector = AutoNFS(may_be_empty=True)
-    with pytest.raises(ValueError, match="may_be_empty needs a balance"):
-        selector.fit(*class_table())
-
-
-def test_unknown_setting_is_refused():
-    with pytest.raises(ValueError, match="setting must be one of"):
-        AutoNFS(setting="best").fit(*class_table())
