@@ -1,8 +1,9 @@
-"""The order of mRMR against plain loops, and what it is for."""
+"""The order of mRMR against plain loops and the package, and what it is for."""
 
 import numpy as np
 import pytest
 from sklearn.feature_selection import f_classif, f_regression
+from sklego.feature_selection import MaximumRelevanceMinimumRedundancy
 
 from made_tables import class_table, value_table
 from sievebench.selectors import MRMR
@@ -32,6 +33,13 @@ def test_columns_are_added_as_in_plain_loops(table, statistic):
     selector = MRMR(n_features_to_select=6).fit(X, y)
     order = np.argsort(selector.ranking_)
     assert order[:6].tolist() == order_in_plain_loops(X, y, statistic, 6)
+
+
+def test_order_is_that_of_the_package_with_its_own_redundancy():
+    X, y = mixed(value_table, seed=1)
+    package = MaximumRelevanceMinimumRedundancy(k=7, kind="regression").fit(X, y)
+    order = np.argsort(MRMR(n_features_to_select=7).fit(X, y).ranking_)
+    assert order[:7].tolist() == package.selected_features_.tolist()
 
 
 def test_copy_of_a_kept_column_comes_after_a_weaker_new_one():
