@@ -319,7 +319,7 @@ def test_matched_says_whose_predictors_the_reference_has():
     mixed = runs.assign(predictors=is_other.map({True: "b", False: "a"}))
     alone = runs[runs["experiment"] != "shared"]
     shared, different, benchmark = (
-        matched_tables(gather(each))[0].notes[1] for each in (runs, mixed, alone)
+        next(matched_tables(gather(each))).notes[1] for each in (runs, mixed, alone)
     )
     assert shared == "All have the predictors of the shared experiment."
     assert "tables not all have the same predictors" in different
