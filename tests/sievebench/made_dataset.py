@@ -1,8 +1,23 @@
 """Small data sets for the tests of the laboratory."""
 
+import json
+
 import numpy as np
 
 from sievebench.data import Dataset
+
+
+def catalog_row(name, **changes):
+    """Return a row of a catalogue: forty rows, three columns, three classes."""
+    facts = {
+        **{"title": "Toy", "group": "tabular", "file": f"{name}.parquet"},
+        **{"task": "classification", "metric": "accuracy", "scaler": "standard"},
+        **{"n_rows": 40, "n_columns": 3, "n_classes": 3},
+        **changes,
+    }
+    lines = [f"{key} = {json.dumps(value)}" for key, value in facts.items()]
+    source = 'kind = "manual", url = "https://example.org", why = "it is made up"'
+    return "\n".join(["", f"[{name}]", *lines, f"source = {{ {source} }}", ""])
 
 
 def made_dataset(

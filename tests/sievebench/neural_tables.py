@@ -1,9 +1,13 @@
 """What tests of the neural selectors share: made tables, and twins of networks."""
 
+from dataclasses import fields
+
 import numpy as np
 import torch
 from torch import nn
 
+from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.training import StackRows
 
 CPU = torch.device("cpu")
@@ -38,11 +42,16 @@ TABLES = {
 }
 
 
-def found_columns(selector, name):
-    """Fit a selector to a made table; return what it keeps and what it should keep."""
-    X, y, informative = TABLES[name]()
-    selector.set_params(n_features_to_select=len(informative), device="cpu")
-    return set(np.flatnonzero(selector.fit(X, y).support_)), informative
+def on_device(rows, device):
+    """Return the same rows on another device."""
+    return StackRows(*(getattr(rows, f.name).to(device) for f in fields(rows)))
+
+
+def make_stack(n_columns=5, n_outputs=3, seeds=(0, 1), *, noise=None, **arguments):
+    """Return small networks, in float64 unless asked otherwise."""
+    arguments = {"hidden_sizes": (6, 4), "dtype": torch.float64, **arguments}
+    noise = noise or MemberNoise(seeds, CPU)
+    return StackedMLP(n_columns, n_outputs, noise=noise, **arguments)
 
 
 def small_rows(n_rows=24, n_columns=5, n_classes=3, dtype=torch.float64, seed=0):

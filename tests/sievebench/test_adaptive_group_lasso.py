@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from neural_tables import CPU, found_columns
+from neural_tables import make_stack
 from scipy.optimize import minimize
 
 from sievebench.selectors.adaptive_group_lasso import (
@@ -11,8 +11,6 @@ from sievebench.selectors.adaptive_group_lasso import (
     proximal_step_,
     shrink_groups,
 )
-from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.mlp import StackedMLP
 
 
 @pytest.mark.parametrize("threshold", [0.0, 0.3, 1.0, 2.5])
@@ -40,15 +38,16 @@ def test_shrinking_leaves_shut_groups_shut():
 
 
 def test_proximal_step_shrinks_each_norm_by_rate_times_strength():
-    noise = MemberNoise((0, 1), CPU)
-    stack = StackedMLP(4, 1, hidden_sizes=(6,), noise=noise)
+    stack = make_stack(4, 1)
     before = stack.first_weight.detach().norm(dim=-1)
-    thresholds = torch.tensor([0.5, 20.0]).unsqueeze(-1).expand(-1, 4)
+    thresholds = (
+        torch.tensor([0.5, 20.0], dtype=torch.float64).unsqueeze(-1).expand(-1, 4)
+    )
     with torch.no_grad():
         proximal_step_(stack, thresholds, 0.1)
     after = stack.first_weight.detach().norm(dim=-1)
     torch.testing.assert_close(after[0], before[0] - 0.05)
-    assert torch.equal(after[1], torch.zeros(4))
+    assert not after[1].any()
 
 
 def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso():
@@ -77,15 +76,6 @@ def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso():
     assert np.abs(slopes[2:]).max() < 0.2
 
 
-@pytest.mark.parametrize("table", ["signed_product", "curved_sum", "three_classes"])
-def test_selector_finds_the_informative_columns(table):
-    selector = AdaptiveGroupLasso(
-        first_penalty=0.01, penalty=0.01, n_steps=1500, random_state=0
-    )
-    found, informative = found_columns(selector, table)
-    assert found == informative
-
-
 def test_second_stage_drops_what_the_first_has_dropped():
     X = np.random.default_rng(1).normal(size=(300, 6))
     selector = AdaptiveGroupLasso(
@@ -101,13 +91,13 @@ def test_first_stage_orders_what_the_second_has_dropped():
     X = np.random.default_rng(1).normal(size=(400, 4))
     y = X @ [2.0, 0.5, 0.2, 0.0]
     known = {"hidden_sizes": (), "n_steps": 1000, "batch_size": 1000}
-    strong = AdaptiveGroupLasso(
-        first_penalty=0.02, penalty=0.5, random_state=0, **known
-    ).fit(X, y)
     # Without hidden layers, and with hardly a penalty, norms are the coefficients.
-    weak = AdaptiveGroupLasso(
-        first_penalty=0.02, penalty=1e-9, random_state=0, **known
-    ).fit(X, y)
+    strong, weak = (
+        AdaptiveGroupLasso(
+            first_penalty=0.02, penalty=penalty, random_state=0, **known
+        ).fit(X, y)
+        for penalty in (0.5, 1e-9)
+    )
     assert list(np.flatnonzero(strong.scores_ > 0)) == [0]
     assert list(strong.ranking_) == list(weak.ranking_) == [1, 2, 3, 4]
     assert (np.diff(strong.scores_) < 0).all()
@@ -119,10 +109,3 @@ def test_strength_zero_still_trains():
         first_penalty=0.0, penalty=0.0, random_state=0, n_steps=20
     ).fit(X, X[:, 2])
     assert (selector.scores_ > 0).all()
-
-
-def test_published_settings_are_those_of_the_reference_code():
-    selector = AdaptiveGroupLasso.as_published()
-    assert selector.activation == "tanh"
-    assert selector.hidden_sizes == (20, 20, 20)
-    assert selector.n_steps == 20_000

@@ -38,9 +38,6 @@ def test_ranks_of_the_paper_follow_from_its_scores_to_the_printed_digit(scenario
     ranks = mean_ranks(paper_scores(scenario))["rank"]
     printed = printed_scores(scenario)["rank"]
     assert ranks.map("{:.1f}".format).to_dict() == printed.to_dict()
-
-
-def test_ranks_of_the_paper_are_42():
     assert paper_ranks().notna().sum().sum() == 42
 
 
@@ -54,14 +51,15 @@ def test_ranks_would_differ_if_missing_scores_were_skipped(scenario, stg, protog
     assert (means["stg"], means["protogate"]) == (stg, protogate)
 
 
-def test_rank_is_of_the_printed_score_and_ties_share_the_mean():
-    ranks = rank_scores(frame([[0.8001], [0.7996], [0.9], [0.1]]))
-    assert ranks[0].to_list() == [2.5, 2.5, 1, 4]
-
-
-def test_rank_of_a_missing_score_is_the_number_of_selectors():
-    ranks = rank_scores(frame([[0.8], [np.nan], [np.nan], [0.9]]))
-    assert ranks[0].to_list() == [2, 4, 4, 1]
+@pytest.mark.parametrize(
+    ("scores", "ranks"),
+    [
+        ([0.8001, 0.7996, 0.9, 0.1], [2.5, 2.5, 1, 4]),  # as printed; ties share
+        ([0.8, np.nan, np.nan, 0.9], [2, 4, 4, 1]),  # missing: as many as selectors
+    ],
+)
+def test_ranks_are_of_printed_scores_and_missing_ones_are_last(scores, ranks):
+    assert rank_scores(frame([[score] for score in scores]))[0].to_list() == ranks
 
 
 def test_rank_over_complete_cases_leaves_tables_with_gaps_out():
@@ -80,16 +78,12 @@ def test_complete_cases_are_tables_or_selectors():
 
 
 def test_complete_cases_leave_out_a_selector_without_any_score():
-    scores = frame([[0.8, 0.2], [np.nan, np.nan], [0.1, 0.3]])
-    assert complete_datasets(scores).shape == (2, 2)
-    ranks = mean_ranks(scores)
-    assert ranks["rank_complete"].to_list()[::2] == [1.5, 1.5]
-    assert np.isnan(ranks["rank_complete"]["b"])
-
-
-def test_ranks_stand_in_the_order_of_the_scores_whoever_has_none():
     scores = frame([[0.8, 0.2], [np.nan, np.nan], [0.1, 0.3]]).loc[["c", "b", "a"]]
-    assert list(mean_ranks(scores).index) == ["c", "b", "a"]
+    assert complete_datasets(scores).shape == (2, 2)
+    ranks = mean_ranks(scores)["rank_complete"]
+    assert list(ranks.index) == ["c", "b", "a"]
+    assert ranks.to_list()[::2] == [1.5, 1.5]
+    assert np.isnan(ranks["b"])
 
 
 def test_best_counts_ties_and_no_missing_score():
@@ -184,10 +178,7 @@ def test_groups_alike_are_the_maximal_ones(seed):
     means = pd.Series(generator.random(7), index=list("abcdefg"))
     groups = [set(group) for group in groups_alike(means, 0.25)]
     # Brute force: every interval of ranks, of these the ones no other contains.
-    intervals = [
-        {name for name in means.index if low <= means[name] <= low + 0.25}
-        for low in means
-    ]
+    intervals = [set(means.index[means.between(low, low + 0.25)]) for low in means]
     largest = [
         s for s in intervals if len(s) > 1 and not any(s < other for other in intervals)
     ]

@@ -10,23 +10,16 @@ WIDTHS = [2**k for k in range(5, 14)]
 
 def timed(seconds, n_repeats=5, noise=0.0):
     generator = np.random.default_rng(0)
-    return check_runs(
-        table(
-            *(
-                run(
-                    experiment="scaling",
-                    score=None,
-                    n_original=width,
-                    n_features=width,
-                    n_kept=1,
-                    seed=seed,
-                    seconds=seconds(width) * np.exp(noise * generator.normal()),
-                )
-                for width in WIDTHS
-                for seed in range(n_repeats)
-            )
+    runs = [
+        run(
+            **{"experiment": "scaling", "score": None, "n_kept": 1, "seed": seed},
+            **{"n_original": width, "n_features": width},
+            seconds=seconds(width) * np.exp(noise * generator.normal()),
         )
-    )
+        for width in WIDTHS
+        for seed in range(n_repeats)
+    ]
+    return check_runs(table(*runs))
 
 
 def test_exponent_of_a_power_law_is_its_power():
@@ -46,21 +39,17 @@ def test_exponent_has_the_error_of_the_regression():
 
 def test_interval_covers_the_exponent_as_often_as_it_says():
     generator = np.random.default_rng(1)
-    runs = table(
-        *(
-            run(
-                selector=f"lasso:{k}",
-                experiment="scaling",
-                n_features=width,
-                seed=seed,
-                seconds=width**0.5 * np.exp(0.3 * generator.normal()),
-            )
-            for k in range(200)
-            for width in (100, 1000, 10_000)
-            for seed in (0, 1)
+    runs = [
+        run(
+            **{"selector": f"lasso:{k}", "experiment": "scaling", "seed": seed},
+            **{"n_features": width},
+            seconds=width**0.5 * np.exp(0.3 * generator.normal()),
         )
-    )
-    rows = scaling_exponents(check_runs(runs))
+        for k in range(200)
+        for width in (100, 1000, 10_000)
+        for seed in (0, 1)
+    ]
+    rows = scaling_exponents(check_runs(table(*runs)))
     covered = ((rows["low"] < 0.5) & (rows["high"] > 0.5)).sum()
     # 95 % of 200, and three binomial deviations of 3.1 to each side.
     assert 181 <= covered <= 199

@@ -22,17 +22,8 @@ def test_automatic_support_is_that_of_the_estimator(table, kind):
     np.testing.assert_array_equal(selector.ranking_, rank)
 
 
-@pytest.mark.parametrize("table", [class_table, value_table])
-def test_given_count_is_kept_and_holds_the_informative_columns(table):
-    X, y = table()
-    selector = AutoNFS(**QUICK, n_features_to_select=3, random_state=0).fit(X, y)
-    assert selector.support_.sum() == 3
-    assert selector.support_[list(INFORMATIVE)].all()
-
-
 def test_automatic_search_finds_the_informative_columns():
-    X, y = class_table()
-    selector = AutoNFS(random_state=0).fit(X, y)
+    selector = AutoNFS(random_state=0).fit(*class_table())
     assert selector.support_[list(INFORMATIVE)].all()
     assert selector.support_.sum() < 8
 
@@ -57,14 +48,3 @@ def test_collapsed_selection_is_empty_on_request(balance):
     np.testing.assert_array_equal(selector.support_, filled.estimator_.logits_ > 0)
     assert selector.support_.any() == (balance < 1)
     assert filled.support_.any()
-
-
-def test_empty_selection_needs_a_balance_that_is_a_number():
-    selector = AutoNFS(may_be_empty=True)
-    with pytest.raises(ValueError, match="may_be_empty needs a balance"):
-        selector.fit(*class_table())
-
-
-def test_unknown_setting_is_refused():
-    with pytest.raises(ValueError, match="setting must be one of"):
-        AutoNFS(setting="best").fit(*class_table())

@@ -6,17 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
-from neural_tables import small_rows
+from neural_tables import make_stack, on_device, small_rows
 
 from featuresieve.engine import StackOptimizer
 from sievebench.selectors import SELECTORS
 from sievebench.stack.captured_step import CapturedCall, CapturedSteps, steps_at_once
 from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss
 from sievebench.stack.side_by_side import MOST_STREAMS, own_stream, side_by_side
 from sievebench.stack.task_loss import TaskLoss
-from sievebench.stack.training import StackRows, TrainingSettings, train_stack
+from sievebench.stack.training import TrainingSettings, train_stack
 
 NEURAL = ["1l-lasso", "agl", "deep-lasso", "stg", "protogate", "lspin", "attention"]
 QUICK = {"agl": {"n_steps": 60}, "autonfs": {}}
@@ -38,23 +37,24 @@ def made_table(seed=0, n_rows=400):
 def train_on_cuda(seed):
     """Return the weights of a stack with dropout after a few epochs."""
     place = torch.device("cuda")
-    rows = small_rows(n_rows=300, n_columns=5, n_classes=3)
-    rows = StackRows(
-        rows.features.float().to(place),
-        rows.targets.to(place),
-        rows.training.to(place),
-        rows.validation.to(place),
-    )
-    loss = TaskLoss.for_classes(3)
-    network = StackedMLP(
-        5, 3, hidden_sizes=(16, 8), noise=MemberNoise((seed, 7), place), dropout=0.3
-    )
+    rows = on_device(small_rows(n_rows=300, dtype=torch.float32), place)
+    shape = {"hidden_sizes": (16, 8), "dtype": torch.float32, "dropout": 0.3}
+    network = make_stack(noise=MemberNoise((seed, 7), place), **shape)
+    objective = PenalizedLoss(network, TaskLoss.for_classes(3))
     settings = TrainingSettings(batch_size=32, max_epochs=8)
-    record = train_stack(
-        network, PenalizedLoss(network, loss), rows, settings, order_seed=0
-    )
+    record = train_stack(network, objective, rows, settings, order_seed=0)
     weights = [value.detach().cpu() for value in network.trainable.values()]
     return [*weights, record.best_score.cpu()]
+
+
+def assert_same(training, other):
+    for one, two in zip(training, other, strict=True):
+        torch.testing.assert_close(one, two, rtol=1e-4, atol=1e-6)
+
+
+def record_nothing(monkeypatch):
+    monkeypatch.setattr(CapturedSteps, "n_eager", 10**9)
+    monkeypatch.setattr(CapturedCall, "n_eager", 10**9)
 
 
 @pytest.mark.parametrize("name", ["adamw", "adam", "sgd"])
@@ -93,18 +93,15 @@ def test_error_of_one_piece_of_work_is_raised(device):
 def test_recorded_training_is_the_plain_one(name, monkeypatch):
     X, y = made_table()
     recorded = fit(name, X, y)
-    monkeypatch.setattr(CapturedSteps, "n_eager", 10**9)
-    monkeypatch.setattr(CapturedCall, "n_eager", 10**9)
+    record_nothing(monkeypatch)
     np.testing.assert_allclose(recorded, fit(name, X, y), rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.gpu
 def test_recorded_training_draws_the_dropout_of_the_plain_one(monkeypatch):
     recorded = train_on_cuda(0)
-    monkeypatch.setattr(CapturedSteps, "n_eager", 10**9)
-    monkeypatch.setattr(CapturedCall, "n_eager", 10**9)
-    for one, other in zip(recorded, train_on_cuda(0), strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+    record_nothing(monkeypatch)
+    assert_same(recorded, train_on_cuda(0))
 
 
 @pytest.mark.gpu
@@ -112,8 +109,7 @@ def test_recorded_training_draws_the_dropout_of_the_plain_one(monkeypatch):
 def test_steps_recorded_together_are_those_recorded_alone(most, monkeypatch):
     together = train_on_cuda(0)
     monkeypatch.setattr(CapturedSteps, "most_at_once", most)
-    for one, other in zip(together, train_on_cuda(0), strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+    assert_same(together, train_on_cuda(0))
 
 
 @pytest.mark.parametrize("most", [1, 2, 7, 16])
@@ -130,8 +126,7 @@ def test_trainings_side_by_side_are_those_one_after_the_other():
     seeds = range(12)
     together = side_by_side([lambda s=s: train_on_cuda(s) for s in seeds], "cuda")
     for seed, found in zip(seeds, together, strict=True):
-        for one, other in zip(found, train_on_cuda(seed), strict=True):
-            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-6)
+        assert_same(found, train_on_cuda(seed))
 
 
 @pytest.mark.gpu

@@ -7,19 +7,12 @@ from dataclasses import asdict
 
 import joblib
 import pytest
+from made_cells import SMALL, cell, done, planted, slow_cell
 
-from sievebench.cli import main
-from sievebench.run_spec import RunSpec
 from sievebench.runner import Cluster, ClusterError, run_cells
 from sievebench.runner._cluster import carry_out_with_joblib
 from sievebench.runner._node import Order, carry_out
-from sievebench.store import DatasetFacts, RunRecord, RunResult, Store
-
-QUICK = {"max_epochs": 3}
-
-
-def cell(selector, **changes):
-    return RunSpec("wine", "random", selector, downstream_settings=QUICK, **changes)
+from sievebench.store import RunRecord, Store
 
 
 def order(spec, store, limit=None):
@@ -40,15 +33,15 @@ class Here:
 def test_cells_run_elsewhere_and_are_told_here(tmp_path):
     store, told = Store(tmp_path / "here"), []
     cells = [cell("none"), cell("univariate"), cell("magic")]
-    store.write(RunRecord(cells[2], "failed", reason="planted"))
-    endings = run_cells(
-        cells, store, cluster=Here(), progress=lambda *words: told.append(words)
-    )
+    store.write(planted(cells[2]))
+
+    def tell(*words):
+        told.append(words)
+
+    endings = run_cells(cells, store, cluster=Here(), progress=tell)
     assert endings == {"done": 2, "failed": 1}
-    assert {(spec.selector, what) for spec, what, _ in told} == {
-        ("none", "done"),
-        ("univariate", "done"),
-    }
+    ends = {(spec.selector, what) for spec, what, _ in told}
+    assert ends == {("none", "done"), ("univariate", "done")}
     # Those of the process are more than those of the cell.
     assert all(seconds > store.read(spec).seconds for spec, _, seconds in told)
     assert store.read(cells[2]).reason == "planted"
@@ -56,7 +49,7 @@ def test_cells_run_elsewhere_and_are_told_here(tmp_path):
 
 def test_record_is_kept_where_the_disk_is_not_shared(tmp_path):
     spec = cell("none")
-    record = RunRecord(spec, "failed", reason="planted")
+    record = planted(spec)
 
     class Far:
         def carry_out(self, orders):
@@ -69,7 +62,7 @@ def test_record_is_kept_where_the_disk_is_not_shared(tmp_path):
 
 @pytest.mark.slow
 def test_time_limit_holds_there(tmp_path):
-    slow = cell("forest", selector_settings={"n_estimators": 10**6})
+    slow = slow_cell()
     text, seconds = carry_out(order(slow, Store(tmp_path), limit=3))
     record = RunRecord.from_json(text)
     assert (record.status, record.reason) == ("timeout", "took more than 3 s")
@@ -81,19 +74,15 @@ def test_process_that_dies_is_a_failure(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", "false")
     text, _ = carry_out(order(cell("none"), Store(tmp_path)))
     record = RunRecord.from_json(text)
-    assert (record.status, record.reason) == (
-        "failed",
-        "its process ended with code 1",
-    )
+    assert record.status == "failed"
+    assert record.reason == "its process ended with code 1"
 
 
 def test_process_that_dies_after_its_record_is_written_loses_nothing(
     tmp_path, monkeypatch
 ):
     spec = cell("none")
-    facts = DatasetFacts(178, 13, 26, "accuracy", False, "md5")
-    runs = [RunResult(seed, 0.9, 0.9, (1, 2), 0, 1.0, 1.0) for seed in spec.seeds]
-    finished = RunRecord(spec, "done", facts=facts, runs=tuple(runs))
+    finished = done(spec)
     Store(tmp_path).write(finished)
     monkeypatch.setattr(sys, "executable", "false")
     text, _ = carry_out(order(spec, Store(tmp_path)))
@@ -102,7 +91,7 @@ def test_process_that_dies_after_its_record_is_written_loses_nothing(
 
 @pytest.mark.slow
 def test_process_ends_with_its_sender(tmp_path):
-    slow = cell("forest", selector_settings={"n_estimators": 10**6})
+    slow = slow_cell()
     words = [sys.executable, "-m", "sievebench.runner._node"]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, text=True)
     process.stdin.write(json.dumps(asdict(order(slow, Store(tmp_path)))) + "\n")
@@ -111,16 +100,12 @@ def test_process_ends_with_its_sender(tmp_path):
     assert Store(tmp_path).read(slow) is None
 
 
-def test_missing_dask_is_told(tmp_path, monkeypatch, capsys):
+def test_missing_dask_is_told(tmp_path, monkeypatch, refused):
     monkeypatch.setitem(sys.modules, "distributed", None)
     file = tmp_path / "small.toml"
-    file.write_text(
-        'profile = "smoke"\ndatasets = ["wine"]\nscenarios = ["none"]\n'
-        'selectors = ["none"]\n'
-    )
-    words = ["run", str(file), "--out", str(tmp_path), "--cluster", "tcp://a:1"]
-    assert main(words) == 2
-    assert "pip install 'featuresieve[cluster]'" in capsys.readouterr().err
+    file.write_text(SMALL)
+    words = ["run", file, "--out", tmp_path, "--cluster", "tcp://a:1"]
+    assert "pip install 'featuresieve[cluster]'" in refused(*words)
 
 
 def fail(_):

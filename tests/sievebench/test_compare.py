@@ -1,4 +1,4 @@
-"""`sievebench compare`: figures, failures, limits, interruption."""
+"""A comparison: figures, folds, failures, limits, and targets as people have them."""
 
 import csv
 import io
@@ -6,20 +6,15 @@ import json
 import multiprocessing
 import os
 import re
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from compared_table import table_of
 
+from featuresieve.files import TableFileError
 from made_tables import class_table, value_table
-from sievebench.cli import main
 from sievebench.compare import (
     CompareError,
     Comparison,
@@ -31,8 +26,9 @@ from sievebench.compare import (
     screen_text,
 )
 from sievebench.compare._comparison import _receive
+from sievebench.compare._deciding import folds_of
 from sievebench.compare._plan import FoldScore
-from sievebench.compare._summary import agreement_matrix, jaccard, rows_of
+from sievebench.compare._summary import agreement_matrix, rows_of
 
 QUICK = ("none", "univariate", "lasso")
 
@@ -43,43 +39,33 @@ def table(make=class_table, **arguments):
     return table_of(frame.assign(target=y), "target")
 
 
-@pytest.fixture
-def file(tmp_path):
-    X, y = class_table(n_rows=60)
-    frame = pd.DataFrame(X, columns=[f"<c {j}>" for j in range(8)])
-    frame["город"] = np.where(frame["<c 0>"] > 0, "Київ", "Львів")
-    frame.loc[::7, "<c 1>"] = np.nan
-    frame["target"] = np.where(y, "yes", "no")
-    path = tmp_path / "strange.csv"
-    frame.to_csv(path, index=False)
-    return path
+def labelled(target, task="auto", n_columns=3):
+    """Return normal columns with this target."""
+    X = np.random.default_rng(0).normal(size=(len(target), n_columns))
+    frame = pd.DataFrame(X, columns=[f"c{j}" for j in range(n_columns)])
+    return table_of(frame.assign(target=target), "target", task=task)
 
 
 def made_comparison():
     """Return a comparison with known figures: two selectors, one failed, "none"."""
     supports = [[(1, 1, 0, 0), (1, 1, 0, 0)], [(1, 0, 1, 0), (1, 1, 0, 0)]]
-    folds = [
+    lasso, forest = (
         tuple(
             FoldScore(score, tuple(map(bool, support)), 2.0)
             for score, support in zip((0.5, 0.7), pair, strict=True)
         )
         for pair in supports
-    ]
-    everything = tuple(FoldScore(0.9, (True,) * 4, 0.0) for _ in range(2))
+    )
     results = (
-        SelectorResult("none", everything),
-        SelectorResult("lasso", folds[0]),
-        SelectorResult("forest", folds[1]),
-        SelectorResult("stg", folds[0][:1], "out of time: a fit took more than 9 s"),
+        SelectorResult("none", (FoldScore(0.9, (True,) * 4, 0.0),) * 2),
+        SelectorResult("lasso", lasso),
+        SelectorResult("forest", forest),
+        SelectorResult("stg", lasso[:1], "out of time: a fit took more than 9 s"),
     )
     X = pd.DataFrame(np.eye(12)[:, :4], columns=["<a>", "b", "c", "d"])
     made = table_of(X.assign(target=["u", "v"] * 6), "target")
     plan = Plan(("none", "lasso", "forest", "stg"), task="classification", n_folds=2)
     return Comparison(made, plan, results, is_interrupted=False)
-
-
-def test_jaccard_is_intersection_over_union():
-    assert jaccard((True, True, False), (True, False, True)) == pytest.approx(1 / 3)
 
 
 def test_rows_hold_means_errors_and_similarities():
@@ -161,10 +147,8 @@ def test_comparison_judges_every_selector_in_every_fold(make, predictor):
 
 
 def test_selection_inside_the_folds_finds_nothing_in_noise():
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(60, 400)), np.repeat([0, 1], 30)
-    noise = table_of(pd.DataFrame(X).add_prefix("c").assign(target=y), "target")
     plan = Plan(("univariate",), keep=10, predictor="linear")
+    noise = labelled(np.repeat([0, 1], 30), n_columns=400)
     (row,) = rows_of(run_comparison(noise, plan))
     # Chosen on all rows, ten of 400 columns would give an accuracy of about 0.9.
     assert row.score < 0.7
@@ -173,21 +157,21 @@ def test_selection_inside_the_folds_finds_nothing_in_noise():
 def test_same_seed_gives_the_same_comparison():
     plan = Plan(("forest",), n_folds=2, seed=3)
     first, second = (run_comparison(table(), plan).results[0] for _ in range(2))
-    assert [f.score for f in first.folds] == [f.score for f in second.folds]
-    assert [f.support for f in first.folds] == [f.support for f in second.folds]
+    timeless = [[replace(f, seconds=0) for f in r.folds] for r in (first, second)]
+    assert timeless[0] == timeless[1]
 
 
-def test_selector_out_of_time_is_a_row_and_the_others_go_on():
-    plan = Plan(("lassonet", "none"), n_folds=2, time_limit_seconds=1.0)
-    slow, quick = run_comparison(table(), plan).results
-    assert slow.reason.startswith("out of time")
-    assert quick.reason == ""
-
-
-def test_failing_selector_is_a_row_with_its_reason():
-    plan = Plan(("protogate", "none"), n_folds=2, keep=0.5)
-    failed, finished = run_comparison(table(value_table), plan).results
-    assert failed.reason.startswith("ValueError: ProtoGate supports classification")
+@pytest.mark.parametrize(
+    ("name", "make", "reason"),
+    [
+        ("lassonet", class_table, "out of time"),
+        ("protogate", value_table, "ValueError: ProtoGate supports classification"),
+    ],
+)
+def test_selector_that_fails_is_a_row_and_the_others_go_on(name, make, reason):
+    plan = Plan((name, "none"), n_folds=2, keep=0.5, time_limit_seconds=1.0)
+    failed, finished = run_comparison(table(make), plan).results
+    assert failed.reason.startswith(reason)
     assert finished.reason == ""
 
 
@@ -215,170 +199,54 @@ def test_plan_that_does_not_fit_the_table_is_refused(plan, message):
         run_comparison(table(), plan)
 
 
-def test_command_line_prints_and_writes(file, tmp_path, capsys):
-    out = tmp_path / "out.csv", tmp_path / "out.html"
-    arguments = ["compare", str(file), "--target", "target", "--folds", "3"]
-    arguments += [
-        "--selectors",
-        "none,univariate",
-        "lasso",
-        "--csv",
-        str(out[0]),
-        "--html",
-        str(out[1]),
-    ]
-    assert main(arguments) == 0
-    printed = capsys.readouterr()
-    assert "60 rows, 9 columns (1 text)" in printed.out
-    assert "[3/3] lasso finished" in printed.err
-    written = out[0].read_text(encoding="utf-8")
-    assert len(written.splitlines()) == 4
-    assert "город" in written
-    assert "&lt;c 2&gt;" in out[1].read_text(encoding="utf-8")
+SMALL = labelled(["u"] * 20 + ["v"] * 18 + ["w"] * 3 + ["x"])
+
+
+def test_class_of_one_row_is_for_training_in_every_fold():
+    folds = folds_of(SMALL, Plan((), task="classification", n_folds=5))
+    for train, held_out in folds:
+        assert set(SMALL.target[train]) == {"u", "v", "w", "x"}
+        assert not set(train) & set(held_out)
+    held_out = np.concatenate([rows for _, rows in folds])
+    assert sorted(held_out) == list(range(41))  # all but the last, once each
+
+
+def test_small_classes_are_noted():
+    comparison = run_comparison(SMALL, Plan(("none",), n_folds=5))
+    assert comparison.table.notes == (
+        "Classes of one row, for training only: 'x'.",
+        "Classes of fewer rows than folds: 'w'.",
+    )
+    assert comparison.results[0].reason == ""
+
+
+@pytest.mark.parametrize("metric", ["roc_auc", "neg_log_loss"])
+def test_metric_of_probabilities_needs_every_class_in_every_fold(metric):
+    with pytest.raises(CompareError, match=f"{metric} needs every class .* 'x' are 1"):
+        run_comparison(SMALL, Plan(("none",), metric=metric))
+    enough = labelled(["u"] * 9 + ["v"] * 9 + ["w"] * 3)
+    plan = Plan(("none",), metric=metric, n_folds=3)
+    assert run_comparison(enough, plan).results[0].reason == ""
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("target", "task", "message"),
     [
-        ({"--target": "tagret"}, "did you mean 'target'"),
-        ({"--task": "regression"}, "holds text"),
-        ({"--exclude": "none"}, "--exclude leaves no selector"),
-        ({"--csv": "nowhere/out.csv"}, "--csv: there is no folder 'nowhere'"),
-        ({"--html": "."}, "--html: . is a folder"),
-        ({"--csv": "t", "--html": "t"}, "--html: 't' is the file of --csv"),
-        ({"--folds": "100"}, "number of folds"),
+        ([f"id {i}" for i in range(40)], "auto", "40 different values in 40 rows"),
+        ([f"id {i}" for i in range(12)], "auto", "at least 2 classes with 2 rows"),
+        (["u"] * 11 + ["v"], "auto", "2 classes with 2 rows or more, got 1"),
+        (np.arange(12) / 4, "classification", "fraction such as 0.25, which are no"),
+        (["u"] * 12, "auto", "'u' in every row"),
+        ([1.5] * 12, "auto", "1.5 in every row"),
+        (list("aabbccddeeff"), "auto", "between 2 and 2, the rows of the largest"),
     ],
 )
-def test_wrong_argument_is_one_line_and_status_2(file, capsys, change, message):
-    options = {"--target": "target", "--selectors": "none"} | change
-    words = [word for pair in options.items() for word in pair]
-    assert main(["compare", str(file), *words]) == 2
-    error = capsys.readouterr().err
-    assert message in error
-    assert error.startswith("sievebench: error: ")
-    assert error.count("\n") == 1
+def test_target_that_is_not_of_the_task_is_refused_once(target, task, message):
+    with pytest.raises((CompareError, TableFileError), match=message):
+        run_comparison(labelled(target, task), Plan(("none",), task=task))
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["--selectors", ""], "must name a selector, got ''"),
-        (["--seed", "-1"], "must be a whole number >= 0"),
-        (["--selectors", "laso"], "did you mean 'lasso'"),
-        (["--keep", "1.5"], "must be a count"),
-        (["--time-limit", "-1"], "must be a number of seconds"),
-    ],
-)
-def test_argument_of_the_wrong_kind_is_explained(capsys, words, message):
-    with pytest.raises(SystemExit) as caught:
-        main(["compare", "t.csv", "--target", "y", *words])
-    assert caught.value.code == 2
-    assert message in capsys.readouterr().err
-
-
-def test_table_is_not_written_over(file, capsys):
-    before = file.read_bytes()
-    assert main(["compare", str(file), "--target", "target", "--csv", str(file)]) == 2
-    assert "is the table itself" in capsys.readouterr().err
-    assert file.read_bytes() == before
-
-
-@pytest.mark.parametrize("option", ["--csv", "--html"])
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="root may write anywhere")
-def test_file_that_cannot_be_written_is_told_before_work(capsys, option):
-    words = ["nowhere.csv", "--target", "y", option, "/proc/out"]
-    assert main(["compare", *words]) == 2
-    assert f"{option}: /proc/out cannot be written: " in capsys.readouterr().err
-
-
-def test_words_say_how_the_table_is_written(tmp_path, capsys):
-    rows = [f"{i};{i % 3};{i * i % 7};{'k.A.' if i == 3 else i % 2}" for i in range(40)]
-    path = tmp_path / "report.csv"
-    path.write_text("Umsätze\n\nid;a;b;Größe\n" + "\n".join(rows), encoding="latin-1")
-    words = ["--target", "Größe", "--drop", "id", "--skip", "2", "--missing", "k.A."]
-    words += ["--type", "a=category", "Größe=number", "--encoding", "latin-1"]
-    words += ["--delimiter", ";", "--selectors", "none", "--folds", "2", "--quiet"]
-    assert main(["compare", str(path), *words]) == 0
-    text = capsys.readouterr().out
-    assert "report.csv: 39 rows, 2 columns (1 text), target 'Größe'" in text
-    assert "Left out on request: 'id'." in text
-
-
-def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path):
-    old, new = tmp_path / "old.csv", tmp_path / "new.html"
-    old.write_text("precious")
-    words = ["--target", "nobody", "--csv", str(old), "--html", str(new)]
-    assert main(["compare", str(file), *words]) == 2
-    assert old.read_text() == "precious"
-    assert not new.exists()
-
-
-def test_help_has_examples_and_imports_nothing_heavy():
-    code = (
-        "import sys\nfrom sievebench.cli import main\n"
-        "try:\n    main(['compare', '--help'])\nexcept SystemExit:\n    pass\n"
-        "print([m for m in ('torch', 'sklearn', 'pandas') if m in sys.modules])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True
-    )
-    assert "sievebench compare churn.csv" in done.stdout
-    assert done.stdout.splitlines()[-1] == "[]"
-
-
-def test_interrupted_comparison_keeps_what_is_finished(file):
-    words = ["compare", str(file), "--target", "target", "--folds", "2"]
-    words += ["--selectors", "none", "lassonet", "lasso"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "sievebench", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    assert "none finished" in process.stderr.readline()
-    time.sleep(1)  # LassoNet has begun, and is busy for at least ten
-    process.send_signal(signal.SIGINT)
-    out, error = process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGINT, error
-    last = out.splitlines()[-3:]
-    assert last[0].startswith("No FS")
-    assert last[1].split(maxsplit=1) == ["LassoNet", "interrupted"]
-    assert last[2].split(maxsplit=1) == ["Lasso", "not run, interrupted"]
-    assert "Traceback" not in error
-
-
-# The command, telling when the server that forks the children has been started.
-TELLING = """
-import sys
-from sievebench.cli import console
-from sievebench.compare import _comparison
-start = _comparison._start_server
-def start_and_tell():
-    start()
-    print("started", flush=True)
-_comparison._start_server = start_and_tell
-if __name__ == "__main__":
-    sys.exit(console())
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "killpg"), reason="there are no process groups")
-@pytest.mark.parametrize("wait_seconds", [0.0, 1.0])
-def test_ctrl_c_while_modules_are_loaded_prints_no_traceback(
-    file, tmp_path, wait_seconds
-):
-    script = tmp_path / "telling.py"
-    script.write_text(TELLING)
-    process = subprocess.Popen(
-        [sys.executable, str(script), "compare", str(file), "--target", "target"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    assert process.stdout.readline() == "started\n"
-    time.sleep(wait_seconds)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does
-    out, error = process.communicate(timeout=60)
-    assert process.returncode == -signal.SIGINT, error
-    assert (out, error) == ("", "sievebench: interrupted\n")
+def test_boosting_learns_a_large_table_with_a_class_of_one_row():
+    labels = ["perhaps"] + ["yes", "no"] * 10_001  # a half is enough to stop early
+    plan = Plan(("none",), n_folds=2)
+    assert run_comparison(labelled(labels), plan).results[0].reason == ""

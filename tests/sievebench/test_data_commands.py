@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 import scipy.io
 from local_server import local_server
+from made_dataset import catalog_row
 
 import sievebench.data._loading as loading
 from sievebench.cli import main
@@ -16,93 +17,59 @@ from sievebench.data import find_entry
 
 
 @pytest.fixture(autouse=True)
-def empty_folders(tmp_path, monkeypatch):
+def folder(tmp_path, monkeypatch):
+    """Return the data folder, which is empty as the cache is."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path / "data"))
     (tmp_path / "data").mkdir()
-    return tmp_path
+    return tmp_path / "data"
 
 
-def test_list_says_what_is_at_hand(capsys):
-    assert main(["data", "list", "diabetes", "otto", "eye"]) == 0
-    _, diabetes, otto, eye = capsys.readouterr().out.splitlines()
+def test_list_says_what_is_at_hand(printed):
+    said = printed("data", "list", "diabetes", "otto", "eye")
+    _, diabetes, otto, eye = said.splitlines()
     assert diabetes.split()[:4] == ["diabetes", "442", "10", "-"]
     assert diabetes.endswith("with scikit-learn")
     assert "no: Kaggle wants an account" in otto
     assert eye.endswith("to be downloaded")
 
 
-def test_list_names_samples(capsys, monkeypatch, damaged_sample):
-    monkeypatch.setenv("FEATURESIEVE_DATA", str(damaged_sample))
+def test_sample_is_listed_and_checked(folder, capsys):
+    (folder / "tabular").mkdir()
+    (folder / "tabular" / "higgs_small_sample.parquet").write_bytes(b"not read")
     assert main(["data", "list", "higgs"]) == 0
     assert "a sample of 35298 rows" in capsys.readouterr().out
+    assert main(["data", "check", "higgs", "wine"]) == 1
+    said = capsys.readouterr()
+    assert "wine: good (whole, 178 × 13)" in said.out
+    assert "was expected" in said.err
 
 
-@pytest.fixture
-def damaged_sample(empty_folders):
-    folder = empty_folders / "data"
-    (folder / "tabular").mkdir(parents=True)
-    (folder / "tabular" / "higgs_small_sample.parquet").write_bytes(b"not read")
-    return folder
+def test_check_fails_for_a_named_table_that_is_not_there(printed):
+    said = printed("data", "check", "wine", "eye", status=1)
+    assert "eye: no, to be downloaded" in said
 
 
-def test_check_finds_a_damaged_file(capsys, damaged_sample):  # noqa: ARG001
-    assert main(["data", "check", "higgs", "wine", "eye"]) == 1
-    printed = capsys.readouterr()
-    assert "wine: good (whole, 178 × 13)" in printed.out
-    assert "eye: no, to be downloaded" in printed.out
-    assert "was expected" in printed.err
-
-
-@pytest.mark.usefixtures("damaged_sample")
-def test_check_fails_for_a_named_table_that_is_not_there(capsys):
-    assert main(["data", "check", "wine", "eye"]) == 1
-    assert "eye: no, to be downloaded" in capsys.readouterr().out
-
-
-def test_made_table_is_listed_and_checked(capsys):
-    assert main(["data", "list", "made:100x32"]) == 0
-    line = capsys.readouterr().out.splitlines()[1]
+def test_made_table_is_listed_and_checked(printed):
+    line = printed("data", "list", "made:100x32").splitlines()[1]
     assert line.split(maxsplit=5)[:4] == ["made:100x32", "100", "32", "2"]
     assert line.endswith("yes, it is made")
-    assert main(["data", "check", "made:100x32"]) == 0
-    assert main(["data", "fetch", "made:100x32"]) == 0
-    assert "made:100x32: at hand already" in capsys.readouterr().out
-
-
-ROW = """
-[{name}]
-title = "Toy"
-group = "tabular"
-task = "{task}"
-metric = "{metric}"
-n_rows = {n_rows}
-n_columns = 2
-n_classes = {n_classes}
-scaler = "standard"
-file = "{name}.{ending}"
-source = {{ kind = "manual", url = "https://example.org", why = "it is made up" }}
-"""
+    printed("data", "check", "made:100x32")
+    said = printed("data", "fetch", "made:100x32")
+    assert "made:100x32: at hand already" in said
 
 
 @pytest.fixture
-def put(empty_folders):
+def put(folder):
     """Return a function that enters a table into the catalogue of the data folder."""
-    folder = empty_folders / "data"
-    folder.mkdir(exist_ok=True)
 
-    def write(name, frame, **changes):
-        n_classes = 0 if changes.get("task") == "regression" else 2
-        facts = {
-            "task": "classification",
-            "metric": "accuracy" if n_classes else "negative_rmse",
-            "n_rows": len(frame),
-            "n_classes": n_classes,
-            "ending": "parquet",
-        }
+    def write(name, frame, ending="parquet", **facts):
+        facts = {"n_rows": len(frame), "n_columns": 2, "n_classes": 2, **facts}
+        if facts.get("task") == "regression":
+            facts |= {"metric": "negative_rmse", "n_classes": 0}
         frame.to_parquet(folder / f"{name}.parquet")
         with (folder / "catalog.toml").open("a") as catalogue:
-            catalogue.write(ROW.format(name=name, **{**facts, **changes}))
+            catalogue.write(catalog_row(name, file=f"{name}.{ending}", **facts))
         return folder / f"{name}.parquet"
 
     return write
@@ -126,8 +93,7 @@ TARGETS = {"none": [None, "v"] * 10, "lone": ["u"] * 10 + ["v"] * 9 + ["w"]}
         (frame(target=["u", "v"] * 10), {"task": "regression"}, "target such as 'u'"),
         (
             frame(target=[np.inf, *range(19)]),
-            {"task": "regression"},
-            "infinite values in its target",
+            *({"task": "regression"}, "infinite values in its target"),
         ),
         (frame(target=[np.nan, 1.0] * 10), {}, "no target in 10 of 20 rows"),
         (frame(target=TARGETS["none"]), {}, "no target in 10 of 20 rows"),
@@ -171,11 +137,11 @@ def test_check_goes_on_after_a_file_that_is_cut(capsys, put, n_kept):
 def test_check_names_what_is_wrong_with_arrays(capsys, put, arrays, message):
     path = put("wide", frame(), ending="npz").with_suffix(".npz")
     np.savez(path, **arrays)
-    assert main(["data", "check", "wide"]) == 1
-    assert message in capsys.readouterr().err
-    path.write_bytes(path.read_bytes()[:-30])
-    assert main(["data", "check", "wide"]) == 1
-    assert "cannot be read" in capsys.readouterr().err
+    content = path.read_bytes()
+    for written, expected in ((content, message), (content[:-30], "cannot be read")):
+        path.write_bytes(written)
+        assert main(["data", "check", "wide"]) == 1
+        assert expected in capsys.readouterr().err
 
 
 def test_fetch_says_where_to_get_what_no_program_can_fetch(capsys):
@@ -193,16 +159,8 @@ def test_cohort_whose_question_is_not_known_says_so(capsys):
     assert "does not say which two groups" in capsys.readouterr().err
 
 
-class Terminal(io.StringIO):
-    """Standard error of a user who is watching."""
-
-    def isatty(self):
-        return True
-
-
-def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, capsys):
-    watched = Terminal()
-    monkeypatch.setattr("sys.stderr", watched)
+def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, watch, capsys):
+    terminal = watch()
     body = io.BytesIO()
     scipy.io.savemat(body, {"X": np.zeros((6, 3)), "Y": np.arange(6) % 2})
     with local_server() as site:
@@ -214,7 +172,7 @@ def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, capsys):
         monkeypatch.setattr(loading, "find_entry", lambda _: entry)
         monkeypatch.setattr(time, "sleep", lambda _: None)
         assert main(["data", "fetch", "madelon"]) == 0
-    shown = watched.getvalue()
+    shown = terminal.getvalue()
     assert "the server answers 500" in shown
     assert "attempt 2 of 4" in shown
     assert "(100%)" in shown

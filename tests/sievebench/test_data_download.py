@@ -41,11 +41,16 @@ def test_download_writes_the_file_and_tells_its_progress(site, tmp_path):
     assert [count for count, _ in told] == sorted(count for count, _ in told)
 
 
-def test_download_tries_again_after_a_failure(site, tmp_path):
+def test_download_tries_again_after_a_failure_and_logs_it(site, tmp_path, caplog):
     site.files["/a"], site.failures["/a"] = b"here", 2
-    download(f"{site.address}/a", tmp_path / "a", wait_seconds=0)
+    with caplog.at_level(logging.INFO, logger="sievebench.data"):
+        download(f"{site.address}/a", tmp_path / "a", wait_seconds=0)
     assert (tmp_path / "a").read_bytes() == b"here"
     assert site.asked == ["/a"] * 3
+    first, second = (record.getMessage() for record in caplog.records)
+    assert "the server answers 500" in first
+    assert "attempt 2 of 4" in first
+    assert "attempt 3 of 4" in second
 
 
 def test_download_does_not_ask_again_for_what_is_not_there(site, tmp_path):
@@ -84,14 +89,14 @@ def test_fetch_says_what_to_do_when_offline(tmp_path, monkeypatch):
     assert "put it as highdim/coil20.npz (arrays X and target)" in str(caught.value)
 
 
-def test_each_further_attempt_is_logged(site, tmp_path, caplog):
-    site.files["/a"], site.failures["/a"] = b"here", 2
-    with caplog.at_level(logging.INFO, logger="sievebench.data"):
-        download(f"{site.address}/a", tmp_path / "a", wait_seconds=0)
-    first, second = (record.getMessage() for record in caplog.records)
-    assert "the server answers 500" in first
-    assert "attempt 2 of 4" in first
-    assert "attempt 3 of 4" in second
+@pytest.fixture
+def openml(site, monkeypatch):
+    """Put a small table with an OpenML description on the site; return its X."""
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    openml_files(site, X, list("abc") * 10)
+    source = {"kind": "openml", "id": 1044, "drop": "lineNo", "url": site.address}
+    use_entry(monkeypatch, "eye", n_rows=30, n_columns=4, source=source, md5="")
+    return X
 
 
 def openml_files(site, X, labels):
@@ -121,16 +126,11 @@ def use_entry(monkeypatch, name, **changes):
     return entry
 
 
-def test_openml_data_is_downloaded_once_and_then_read(site, tmp_path, monkeypatch):
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    labels = np.array(list("abc") * 10)
-    openml_files(site, X, labels)
-    source = {"kind": "openml", "id": 1044, "drop": "lineNo", "url": site.address}
-    use_entry(monkeypatch, "eye", n_rows=30, n_columns=4, source=source, md5="")
+def test_openml_data_is_downloaded_once_and_then_read(site, openml, tmp_path):
     first = load("eye", cache=tmp_path)
     n_asked = len(site.asked)
     second = load("eye", cache=tmp_path)
-    np.testing.assert_allclose(first.X, X)
+    np.testing.assert_allclose(first.X, openml)
     assert first.y.tolist() == [0, 1, 2] * 10
     assert not first.is_sample
     assert first.column_names == ("f0", "f1", "f2", "f3")
@@ -142,22 +142,17 @@ def test_openml_data_is_downloaded_once_and_then_read(site, tmp_path, monkeypatc
     ]
 
 
-def test_cached_file_that_was_damaged_is_refused(site, tmp_path, monkeypatch):
-    X = np.random.default_rng(0).normal(size=(30, 4))
-    openml_files(site, X, np.array(list("abc") * 10))
-    source = {"kind": "openml", "id": 1044, "drop": "lineNo", "url": site.address}
-    use_entry(monkeypatch, "eye", n_rows=30, n_columns=4, source=source, md5="")
+@pytest.mark.usefixtures("openml")
+def test_cached_file_that_was_damaged_is_refused(tmp_path):
     place = fetch("eye", cache=tmp_path)
     place.path.write_bytes(place.path.read_bytes() + b"x")
     with pytest.raises(CorruptDataError, match="was expected"):
         load("eye", cache=tmp_path)
 
 
-def test_source_of_another_shape_is_refused(site, tmp_path, monkeypatch):
-    openml_files(site, np.zeros((30, 4)), np.array(list("abc") * 10))
-    source = {"kind": "openml", "id": 1044, "drop": "lineNo", "url": site.address}
-    use_entry(monkeypatch, "eye", n_rows=31, n_columns=4, source=source)
-    with pytest.raises(CorruptDataError, match="30 rows × 4 columns"):
+def test_source_of_another_shape_is_refused(site, openml, tmp_path):
+    openml_files(site, openml[1:], list("abc") * 9 + ["a", "b"])
+    with pytest.raises(CorruptDataError, match="29 rows × 4 columns"):
         fetch("eye", cache=tmp_path)
     assert list((tmp_path / "tabular").iterdir()) == []
 

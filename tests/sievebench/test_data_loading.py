@@ -1,13 +1,14 @@
 """The catalogue, and loading from a folder."""
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_dataset import catalog_row
 from sklearn.datasets import load_diabetes
 
 import sievebench.data._loading as loading
-from sievebench.cli import main
 from sievebench.data import (
     CorruptDataError,
     MissingDataError,
@@ -33,6 +34,7 @@ PROTOCOL = {
     "otto": (61_878, 93, 9, "quantile"),
     "year": (515_345, 90, 0, "quantile"),
 }
+NAMES = tuple(f"x{number}" for number in range(136))
 
 
 def test_catalogue_holds_the_eleven_tables_of_the_protocol():
@@ -74,19 +76,11 @@ def test_unknown_name_names_the_nearest():
         load("californa")
 
 
-ROW = """
-[toy]
-title = "Toy"
-group = "tabular"
-task = "regression"
-metric = "negative_rmse"
-n_rows = 4
-n_columns = 1
-n_classes = 0
-scaler = "standard"
-file = "toy.parquet"
-source = { kind = "manual", url = "https://example.org", why = "it is made up" }
-"""
+ROW = catalog_row(
+    "toy",
+    **{"task": "regression", "metric": "negative_rmse", "n_classes": 0},
+    **{"n_rows": 4, "n_columns": 1},
+)
 
 
 def test_data_folder_may_have_a_catalogue_of_its_own(tmp_path, monkeypatch):
@@ -108,12 +102,11 @@ def test_data_folder_may_have_a_catalogue_of_its_own(tmp_path, monkeypatch):
     ],
 )
 def test_mistake_in_the_folders_catalogue_is_told(
-    tmp_path, monkeypatch, capsys, text, message
+    tmp_path, monkeypatch, refused, text, message
 ):
     monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path))
     (tmp_path / "catalog.toml").write_text(text)
-    assert main(["data", "list"]) == 2
-    assert message in capsys.readouterr().err
+    assert message in refused("data", "list")
 
 
 def test_bundled_data_is_scikit_learns():
@@ -128,41 +121,29 @@ def test_bundled_data_is_scikit_learns():
 def small_higgs(tmp_path, monkeypatch):
     """Return a function that puts a small whole set or sample into a data folder."""
     row = find_entry("higgs")
-    sample = row.sample
 
     def put(is_sample, n_rows, md5=None):
         X = np.random.default_rng(0).normal(size=(n_rows, 28))
-        path = tmp_path / (sample.file if is_sample else row.file)
-        table = RawTable(X, np.arange(n_rows) % 2, tuple(f"x{i}" for i in range(28)))
-        write_table(table, path)
-        changed = {
-            "file": sample.file,
-            "rows": n_rows,
-            "md5": md5 or file_md5(path),
-        }
-        fields = {**vars(row), "sample": type(sample)(**changed)}
-        if not is_sample:
-            fields["n_rows"] = n_rows
-        entry = type(row)(**fields)
+        path = tmp_path / (row.sample.file if is_sample else row.file)
+        write_table(RawTable(X, np.arange(n_rows) % 2, NAMES[:28]), path)
+        sample = replace(row.sample, rows=n_rows, md5=md5 or file_md5(path))
+        changed = {} if is_sample else {"n_rows": n_rows}
+        entry = replace(row, sample=sample, **changed)
         monkeypatch.setattr(loading, "find_entry", lambda _: entry)
         return X
 
     return put
 
 
-def test_sample_is_marked_as_a_sample(small_higgs, tmp_path):
-    X = small_higgs(is_sample=True, n_rows=40)
-    dataset = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
-    assert dataset.is_sample
-    np.testing.assert_array_equal(dataset.X, X)
-
-
 def test_whole_data_set_is_preferred_to_a_sample(small_higgs, tmp_path):
-    small_higgs(is_sample=True, n_rows=40)
+    X = small_higgs(is_sample=True, n_rows=40)
+    sample = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
+    assert sample.is_sample
+    np.testing.assert_array_equal(sample.X, X)
     small_higgs(is_sample=False, n_rows=60)
-    dataset = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
-    assert not dataset.is_sample
-    assert dataset.n_rows == 60
+    whole = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
+    assert not whole.is_sample
+    assert whole.n_rows == 60
 
 
 def test_damaged_file_is_refused(small_higgs, tmp_path):
@@ -179,10 +160,8 @@ def test_what_cannot_be_downloaded_says_where_to_get_it(tmp_path):
 def test_rows_are_drawn_once_and_for_all(monkeypatch, tmp_path):
     row = find_entry("microsoft")
     X = np.arange(50 * 136, dtype=float).reshape(50, 136)
-    entry = type(row)(**{**vars(row), "n_rows": 50, "subsample_rows": 20, "md5": ""})
-    write_table(
-        RawTable(X, X[:, 0], tuple(f"x{i}" for i in range(136))), tmp_path / row.file
-    )
+    entry = replace(row, n_rows=50, subsample_rows=20, md5="")
+    write_table(RawTable(X, X[:, 0], NAMES), tmp_path / row.file)
     monkeypatch.setattr(loading, "find_entry", lambda _: entry)
     first, second = (load("microsoft", folder=tmp_path) for _ in range(2))
     np.testing.assert_array_equal(first.X, second.X)

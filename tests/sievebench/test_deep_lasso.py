@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from neural_tables import CPU, TABLES, as_sequential, found_columns, small_rows
+from neural_tables import as_sequential, make_stack, small_rows
 from torch import nn
 
 from sievebench.selectors.deep_lasso import (
@@ -12,22 +12,9 @@ from sievebench.selectors.deep_lasso import (
     squared_column_norms,
     validation_gradient_norms,
 )
-from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.task_loss import TaskLoss
 
 LOSS = TaskLoss.for_classes(3)
-
-
-def make_stack(hidden_sizes=(6, 4), activation="tanh"):
-    return StackedMLP(
-        5,
-        3,
-        hidden_sizes=hidden_sizes,
-        noise=MemberNoise((0, 1), CPU),
-        activation=activation,
-        dtype=torch.float64,
-    )
 
 
 def batch_losses(stack, rows):
@@ -37,7 +24,8 @@ def batch_losses(stack, rows):
 
 @pytest.mark.parametrize("hidden_sizes", [(), (6,), (6, 4)])
 def test_column_norms_are_those_of_finite_differences(hidden_sizes):
-    stack, rows, step = make_stack(hidden_sizes), small_rows(n_rows=7), 1e-6
+    stack = make_stack(hidden_sizes=hidden_sizes, activation="tanh")
+    rows, step = small_rows(n_rows=7), 1e-6
     gram = first_layer_gram(batch_losses(stack, rows), stack, differentiable=False)
     norms = squared_column_norms(stack.first_weight, gram).sqrt().detach()
 
@@ -78,7 +66,7 @@ def test_parameter_gradient_is_that_of_double_backward_on_the_input(activation):
 
 
 def test_scores_are_gradient_norms_over_validation_batches():
-    stack, rows = make_stack(), small_rows(n_rows=2000)
+    stack, rows = make_stack(activation="tanh"), small_rows(n_rows=2000)
     rows = type(rows)(rows.features, rows.targets, torch.arange(0), torch.arange(1300))
     norms = validation_gradient_norms(stack, LOSS, rows)
     for member in range(2):
@@ -88,15 +76,6 @@ def test_scores_are_gradient_norms_over_validation_batches():
             nn.functional.cross_entropy(twin(X), rows.targets[start:stop]).backward()
             squares = squares + X.grad.square().sum(dim=0)
         torch.testing.assert_close(norms[member], squares.sqrt())
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_selector_finds_the_informative_columns(table):
-    selector = DeepLasso(
-        penalty=(0.03, 0.1), hidden_sizes=(32, 32), max_epochs=60, random_state=0
-    )
-    found, informative = found_columns(selector, table)
-    assert found == informative
 
 
 def test_stronger_penalty_leaves_smaller_gradients():

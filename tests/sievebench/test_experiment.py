@@ -40,12 +40,8 @@ def read(tmp_path, text):
 
 def test_cells_are_the_product_of_the_lists(tmp_path):
     cells = read(tmp_path, SMALL).cells()
-    assert [(spec.scenario, spec.selector) for spec in cells] == [
-        ("random", "none"),
-        ("random", "autonfs:auto"),
-        ("none", "none"),
-        ("none", "autonfs:auto"),
-    ]
+    found = [(spec.scenario, spec.selector) for spec in cells]
+    assert found == [*product(("random", "none"), ("none", "autonfs:auto"))]
     assert cells[0].seeds == (0, 1, 2)
     assert cells[0].n_trials == 15
     assert (cells[1].keep, cells[1].tunes_selector) == ("own", False)
@@ -148,12 +144,6 @@ def test_selectors_are_a_list(tmp_path, selectors):
         read(tmp_path, f"{SMALL.partition('selectors')[0]}selectors = {selectors}")
 
 
-def test_file_that_is_no_text_is_named(tmp_path):
-    (tmp_path / "small.toml").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ExperimentError, match=r"small\.toml is no TOML"):
-        read_experiment(tmp_path / "small.toml")
-
-
 def test_same_cell_twice_is_refused(tmp_path):
     twice = read(tmp_path, SMALL.replace('"none", {', '"none", "none", {'))
     with pytest.raises(ExperimentError, match=r"2 cells are all none on wine.*none:o"):
@@ -176,9 +166,17 @@ def test_purpose_that_lives_on_another_experiment_names_it(tmp_path, purpose, ke
         read(tmp_path, f'{SMALL}\npurpose = "{purpose}"\n')
 
 
-@pytest.mark.parametrize("name", ["nowhere.toml", "."])
-def test_file_that_cannot_be_read_is_named(tmp_path, name):
-    with pytest.raises(ExperimentError, match="cannot be read"):
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("nowhere.toml", "cannot be read"),
+        (".", "cannot be read"),
+        ("bytes.toml", r"bytes\.toml is no TOML"),
+    ],
+)
+def test_file_that_cannot_be_read_is_named(tmp_path, name, message):
+    (tmp_path / "bytes.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ExperimentError, match=message):
         read_experiment(tmp_path / name)
 
 

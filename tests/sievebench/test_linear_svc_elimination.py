@@ -1,10 +1,9 @@
 """The elimination against a plain loop."""
 
 import numpy as np
-import pytest
 from sklearn.svm import LinearSVC
 
-from made_tables import INFORMATIVE, class_table, value_table
+from made_tables import INFORMATIVE, class_table
 from sievebench.selectors import LinearSVCElimination
 
 
@@ -24,11 +23,10 @@ def test_columns_are_dropped_as_in_a_plain_loop():
     assert sorted(order[:2]) == left
 
 
-@pytest.mark.parametrize("table", [class_table, value_table])
-@pytest.mark.parametrize("step", [1, 0.4])
-def test_informative_columns_are_kept(table, step):
-    selector = LinearSVCElimination(n_features_to_select=2, step=step, random_state=0)
-    selector.fit(*table())
+def test_many_columns_may_leave_at_a_time():
+    selector = LinearSVCElimination(n_features_to_select=2, step=0.4).fit(
+        *class_table()
+    )
     assert tuple(np.flatnonzero(selector.support_)) == INFORMATIVE
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from neural_tables import CPU, found_columns, small_rows
+from neural_tables import CPU, make_stack, small_rows
 from scipy import stats
 
 from sievebench.selectors.lspin import (
@@ -14,23 +14,12 @@ from sievebench.selectors.lspin import (
     penalised_losses,
 )
 from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.mlp import StackedMLP
 
 
 def make_network(slope=2.0, spread=0.4):
     noise = MemberNoise((0, 1), CPU)
-    gating = StackedMLP(
-        5, 5, hidden_sizes=(6,), noise=noise, activation="tanh", dtype=torch.float64
-    )
-    predictor = StackedMLP(
-        5,
-        3,
-        hidden_sizes=(4,),
-        noise=noise,
-        activation="tanh",
-        batch_norm=True,
-        dtype=torch.float64,
-    )
+    gating = make_stack(5, 5, noise=noise, hidden_sizes=(6,), activation="tanh")
+    predictor = make_stack(noise=noise, activation="tanh", batch_norm=True)
     gates = GatingNetwork(gating, slope, spread, shift=0.5)
     return gating, predictor, LocallyGatedMLP(gates, predictor)
 
@@ -82,16 +71,6 @@ def test_scores_are_mean_gates_of_training_rows_without_noise():
     expected = (2.0 * alpha + 0.5).clamp(0, 1).mean(dim=1).detach()
     found = mean_gates(network.gating, rows, numbers_per_row=1 << 16)  # 4 rows a block
     torch.testing.assert_close(found, expected)
-
-
-@pytest.mark.parametrize(
-    ("table", "penalty"),
-    [("signed_product", 0.3), ("curved_sum", 0.3), ("three_classes", 1.0)],
-)
-def test_selector_finds_the_informative_columns(table, penalty):
-    selector = LSPIN(penalty=penalty, gating_sizes=(50,), max_epochs=60, random_state=0)
-    found, informative = found_columns(selector, table)
-    assert found == informative
 
 
 def test_gates_depend_on_the_row_where_the_target_does():

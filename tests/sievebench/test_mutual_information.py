@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import MutualInformation
 
 
@@ -22,13 +21,6 @@ def test_estimate_for_a_column_that_tells_the_class_is_its_entropy():
     X = np.random.default_rng(0).random((1000, 1)) + 5 * y[:, None]
     scores = MutualInformation(random_state=0).fit(X, y).scores_
     assert scores[0] == pytest.approx(np.log(2), abs=0.01)
-
-
-@pytest.mark.parametrize("table", [class_table, value_table])
-def test_informative_columns_are_kept(table):
-    X, y = table(n_rows=600)
-    selector = MutualInformation(n_features_to_select=2, random_state=0).fit(X, y)
-    assert tuple(np.flatnonzero(selector.support_)) == INFORMATIVE
 
 
 def test_relation_without_correlation_is_seen():

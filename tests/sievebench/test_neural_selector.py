@@ -4,14 +4,16 @@ import numpy as np
 import pytest
 import torch
 
-from sievebench.selectors._neural_selector import NeuralSelector, _held_out_split
-from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
-from sievebench.selectors.attention_map import AttentionMap
-from sievebench.selectors.deep_lasso import DeepLasso
-from sievebench.selectors.first_layer_lasso import FirstLayerLasso
-from sievebench.selectors.lspin import LSPIN
-from sievebench.selectors.proto_gate import ProtoGate
-from sievebench.selectors.stochastic_gates import StochasticGates
+from sievebench.selectors import (
+    LSPIN,
+    AdaptiveGroupLasso,
+    AttentionMap,
+    DeepLasso,
+    FirstLayerLasso,
+    ProtoGate,
+    StochasticGates,
+)
+from sievebench.selectors._neural_selector import _held_out_split
 
 QUICK = {
     FirstLayerLasso: {"max_epochs": 2},
@@ -58,10 +60,43 @@ def test_networks_have_scores_of_their_own(kind):
 
 @every_kind
 def test_published_settings_are_arguments(kind):
-    assert issubclass(kind, NeuralSelector)
     selector = kind.as_published(random_state=1)
-    assert set(kind.published) <= set(selector.get_params())
-    assert selector.get_params().items() >= dict(kind.published).items()
+    assert (
+        selector.get_params().items() >= {**kind.published, "random_state": 1}.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (
+            FirstLayerLasso,
+            {
+                **{"hidden_sizes": (100, 100), "monitor": "score"},
+                **{"learning_rate": 1e-3, "batch_size": 512},
+            },
+        ),
+        (
+            AdaptiveGroupLasso,
+            {"activation": "tanh", "hidden_sizes": (20, 20, 20), "n_steps": 20_000},
+        ),
+    ],
+)
+def test_published_settings_are_those_of_the_reference_code(kind, settings):
+    assert kind.as_published().get_params().items() >= settings.items()
+
+
+@pytest.mark.parametrize("kind", [FirstLayerLasso, StochasticGates])
+def test_several_strengths_and_networks_train_as_they_would_alone(kind):
+    X = np.random.default_rng(0).normal(size=(200, 5))
+    y = X[:, 0] + X[:, 1] ** 2
+    settings = {"n_networks": 2, "max_epochs": 8, "hidden_sizes": (8,)}
+    both = kind(penalty=(0.02, 0.3), random_state=3, **settings).fit(X, y)
+    alone = kind(penalty=both.penalty_, random_state=3, **settings).fit(X, y)
+    # float32 sums in another order
+    np.testing.assert_allclose(
+        both.network_scores_, alone.network_scores_, rtol=1e-4, atol=1e-6
+    )
 
 
 @every_kind

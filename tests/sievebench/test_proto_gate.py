@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from balanced_xor import XOR_COLUMNS, balanced_xor
-from neural_tables import CPU, found_columns, small_rows
+from neural_tables import CPU, make_stack, small_rows
 from scipy import stats
 from sklearn.neighbors import NearestNeighbors
 
@@ -19,7 +18,6 @@ from sievebench.selectors.proto_gate import (
     without_diagonal,
 )
 from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.mlp import StackedMLP
 
 
 def draw(*shape, seed=0):
@@ -72,9 +70,7 @@ def test_diagonal_is_left_out_row_by_row():
 
 def make_objective(shift=0.0, penalties=(0.0, 0.0), global_penalty=0.0):
     noise = MemberNoise((0, 1), CPU)
-    gating = StackedMLP(
-        5, 5, hidden_sizes=(6,), noise=noise, activation="tanh", dtype=torch.float64
-    )
+    gating = make_stack(5, 5, noise=noise, hidden_sizes=(6,), activation="tanh")
     network = PrototypeNetwork(GatingNetwork(gating, 1.0, 0.5, shift))
     objective = NeighbourObjective(
         network,
@@ -144,33 +140,9 @@ def test_validation_score_is_that_of_plain_nearest_neighbours():
         assert scores[member].item() == pytest.approx(expected, abs=1e-6)
 
 
-def test_selector_finds_the_informative_columns():
-    selector = ProtoGate(penalty=0.01, max_epochs=40, random_state=0)
-    found, informative = found_columns(selector, "three_classes")
-    assert found == informative
-
-
-def test_selector_finds_the_columns_of_four_groups():
-    X, y = balanced_xor("classification")
-    selector = ProtoGate(
-        n_features_to_select=2,
-        penalty=0.01,
-        hidden_sizes=(100,),
-        max_epochs=40,
-        random_state=0,
-    ).fit(X, y)
-    assert set(np.flatnonzero(selector.support_)) == set(XOR_COLUMNS)
-
-
 def test_prototypes_are_bounded():
     X = np.random.default_rng(0).normal(size=(400, 6))
     selector = ProtoGate(
         n_features_to_select=1, max_prototypes=20, max_epochs=20, random_state=0
     ).fit(X, X[:, 4] > 0)
     assert selector.support_[4]
-
-
-def test_regression_is_refused():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    with pytest.raises(ValueError, match="ProtoGate supports classification only"):
-        ProtoGate().fit(X, X[:, 0])

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from featuresieve.errors import draw_seed
-from made_tables import INFORMATIVE, class_table, value_table
+from made_tables import class_table, value_table
 from sievebench.selectors import RandomForest
 
 
@@ -34,17 +34,3 @@ def test_scores_are_decreases_in_impurity(table, kind):
     )
     scores = RandomForest(n_estimators=30, random_state=3).fit(X, y).scores_
     np.testing.assert_allclose(scores, expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("table", [class_table, value_table])
-def test_informative_columns_are_kept(table):
-    selector = RandomForest(n_features_to_select=2, random_state=0).fit(*table())
-    assert tuple(np.flatnonzero(selector.support_)) == INFORMATIVE
-
-
-def test_missing_values_that_tell_the_class_are_found():
-    X, y = class_table()
-    X = np.random.default_rng(1).normal(size=X.shape)
-    X[y, 3] = np.nan
-    selector = RandomForest(n_features_to_select=1, random_state=0).fit(X, y)
-    assert selector.support_[3]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_cells import cell
 from made_dataset import made_dataset
 from sklearn.ensemble import RandomForestClassifier
 
@@ -13,16 +14,9 @@ from sievebench.pipeline import _removal, run_one
 from sievebench.run_spec import RunSpec
 from sievebench.store import RunRecord, collect
 
-CELL = RunSpec(
-    "wine",
-    "random",
-    "univariate",
-    "forest",
-    seeds=(0, 1),
-    keep=4,
-    downstream_settings={"n_estimators": 8},
-    experiment="removal",
-    device="cpu",
+CELL = cell(
+    **{"seeds": (0, 1), "keep": 4, "experiment": "removal", "device": "cpu"},
+    **{"downstream": "forest", "downstream_settings": {"n_estimators": 8}},
 )
 
 
@@ -54,21 +48,14 @@ def test_scores_are_those_of_forests_grown_by_hand():
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_imputed_score_is_that_of_a_test_part_with_the_mean(predictor, task):
     parts = data.split(made_dataset(task)).scaled()
-    settings = {
-        "mlp": {"max_epochs": 5},
-        "forest": {"n_estimators": 5},
-        "xgboost": {"n_rounds": 5},
-    }[predictor]
-    imputed = downstream.evaluate(
-        predictor, parts, [3, 4], settings=settings, device="cpu", imputed=[5, 0]
-    )
+    sizes = {"mlp": "max_epochs", "forest": "n_estimators", "xgboost": "n_rounds"}
+    given = {"settings": {sizes[predictor]: 5}, "device": "cpu"}
+    imputed = downstream.evaluate(predictor, parts, [3, 4], imputed=[5, 0], **given)
     for place, column in enumerate((5, 0)):
         X = parts.test.X.copy()
         X[:, column] = parts.train.X[:, column].mean()
         changed = replace(parts, test=replace(parts.test, X=X))
-        expected = downstream.evaluate(
-            predictor, changed, [3, 4], settings=settings, device="cpu"
-        )
+        expected = downstream.evaluate(predictor, changed, [3, 4], **given)
         # The test part decides nothing: it is the same predictor. Float32 rounds the
         # mean before or after it is taken.
         for found, other in zip(imputed, expected, strict=True):

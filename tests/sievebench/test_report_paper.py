@@ -1,12 +1,15 @@
 """The paper's numbers: how many there are, what they add up to, and the source."""
 
+import math
 import re
 
 import pandas as pd
 import pytest
+from made_runs import benchmark, table, whole_study
 
 from sievebench.analysis import cohort_summary
 from sievebench.labels import DATASET_LABELS, SELECTOR_LABELS
+from sievebench.report import agreement, all_tables, compare_scores, gather
 from sievebench.report.paper import (
     paper_cohort_averages,
     paper_cohorts,
@@ -22,6 +25,11 @@ from sievebench.report.paper import (
 SCENARIOS = ("random", "corrupted", "second_order")
 SOURCE_NAMES = {label: name for name, label in SELECTOR_LABELS.items()}
 SOURCE_NAMES |= {"LSpin": "lspin"}
+
+
+@pytest.fixture(scope="module")
+def comparison():
+    return compare_scores(gather(whole_study()))
 
 
 @pytest.mark.parametrize(
@@ -84,14 +92,11 @@ def test_gain_shrinks_with_the_withdrawn_cohorts():
     assert cohort_summary(paper_cohorts())["gain"].round(2).to_list() == [1.55, 2.06]
 
 
-def test_statements_give_numbers():
+def test_statements_give_numbers_by_unique_keys():
     assert paper_statement("misselection, random") == 0
     assert paper_statement("predictive power, random") == 0.313
     assert paper_statement("rank, corrupted") == 2.1
-    assert paper_statement("what nobody said") != paper_statement("what nobody said")
-
-
-def test_statement_keys_are_unique():
+    assert math.isnan(paper_statement("what nobody said"))
     keys = [statement["key"] for statement in paper_values()["statements"]]
     assert len(keys) == len(set(keys)) == 22
 
@@ -100,6 +105,47 @@ def test_notes_name_the_true_metrics():
     notes = " ".join(paper_notes("scores"))
     assert "-RMSE" in notes
     assert "ROC-AUC" in notes
+
+
+def test_comparison_has_every_cell_of_the_paper_and_ours(comparison):
+    # 13 selectors of the paper and two variants, 11 tables, three scenarios.
+    assert len(comparison) == 15 * 11 * 3
+    theirs = paper_scores("random").loc["autonfs", "eye"]
+    place = "scenario == 'random' and dataset == 'eye' and selector == 'autonfs:auto'"
+    (cell,) = comparison.query(place).to_dict("records")
+    assert cell["theirs"] == theirs
+    assert cell["difference"] == pytest.approx(0.6105 - theirs)
+
+
+def test_comparison_marks_samples_and_gaps(comparison):
+    assert set(comparison.loc[comparison["is_sample"], "dataset"]) == {"jannis"}
+    not_run = comparison[comparison["why_missing"] == "not run"]
+    assert not_run["ours"].isna().all()
+    gap = comparison[comparison["why_missing"] == "classification only"]
+    assert set(gap["dataset"]) == {"california"}
+
+
+def test_comparison_with_the_paper_itself_has_no_difference():
+    runs = []
+    for scenario in SCENARIOS:
+        scores = paper_scores(scenario).astype(object)
+        scores = scores.where(scores.notna(), None)
+        rows = {s: scores.loc[s].to_dict() for s in scores.index}
+        runs += benchmark(rows, scenario)
+    material = gather(table(*runs))
+    comparison = compare_scores(material)
+    assert len(comparison) == 14 * 11 * 3
+    assert comparison["difference"].abs().max() == 0
+    assert comparison["difference"].isna().sum() == 18
+    tables = {t.name: t for _, section in all_tables(material) for t in section}
+    ranks = [row[1:] for row in tables["ranks"].rows]
+    assert all(row[0::4] == row[2::4] == row[3::4] for row in ranks)
+
+
+def test_agreement_leaves_samples_out(comparison):
+    rows = agreement(comparison)
+    row = rows[(rows["selector"] == "lasso") & (rows["scenario"] == "random")].iloc[0]
+    assert (row["n_cells"], row["n_samples"], row["n_missing"]) == (2, 1, 8)
 
 
 # --- against the LaTeX source, which is not ours to commit -------------------------

@@ -11,9 +11,7 @@ from sievebench.analysis import RunTableError
 from sievebench.report import (
     PAPER_TABLES,
     Table,
-    agreement,
     all_tables,
-    compare_scores,
     csv,
     gather,
     latex,
@@ -21,13 +19,9 @@ from sievebench.report import (
     read_runs,
 )
 from sievebench.report.against_paper import comparison_tables
-from sievebench.report.paper import paper_scores
 from sievebench.report.rank_tables import rank_tables
-from sievebench.report.score_tables import (
-    count_tables,
-    missing_tables,
-    score_tables,
-)
+from sievebench.report.score_tables import count_tables, missing_tables, score_tables
+from sievebench.report.study_tables import matched_tables
 from sievebench.report.tables import best_rows, number, signed, with_deviation
 
 SMALL = Table(
@@ -53,9 +47,8 @@ def tables(material):
 
 def rows_of(tables, name):
     """Return the printed rows of a table by their first cells."""
-    found = tables[name]
-    n = found.n_text_columns
-    return {row[:n] if n > 1 else row[0]: row[n:] for row in found.rows}
+    n = tables[name].n_text_columns
+    return {" ".join(row[:n]): row[n:] for row in tables[name].rows}
 
 
 def test_markdown_escapes_bars_and_marks_the_best():
@@ -117,13 +110,47 @@ def test_nothing_to_report_gives_no_table():
     assert [t for _, section in all_tables(gather(nothing)) for t in section] == []
 
 
-def test_scores_print_mean_and_deviation_and_the_gap(tables):
-    rows = rows_of(tables, "scores-random")
+@pytest.mark.parametrize(
+    ("name", "row", "start", "expected"),
+    [
+        # Seeds 0 and 1 differ by 0.001: deviation 0.0007.
+        ("scores-random", "AutoNFS, auto", 0, ["-0.440 ± 0.001", "0.611 ± 0.001"]),
+        ("scores-random", "ProtoGate", 0, ["missing"]),
+        # Of five: last on california, where it is missing, and third of the others.
+        ("ranks", "ProtoGate", 0, ["3.7", "3.0"]),
+        ("ranks", "ProtoGate", 3, ["10.3"]),
+        # Second of four on california, where ProtoGate is missing, then third twice.
+        # Lasso is better than AutoNFS as published, and second where `auto` is there.
+        ("ranks-variants", "AutoNFS, published", 0, ["2.67", "Lasso 1.00"]),
+        ("ranks-variants", "AutoNFS, auto", 0, ["1.00", "Lasso 2.00"]),
+        ("counts", "EY", 0, ["10", "5.0 ± 0.0", "5.0 ± 0.0", "8"]),
+        ("misselection", "Lasso", 0, ["0.300", ""]),
+        ("misselection", "AutoNFS, auto", 4, ["0.000", "0.17"]),
+        ("matched-autonfs-auto", "Random Lasso", 0, ["3", "0", "0", "+0.020"]),
+        # In the benchmark AutoNFS is better than Lasso, with the same predictors not.
+        ("ranks-shared", "Lasso", 0, ["1.0", "2.0"]),
+        ("ranks-shared", "AutoNFS, auto", 0, ["2.0", "1.0"]),
+        # Losses of 0, 1, 2, 3 and 4 percentage points.
+        ("power", "Random AutoNFS, auto MLP retrained", 0, ["2.000", "0.313"]),
+        ("scaling", "Univariate", 0, ["1.000 ± 0.000"]),
+        ("scaling", "AutoNFS, auto", 2, ["0.08"]),
+        ("cohorts-autonfs-auto", "QinN_2014", 0, ["70.0", "74.6", "72.0", "81.5"]),
+        ("cohorts-autonfs-auto", "QinN_2014", -2, ["90", "94"]),
+        ("paper-random", "No FS ours", 0, ["missing"]),
+        ("paper-random", "No FS paper", 0, ["0.941"]),
+        ("paper-random", "No FS difference", 0, [""]),
+        ("paper-random", "ProtoGate paper", 1, ["N/A"]),
+    ],
+)
+def test_row_is_printed_so(tables, name, row, start, expected):
+    cells = rows_of(tables, name)[row]
+    assert list(cells[start:][: len(expected)]) == expected
+
+
+def test_header_names_samples_and_misselection_leaves_out_no_selection(tables):
     header = tables["scores-random"].header
     assert header == ("selector", "CH", "EY", "JA (sample)", "rank")
-    # Seeds 0 and 1 differ by 0.001: deviation 0.0007.
-    assert rows["AutoNFS, auto"][:2] == ("-0.440 ± 0.001", "0.611 ± 0.001")
-    assert rows["ProtoGate"][0] == "missing"
+    assert "No FS" not in rows_of(tables, "misselection")
 
 
 def test_scores_say_which_metric_is_whose(tables):
@@ -138,20 +165,6 @@ def test_best_scores_are_bold(tables):
     assert found.bold == {(place, column) for column in range(1, 5)}
 
 
-def test_ranks_stand_beside_those_of_the_paper(tables):
-    row = rows_of(tables, "ranks")["ProtoGate"]
-    # Of five: last on california, where it is missing, and third of the others.
-    ours = (5 + 3 + 3) / 3
-    assert row[0] == f"{ours:.1f}"
-    assert row[1] == "3.0"
-    assert row[3] == "10.3"
-
-
-def test_ranks_of_variants_are_without_sisters(tables):
-    # Second of four on california, where ProtoGate is missing, then third twice.
-    assert rows_of(tables, "ranks-variants")["AutoNFS, published"][0] == "2.67"
-
-
 def test_order_of_the_selectors_is_compared_with_the_papers(tables):
     data = tables["ranks"].data.set_index("selector")
     alone = data[[":" not in name for name in data.index]]
@@ -160,28 +173,7 @@ def test_order_of_the_selectors_is_compared_with_the_papers(tables):
     assert f"Random {expected.statistic:.2f}" in note
 
 
-def test_counts_stand_beside_those_of_the_paper(tables):
-    row = rows_of(tables, "counts")["EY"]
-    assert row[:4] == ("10", "5.0 ± 0.0", "5.0 ± 0.0", "8")
-
-
-def test_misselection_is_printed_with_what_the_paper_says(tables):
-    rows = rows_of(tables, "misselection")
-    assert "No FS" not in rows
-    assert rows["Lasso"][:2] == ("0.300", "")
-    assert rows["AutoNFS, auto"][4:6] == ("0.000", "0.17")
-
-
-def test_matched_counts_wins(tables):
-    rows = rows_of(tables, "matched-autonfs-auto")
-    assert rows["Random", "Lasso"][:4] == ("3", "0", "0", "+0.020")
-
-
-def test_same_predictors_give_ranks_of_their_own(tables):
-    rows = rows_of(tables, "ranks-shared")
-    # In the benchmark AutoNFS is the better of the two, with the same predictors not.
-    assert rows["Lasso"][:2] == ("1.0", "2.0")
-    assert rows["AutoNFS, auto"][:2] == ("2.0", "1.0")
+def test_same_predictors_give_scores_of_their_own(tables):
     data = tables["scores-shared-random"].data.set_index(["dataset", "selector"])
     assert data.loc[("california", "lasso"), "score_mean"] == pytest.approx(-0.4295)
 
@@ -192,27 +184,12 @@ def test_same_predictors_need_no_benchmark():
     assert tables["ranks-shared"].header == ("selector", "Random: same predictors")
 
 
-def test_power_is_in_percentage_points(tables):
-    # Losses of 0, 1, 2, 3 and 4 points.
-    row = rows_of(tables, "power")["Random", "AutoNFS, auto", "MLP", "retrained"]
-    assert row[:2] == ("2.000", "0.313")
-
-
-def test_scaling_prints_the_exponent(tables):
-    rows = rows_of(tables, "scaling")
-    assert rows["Univariate"][0] == "1.000 ± 0.000"
-    assert rows["AutoNFS, auto"][2] == "0.08"
-
-
 def test_balance_counts_empty_selections(tables):
     last = tables["balance"].rows[-1]
     assert (last[3], last[-1]) == ("10", "2 of 2")
 
 
-def test_cohorts_stand_beside_those_of_the_paper(tables):
-    row = rows_of(tables, "cohorts-autonfs-auto")["QinN_2014"]
-    assert row[:4] == ("70.0", "74.6", "72.0", "81.5")
-    assert row[-2:] == ("90", "94")
+def test_cohorts_are_counted_in_a_note(tables):
     assert "better, equal, worse on 2, 0, 0" in tables["cohorts-autonfs-auto"].notes[0]
 
 
@@ -289,61 +266,6 @@ def test_paper_has_no_number_for_tables_of_ours():
     assert "Boruta" not in {row[1] for row in far.rows}
 
 
-def test_comparison_has_every_cell_of_the_paper_and_ours(material):
-    comparison = compare_scores(material)
-    # 13 selectors of the paper and two variants, 11 tables, three scenarios.
-    assert len(comparison) == 15 * 11 * 3
-    theirs = paper_scores("random").loc["autonfs", "eye"]
-    cell = comparison[
-        (comparison["scenario"] == "random")
-        & (comparison["dataset"] == "eye")
-        & (comparison["selector"] == "autonfs:auto")
-    ].iloc[0]
-    assert cell["theirs"] == theirs
-    assert cell["difference"] == pytest.approx(0.6105 - theirs)
-
-
-def test_comparison_marks_samples_and_gaps(material):
-    comparison = compare_scores(material)
-    assert set(comparison.loc[comparison["is_sample"], "dataset"]) == {"jannis"}
-    not_run = comparison[comparison["why_missing"] == "not run"]
-    assert not_run["ours"].isna().all()
-    gap = comparison[comparison["why_missing"] == "classification only"]
-    assert set(gap["dataset"]) == {"california"}
-
-
-def test_comparison_with_the_paper_itself_has_no_difference():
-    runs = []
-    for scenario in ("random", "corrupted", "second_order"):
-        scores = paper_scores(scenario).astype(object)
-        scores = scores.where(scores.notna(), None)
-        rows = {s: scores.loc[s].to_dict() for s in scores.index}
-        runs += benchmark(rows, scenario)
-    material = gather(table(*runs))
-    comparison = compare_scores(material)
-    assert len(comparison) == 14 * 11 * 3
-    assert comparison["difference"].abs().max() == 0
-    assert comparison["difference"].isna().sum() == 18
-    tables = {t.name: t for _, section in all_tables(material) for t in section}
-    ranks = rows_of(tables, "ranks")
-    assert all(row[0::4] == row[3::4] for row in ranks.values())
-    assert all(row[2::4] == row[3::4] for row in ranks.values())
-
-
-def test_agreement_leaves_samples_out(material):
-    rows = agreement(compare_scores(material))
-    row = rows[(rows["selector"] == "lasso") & (rows["scenario"] == "random")].iloc[0]
-    assert (row["n_cells"], row["n_samples"], row["n_missing"]) == (2, 1, 8)
-
-
-def test_paper_beside_ours_is_three_lines_a_selector(tables):
-    rows = rows_of(tables, "paper-random")
-    assert rows["No FS", "ours"][0] == "missing"
-    assert rows["No FS", "paper"][0] == "0.941"
-    assert rows["No FS", "difference"][0] == ""
-    assert rows["ProtoGate", "paper"][1] == "N/A"
-
-
 def test_downstream_may_be_chosen():
     runs = table(run(), run(downstream="forest", score=0.9))
     assert gather(runs).downstream == "mlp"
@@ -356,11 +278,6 @@ def test_downstream_may_be_chosen_where_only_a_smaller_study_has_runs():
     assert gather(runs, "forest").downstream == "forest"
     with pytest.raises(ValueError, match="must be one of forest, got 'mlp'"):
         gather(runs, "mlp")
-
-
-def test_unknown_downstream_is_refused():
-    with pytest.raises(ValueError, match="must be one of mlp, got 'oracle'"):
-        gather(table(run()), "oracle")
 
 
 def test_runs_are_checked():
@@ -394,3 +311,39 @@ def test_paper_tables_can_be_written(name):
 def test_no_cell_says_nan(tables):
     texts = [markdown(t) + latex(t) for t in tables.values()]
     assert not any(re.search(r"\bnan\b", text, re.IGNORECASE) for text in texts)
+
+
+def test_matched_says_whose_predictors_the_reference_has():
+    runs = whole_study()
+    is_other = (runs["experiment"] == "matched") & (runs["dataset"] == "eye")
+    mixed = runs.assign(predictors=is_other.map({True: "b", False: "a"}))
+    alone = runs[runs["experiment"] != "shared"]
+    shared, different, benchmark = (
+        next(matched_tables(gather(each))).notes[1] for each in (runs, mixed, alone)
+    )
+    assert shared == "All have the predictors of the shared experiment."
+    assert "tables not all have the same predictors" in different
+    assert "of the benchmark, with the predictor that was found for it" in benchmark
+
+
+def test_matched_leaves_out_a_variant_whose_count_agrees_by_chance():
+    where = [{"dataset": name} for name in ("eye", "jannis", "otto")]
+    runs = [
+        run(selector=name, n_kept=kept, **place)
+        for place, published in zip(where, (5, 9, 9), strict=True)
+        for name, kept in (("autonfs:auto", 5), ("autonfs:published", published))
+    ]
+    runs += [run(experiment="matched", n_kept=5, **place) for place in where]
+    found = [t.name for t in matched_tables(gather(table(*runs)))]
+    assert found == ["matched-autonfs-auto"]
+
+
+def test_runs_without_a_common_table_give_no_best_of_a_field():
+    runs = [
+        run(selector=name, dataset="eye", experiment="benchmark")
+        for name in ("none", "autonfs:auto", "autonfs:published")
+    ]
+    runs.append(run(selector="univariate", dataset="gesture", experiment="benchmark"))
+    _, variants = rank_tables(gather(table(*runs)))
+    assert variants.name == "ranks-variants"
+    assert variants.rows[0] == ("AutoNFS, auto", "missing", "missing")

@@ -5,49 +5,24 @@ import re
 import sys
 
 import pytest
+from made_cells import SMALL, cell, planted
 
 from sievebench.cli import main
-from sievebench.run_spec import RunSpec
-from sievebench.runner._processes import ProcessRunner
-from sievebench.store import RunRecord, Store
-
-SMALL = """
-profile = "smoke"
-n_trials = 0
-datasets = ["wine"]
-scenarios = ["random"]
-selectors = ["univariate"]
-downstream_settings = { max_epochs = 3 }
-"""
-CELL = RunSpec(
-    "wine", "random", "univariate", downstream_settings={"max_epochs": 3}, n_trials=0
-)
+from sievebench.store import Store
 
 
 @pytest.fixture
-def no_work(monkeypatch):
-    """Let the test fail if a process would be started."""
+def run_words(tmp_path):
+    """Return a function that gives the words which run an experiment."""
 
-    def begin(*_):
-        raise AssertionError("work was begun")
-
-    monkeypatch.setattr(ProcessRunner, "run", begin)
-
-
-@pytest.fixture
-def run(tmp_path, capsys):
-    """Return a function that runs the command: status, and the lines of the error."""
-
-    def run_it(text, *words, out=tmp_path / "out"):
+    def words(text=SMALL, *more, out=tmp_path / "out"):
         file = tmp_path / "small.toml"
         file.write_text(text)
-        status = main(["run", str(file), "--out", str(out), *words])
-        return status, capsys.readouterr().err.splitlines()
+        return ["run", str(file), "--out", str(out), *more]
 
-    return run_it
+    return words
 
 
-@pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -60,23 +35,22 @@ def run(tmp_path, capsys):
             "there is no selector 'forrest'; did you mean 'forest'?",
         ),
         (
-            '"univariate"',
-            '{ name = "forest", settings = { n_trees = 3 } }',
+            *('"univariate"', '{ name = "forest", settings = { n_trees = 3 } }'),
             "selector 'forest' has no setting 'n_trees'; there are 'max_depth'",
         ),
         (
-            '"univariate"',
-            '{ name = "forest", vary = { depth = [3] } }',
+            *('"univariate"', '{ name = "forest", vary = { depth = [3] } }'),
             "selector 'forest' has no setting 'depth'; did you mean 'max_depth'?",
         ),
         (
-            '"univariate"',
-            '{ name = "forest", settings = { n_features_to_select = 3 } }',
-            "selector 'forest' has no setting 'n_features_to_select'",
+            *(
+                '"univariate"',
+                '{ name = "lasso", vary = { n_features_to_select = [3] } }',
+            ),
+            "selector 'lasso' has no setting 'n_features_to_select'",
         ),
         (
-            '"univariate"',
-            '{ name = "forest", keep = 100 }',
+            *('"univariate"', '{ name = "forest", keep = 100 }'),
             "keep must be at most 26, the columns of 'wine' in scenario 'random', got "
             "100 for selector 'forest'.",
         ),
@@ -98,16 +72,14 @@ def run(tmp_path, capsys):
     ],
 )
 def test_what_does_not_exist_is_refused_before_any_work(
-    run, tmp_path, old, new, message
+    run_words, refused, tmp_path, old, new, message
 ):
     assert old in SMALL
-    status, (line,) = run(SMALL.replace(old, new))
-    assert status == 2
+    line = refused(*run_words(SMALL.replace(old, new)))
     assert line.startswith(f"sievebench: error: {message}")
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -120,76 +92,60 @@ def test_what_does_not_exist_is_refused_before_any_work(
     ],
 )
 def test_argument_that_does_not_fit_is_refused_before_any_work(
-    run, tmp_path, words, message
+    run_words, refused, tmp_path, words, message
 ):
-    status, (line,) = run(SMALL, *words)
-    assert status == 2
+    line = refused(*run_words(SMALL, *words))
     assert not (tmp_path / "out").exists()
     assert re.search(message, line), line
 
 
-@pytest.mark.usefixtures("no_work")
-def test_data_folder_that_is_not_there_is_refused(run, monkeypatch, tmp_path, capsys):
+def test_data_folder_that_is_not_there_is_refused(
+    run_words, refused, monkeypatch, tmp_path
+):
     monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path / "nowhere"))
-    status, (line,) = run(SMALL)
-    assert status == 2
+    line = refused(*run_words())
     assert "FEATURESIEVE_DATA must name a folder that exists, got" in line
     assert "nowhere" in line
-    assert main(["data", "list"]) == 2
-    assert capsys.readouterr().err.strip() == line
+    assert refused("data", "list") == line
 
 
-@pytest.mark.usefixtures("no_work")
-def test_folder_that_cannot_be_written_is_refused(run, tmp_path):
+def test_folder_that_cannot_be_written_is_refused(run_words, refused, tmp_path):
     (tmp_path / "file").write_text("")
-    status, lines = run(SMALL, out=tmp_path / "file")
-    assert status == 2
-    assert lines[-1].startswith("sievebench: error: no record can be written into")
-    assert len(lines) == 1
+    line = refused(*run_words(out=tmp_path / "file"))
+    assert line.startswith("sievebench: error: no record can be written into")
 
 
-@pytest.mark.usefixtures("no_work")
 @pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
-def test_folder_that_cannot_be_made_is_refused(run):
-    status, (line,) = run(SMALL, out="/proc/nowhere")
-    assert status == 2
+def test_folder_that_cannot_be_made_is_refused(run_words, refused):
+    line = refused(*run_words(out="/proc/nowhere"))
     assert "/proc/nowhere/small/records" in line
 
 
-@pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"version": 1, "key": ""}'])
-def test_damaged_record_is_named(run, tmp_path, text):
-    path = Store(tmp_path / "out" / "small").write(
-        RunRecord(CELL, "failed", reason="planted")
-    )
+def test_damaged_record_is_named(run_words, refused, tmp_path, text):
+    path = Store(tmp_path / "out" / "small").write(planted(cell()))
     path.write_text(text)
-    status, (line,) = run(SMALL)
-    assert status == 2
+    line = refused(*run_words())
     assert line.startswith(f"sievebench: error: {path} is no record")
     assert path.read_text() == text
 
 
 def test_cells_that_are_not_done_are_counted_and_can_be_retried(
-    run, tmp_path, capsys, monkeypatch
+    run_words, tmp_path, capsys
 ):
-    monkeypatch.setattr(ProcessRunner, "run", lambda *_: None)
-    store = Store(tmp_path / "out" / "small")
-    store.write(RunRecord(CELL, "skipped", reason="planted"))
-    status, lines = run(SMALL)
-    assert status == 0
-    assert lines == ["1 of 1 cells are there (1 skipped)"]
-    assert (
-        main(["run", str(tmp_path / "small.toml"), "--out", str(tmp_path / "out")]) == 0
-    )
-    assert capsys.readouterr().out.splitlines()[-1] == (
+    Store(tmp_path / "out" / "small").write(planted(cell(), "skipped"))
+    assert main(run_words()) == 0
+    said = capsys.readouterr()
+    assert said.err.splitlines() == ["1 of 1 cells are there (1 skipped)"]
+    assert said.out.splitlines()[-1] == (
         "Cells that are not done are run again with --retry skipped."
     )
 
 
-def test_reason_of_a_failure_is_shown(run, tmp_path):
+def test_reason_of_a_failure_is_shown(run_words, tmp_path, capsys):
     text = SMALL.replace("max_epochs = 3", "max_epochs = -3")
-    status, lines = run(text)
-    assert status == 1
+    assert main(run_words(text)) == 1
+    lines = capsys.readouterr().err.splitlines()
     (line,) = [line for line in lines if "failed" in line]
     (record,) = Store(tmp_path / "out" / "small").records()
     assert record.reason[:40] in line
@@ -204,21 +160,18 @@ def test_reason_of_a_failure_is_shown(run, tmp_path):
         ("empty", "t.csv", "holds no records"),
     ],
 )
-def test_collect_refuses_in_one_line(tmp_path, capsys, make, out, message):
+def test_collect_refuses_in_one_line(tmp_path, refused, make, out, message):
     store = Store(tmp_path / "small")
     store.make()
     if make != "empty":
-        path = store.write(RunRecord(CELL, "failed", reason="planted"))
+        path = store.write(planted(cell()))
     if make == "damaged":
         path.write_text(json.dumps({"version": 1}))
-    assert main(["collect", str(store.folder), "--out", str(tmp_path / out)]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
+    assert message in refused("collect", store.folder, "--out", tmp_path / out)
     assert not (tmp_path / out).exists()
 
 
-def test_report_says_that_there_are_no_records(tmp_path, capsys):
+def test_report_says_that_there_are_no_records(tmp_path, refused):
     Store(tmp_path / "small").make()
-    assert main(["report", str(tmp_path / "small"), "--list"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refused("report", tmp_path / "small", "--list")
     assert "small holds no records" in line

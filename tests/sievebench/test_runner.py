@@ -1,7 +1,6 @@
 """The runner: resumed after a kill, limits kept, dead workers replaced."""
 
 import argparse
-import io
 import json
 import multiprocessing
 import os
@@ -18,30 +17,27 @@ from pathlib import Path
 import optuna
 import pandas as pd
 import pytest
+from made_cells import SMALL, NoWork, cell, done, planted, slow_cell
 
 from sievebench.cli import main
 from sievebench.cli._run_progress import RunProgress
 from sievebench.environment import describe_environment
 from sievebench.experiment import read_experiment
-from sievebench.run_spec import RunSpec
+from sievebench.pipeline import run_one
 from sievebench.runner import _processes, remaining_seconds, run_cells
-from sievebench.runner._processes import ProcessRunner
 from sievebench.runner._worker import work
-from sievebench.store import DatasetFacts, RunRecord, RunResult, Store, counts_kept
+from sievebench.store import RunRecord, Store, counts_kept
 
-QUICK = {"max_epochs": 3}
-EXPERIMENT = """
-profile = "smoke"
-n_trials = 0
-datasets = ["wine"]
-scenarios = ["none", "random", "corrupted", "second_order"]
-selectors = ["none", "univariate", "mrmr"]
-downstream_settings = { max_epochs = 60, patience = 200 }
-"""
+CROSSED = SMALL.replace(
+    '["random"]', '["none", "random", "corrupted", "second_order"]'
+).replace('["univariate"]', '["none", "univariate", "mrmr"]')
 
 
-def cell(selector, **changes):
-    return RunSpec("wine", "random", selector, downstream_settings=QUICK, **changes)
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(CROSSED)
+    return path
 
 
 def test_cells_run_once_and_failures_are_records(tmp_path):
@@ -63,27 +59,22 @@ def test_cells_run_once_and_failures_are_records(tmp_path):
     assert again == []
 
 
-def slow_cell():
-    return cell("forest", selector_settings={"n_estimators": 10**6})
-
-
 @pytest.mark.slow
 def test_cell_that_takes_too_long_is_killed_and_the_rest_goes_on(tmp_path):
-    store = Store(tmp_path)
-    told = []
-    endings = run_cells(
-        [slow_cell(), cell("none")],
-        store,
-        time_limit_seconds=8,
-        progress=lambda _, what, seconds: told.append((what, seconds)),
-    )
+    store, running = Store(tmp_path), []
+
+    def tell(spec, what, seconds):
+        if (spec.selector, what) == ("forest", "running"):
+            running.append(seconds)
+
+    cells = [slow_cell(), cell("none")]
+    endings = run_cells(cells, store, time_limit_seconds=5, progress=tell)
     assert endings == {"timeout": 1, "done": 1}
-    running = [seconds for what, seconds in told if what == "running"]
-    assert len(running) >= 5
+    assert len(running) >= 3
     assert running == sorted(running)
     record = store.read(slow_cell())
-    assert record.reason == "took more than 8 s"
-    assert 8 <= record.seconds < 20
+    assert record.reason == "took more than 5 s"
+    assert 5 <= record.seconds < 17
 
 
 @pytest.mark.slow
@@ -102,9 +93,7 @@ def test_worker_that_dies_is_replaced_and_its_cell_has_failed(tmp_path):
 
 def test_worker_that_dies_after_its_record_is_written_loses_nothing(tmp_path):
     store, spec = Store(tmp_path), slow_cell()
-    facts = DatasetFacts(178, 13, 26, "accuracy", False, "md5")
-    runs = [RunResult(seed, 0.9, 0.9, (1, 2), 0, 1.0, 1.0) for seed in spec.seeds]
-    finished = RunRecord(spec, "done", facts=facts, runs=tuple(runs))
+    finished = done(spec)
 
     def write_and_kill(_spec, what, _seconds):
         if what == "started":
@@ -116,15 +105,12 @@ def test_worker_that_dies_after_its_record_is_written_loses_nothing(tmp_path):
     assert store.read(spec) == finished
 
 
-@pytest.mark.slow
-def test_failed_cells_are_retried_on_request_only(tmp_path):
-    store, broken = Store(tmp_path), cell("magic")
-    run_cells([broken], store)
-    before = store.path_of(broken).stat().st_mtime_ns
-    run_cells([broken], store, retry=("timeout",))
-    assert store.path_of(broken).stat().st_mtime_ns == before
-    run_cells([broken], store, retry=("failed",))
-    assert store.path_of(broken).stat().st_mtime_ns > before
+@pytest.mark.parametrize(("retry", "is_run"), [("timeout", False), ("failed", True)])
+def test_failed_cells_are_retried_on_request_only(tmp_path, retry, is_run):
+    store, cluster = Store(tmp_path), NoWork()
+    store.write(planted(cell("magic")))
+    run_cells([cell("magic")], store, retry=[retry], cluster=cluster)
+    assert cluster.cells == [cell("magic")] * is_run
 
 
 @pytest.mark.slow
@@ -136,30 +122,21 @@ def test_trials_may_lie_in_a_database(tmp_path):
     (name,) = optuna.get_all_study_names(address)
     assert name == f"small/{spec.key}"
     assert len(optuna.load_study(study_name=name, storage=address).trials) == 2
-    store.write(RunRecord(spec, "failed", reason="the process ended"))
-    assert run_cells([spec], store, storage=address, retry=["failed"]) == {"done": 1}
-    assert len(optuna.load_study(study_name=name, storage=address).trials) == 2
 
 
 @pytest.mark.parametrize(("details", "is_kept"), [("Traceback", False), ("", True)])
-def test_retry_forgets_trials_of_code_that_failed(
-    tmp_path, monkeypatch, details, is_kept
-):
-    monkeypatch.setattr(ProcessRunner, "run", lambda *_: None)
+def test_retry_forgets_trials_of_code_that_failed(tmp_path, details, is_kept):
     spec, store = cell("none", n_trials=2), Store(tmp_path)
-    store.write(RunRecord(spec, "failed", reason="planted", details=details))
+    store.write(planted(spec, details=details))
     store.journal_of(spec).parent.mkdir()
     store.journal_of(spec).write_text("trials")
-    run_cells([spec], store, retry=["failed"])
+    run_cells([spec], store, retry=["failed"], cluster=NoWork())
     assert store.journal_of(spec).exists() == is_kept
 
 
-def test_command_says_what_is_wrong_with_a_database(tmp_path, capsys):
-    file = tmp_path / "small.toml"
-    file.write_text(EXPERIMENT)
-    words = ["run", str(file), "--out", str(tmp_path), "--storage", "postgres"]
-    assert main(words) == 2
-    assert "'postgres' is no address of a database" in capsys.readouterr().err
+def test_command_says_what_is_wrong_with_a_database(file, tmp_path, refused):
+    error = refused("run", file, "--out", tmp_path, "--storage", "postgres")
+    assert "'postgres' is no address of a database" in error
 
 
 def is_running(pid):
@@ -179,15 +156,14 @@ def wait_until(condition, seconds=90):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_killed_run_loses_nothing_that_was_finished(tmp_path):
-    file, out = tmp_path / "small.toml", tmp_path / "out"
-    file.write_text(EXPERIMENT)
-    words = [*("run", str(file)), *("--out", str(out)), *("--workers", "2")]
-    run = subprocess.Popen(
-        [sys.executable, "-m", "sievebench", *words, "--quiet"],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
+def test_killed_run_loses_nothing_that_was_finished(file, tmp_path):
+    settings = "{ max_epochs = 60, patience = 200 }"
+    file.write_text(CROSSED.replace("{ max_epochs = 3 }", settings))
+    out = tmp_path / "out"
+    words = ["run", str(file), "--out", str(out), "--quiet", "--workers"]
+    command = [sys.executable, "-m", "sievebench", *words, "2"]
+    nowhere = subprocess.DEVNULL
+    run = subprocess.Popen(command, stdout=nowhere, stderr=nowhere)
     records = out / "small" / "records"
     wait_until(lambda: len(list(records.glob("*.json"))) >= 3)
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
@@ -200,7 +176,7 @@ def test_killed_run_loses_nothing_that_was_finished(tmp_path):
     for path in finished:
         assert json.loads(path.read_text())["status"] == "done"
 
-    assert main([*words, "--quiet", "--table", str(tmp_path / "runs.csv")]) == 0
+    assert main([*words, "1", "--table", str(tmp_path / "runs.csv")]) == 0
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert len(list(records.glob("*.json"))) == 12
     assert len((tmp_path / "runs.csv").read_text().splitlines()) == 13
@@ -221,31 +197,26 @@ def kill_when(journal, n_trials):
 
 @pytest.mark.slow
 def test_tuning_that_is_killed_has_the_outcome_of_one_that_is_not(tmp_path):
-    spec = replace(
-        cell("lasso", n_trials=6, trials_at_once=3),
-        downstream_settings={"max_epochs": 25, "patience": 25},
-    )
-    alone, killed = Store(tmp_path / "alone"), Store(tmp_path / "killed")
-    assert run_cells([spec], alone) == {"done": 1}
+    slow = {"max_epochs": 25, "patience": 25}
+    spec = cell("lasso", n_trials=6, trials_at_once=3, downstream_settings=slow)
+    killed = Store(tmp_path)
     killer = threading.Thread(target=kill_when, args=(killed.journal_of(spec), 3))
     killer.start()
     assert run_cells([spec], killed) == {"failed": 1}
     killer.join()
     assert run_cells([spec], killed, retry=["failed"]) == {"done": 1}
-    assert outcome(killed.read(spec)) == outcome(alone.read(spec))
+    alone = RunRecord.from_json(run_one(spec).to_json())
+    assert outcome(killed.read(spec)) == outcome(alone)
 
 
-def test_command_lists_cells_and_filters_them(tmp_path, capsys):
-    file = tmp_path / "small.toml"
-    file.write_text(EXPERIMENT)
-    words = ["run", str(file), "--list", "--scenarios", "random"]
-    assert main([*words, "--selectors", "none", "mrmr"]) == 0
-    printed = capsys.readouterr().out.split()
-    assert [key.split("--")[3] for key in printed] == ["none", "mrmr"]
-    assert main([*words, "--selectors", "nonne"]) == 2
-    assert "has no selector 'nonne'; did you mean 'none'?" in capsys.readouterr().err
+def test_command_lists_cells_and_filters_them(file, printed, refused):
+    words = ["run", file, "--list", "--scenarios", "random"]
+    keys = printed(*words, "--selectors", "none", "mrmr").split()
+    assert [key.split("--")[3] for key in keys] == ["none", "mrmr"]
+    error = refused(*words, "--selectors", "nonne")
+    assert "has no selector 'nonne'; did you mean 'none'?" in error
     file.write_text("profile = 3")
-    assert main(words) == 2
+    assert "profile must be one of" in refused(*words)
 
 
 @pytest.mark.parametrize(
@@ -259,32 +230,22 @@ def test_numbers_that_make_no_sense_are_refused(tmp_path, capsys, words):
         run_cells([], Store(tmp_path), n_workers=0)
 
 
-def test_shards_share_all_cells(tmp_path, capsys):
-    file = tmp_path / "small.toml"
-    file.write_text(EXPERIMENT)
-    assert main(["run", str(file), "--list"]) == 0
-    everything = capsys.readouterr().out.split()
-    parts = []
-    for number in (1, 2, 3):
-        assert main(["run", str(file), "--list", "--shard", f"{number}/3"]) == 0
-        parts.append(capsys.readouterr().out.split())
+def test_shards_share_all_cells(file, printed):
+    words = ["run", file, "--list"]
+    everything = printed(*words).split()
+    parts = [printed(*words, "--shard", f"{n}/3").split() for n in (1, 2, 3)]
     assert sorted(chain.from_iterable(parts)) == sorted(everything)
     assert [len(part) for part in parts] == [4, 4, 4]
 
 
-def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(tmp_path, capsys):
-    spec = cell("autonfs:auto", seeds=(0, 1))
-    facts = DatasetFacts(178, 13, 26, "accuracy", is_sample=False, checksum="")
-    runs = tuple(
-        RunResult(seed, 0.9, 0.9, kept, 0, 1.0, 1.0)
-        for seed, kept in ((0, (1, 2, 3)), (1, (1, 2, 3, 4, 5)))
-    )
+def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(
+    file, tmp_path, capsys, refused
+):
     store = Store(tmp_path / "quick")
-    store.write(RunRecord(spec, "done", facts=facts, runs=runs))
-    file = tmp_path / "matched.toml"
-    file.write_text(
-        EXPERIMENT + 'match = { experiment = "quick", selector = "autonfs:auto" }\n'
-    )
+    spec = cell("autonfs:auto", seeds=(0, 1))
+    store.write(done(spec, (1, 2, 3), (1, 2, 3, 4, 5)))
+    match = 'match = { experiment = "quick", selector = "autonfs:auto" }'
+    file.write_text(f"{CROSSED}{match}\n")
     words = ["run", str(file), "--out", str(tmp_path), "--list"]
     assert main(words) == 0
     printed = capsys.readouterr()
@@ -298,8 +259,8 @@ def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(tmp_path, ca
     experiment = read_experiment(file)
     counts = counts_kept(store.records(), "autonfs:auto")
     assert [spec.keep for spec in experiment.cells("auto", counts)] == [4, 4, 4]
-    assert main([*words[:3], str(tmp_path / "elsewhere"), "--list"]) == 2
-    assert "run 'quick' first" in capsys.readouterr().err
+    error = refused(*words[:3], tmp_path / "elsewhere", "--list")
+    assert "run 'quick' first" in error
 
 
 def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypatch):
@@ -322,40 +283,24 @@ def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypa
 
     monkeypatch.setattr(_processes, "_start", start)
     monkeypatch.setattr(_processes, "_kill", end)
-    endless = {"max_epochs": 10**9, "patience": 10**9}
-    cells = [
-        replace(cell(name), downstream_settings=endless)
-        for name in ("none", "univariate")
-    ]
+    endless = {"downstream_settings": {"max_epochs": 10**9, "patience": 10**9}}
+    cells = [cell(name, **endless) for name in ("none", "univariate")]
     with pytest.raises(KeyboardInterrupt):
         run_cells(cells, Store(tmp_path), n_workers=2, progress=stop)
     assert was_alive == [[False, False], [False, False]]
     assert list(Store(tmp_path).records()) == []
 
 
-def test_collect_joins_experiments_into_one_table(tmp_path, capsys):
+def test_collect_joins_experiments_into_one_table(tmp_path, printed):
     for name in ("a", "b"):
-        record = RunRecord(cell(name), "failed", reason="planted")
-        Store(tmp_path / name).write(record)
+        Store(tmp_path / name).write(planted(cell(name)))
     out = tmp_path / "runs.parquet"
-    folders = [str(tmp_path / name) for name in ("a", "b")]
-    assert main(["collect", *folders, "--out", str(out)]) == 0
-    table = pd.read_parquet(out)
-    assert table["selector"].tolist() == ["a", "b"]
-    assert main(["collect", str(tmp_path / "c"), "--out", str(out)]) == 2
-    assert "holds no records" in capsys.readouterr().err
+    printed("collect", tmp_path / "a", tmp_path / "b", "--out", out)
+    assert pd.read_parquet(out)["selector"].tolist() == ["a", "b"]
 
 
-class Terminal(io.StringIO):
-    """Standard error of a user who is watching."""
-
-    def isatty(self):
-        return True
-
-
-def test_progress_shows_what_runs_and_what_is_left(tmp_path, monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
+def test_progress_shows_what_runs_and_what_is_left(tmp_path, watch):
+    terminal = watch()
     words = {"retry": [], "workers": 1, "quiet": False}
     cells = [cell("none"), cell("lasso"), cell("mrmr")]
     store = Store(tmp_path)
@@ -363,7 +308,8 @@ def test_progress_shows_what_runs_and_what_is_left(tmp_path, monkeypatch):
     shown(cells[0], "started", 0.0)
     shown(cells[0], "done", 90.0)
     shown(cells[1], "running", 3700.0)
-    store.write(RunRecord(cells[1], "timeout", reason=f"took\nmore {'and more ' * 99}"))
+    long = f"took\nmore {'and more ' * 99}"
+    store.write(replace(planted(cells[1], "timeout"), reason=long))
     shown(cells[1], "timeout", 3800.0)
     shown.close()
     starting, started, done, running, timeout, end = terminal.getvalue().split("\r")

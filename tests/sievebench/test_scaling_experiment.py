@@ -11,7 +11,6 @@ import pytest
 
 from sievebench import data, selectors
 from sievebench.analysis import check_runs, scaling_exponents, scaling_times
-from sievebench.cli import main
 from sievebench.cli._run import _usual_workers
 from sievebench.data import UnknownDatasetError
 from sievebench.pipeline import run_one
@@ -91,8 +90,9 @@ def test_one_process_is_usual_where_seconds_are_measured():
     assert _usual_workers([other, cell(16)]) == 1
 
 
-def test_command_times_and_reports(tmp_path, capsys):
-    (tmp_path / "small.toml").write_text(
+def test_command_times_and_reports(tmp_path, printed):
+    file, runs = tmp_path / "small.toml", tmp_path / "runs"
+    file.write_text(
         """
         profile = "smoke"
         purpose = "scaling"
@@ -104,10 +104,8 @@ def test_command_times_and_reports(tmp_path, capsys):
         selectors = ["univariate", { name = "forest", settings = { n_estimators = 5 } }]
         """
     )
-    words = ["--out", str(tmp_path / "runs"), "--device", "cpu", "--quiet"]
-    assert main(["run", str(tmp_path / "small.toml"), *words]) == 0
-    assert "4 cells: 4 done" in capsys.readouterr().out
-    assert main(["report", str(tmp_path / "runs"), "--table", "scaling"]) == 0
-    printed = capsys.readouterr().out
-    assert "Univariate" in printed
-    assert "16 to 32" in printed
+    said = printed("run", file, "--out", runs, "--device", "cpu", "--quiet")
+    assert "4 cells: 4 done" in said
+    table = printed("report", runs, "--table", "scaling")
+    assert "Univariate" in table
+    assert "16 to 32" in table

@@ -1,5 +1,7 @@
 """What every selector of the registry promises, whatever it does inside."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -52,30 +54,22 @@ def test_labels_are_those_of_the_registry_in_its_order():
 
 
 @every_case
-def test_selector_keeps_a_count_of_columns(name, task):
+def test_selector_keeps_the_columns_with_the_largest_scores(name, task):
     X, y = TABLES[task]()
     selector = quick(name, n_features_to_select=3, random_state=0).fit(X, y)
 
     assert selector.task_ == task
-    assert selector.support_.dtype == bool
-    assert selector.support_.sum() == 3
-    assert selector.transform(X).shape == (len(X), 3)
-    assert selector.n_features_in_ == X.shape[1]
-
-
-@every_case
-def test_selector_keeps_the_columns_with_the_largest_scores(name, task):
-    X, y = TABLES[task]()
-    selector = quick(name, n_features_to_select=0.5, random_state=0).fit(X, y)
-
+    assert selector.n_features_in_ == 8
     assert selector.scores_.dtype == np.float64
     assert selector.scores_.shape == (8,)
     assert not np.isnan(selector.scores_).any()
     kept, dropped = selector.support_, ~selector.support_
-    assert kept.sum() == 4
+    assert kept.dtype == bool
+    assert kept.sum() == 3
+    assert selector.transform(X).shape == (len(X), 3)
     assert selector.scores_[kept].min() >= selector.scores_[dropped].max()
     assert sorted(selector.ranking_) == list(range(1, 9))
-    assert (kept == (selector.ranking_ <= 4)).all()
+    assert (kept == (selector.ranking_ <= 3)).all()
 
 
 @every_case
@@ -100,9 +94,7 @@ def test_selector_treats_data_frame_like_array(name, task):
     selector.fit(frame, target)
 
     np.testing.assert_array_equal(selector.scores_, from_array)
-    expected = [
-        name for name, kept in zip(names, selector.support_, strict=True) if kept
-    ]
+    expected = list(np.array(names)[selector.support_])
     assert list(selector.get_feature_names_out()) == expected
     out = selector.set_output(transform="pandas").transform(frame)
     assert list(out.columns) == expected
@@ -181,6 +173,58 @@ def test_selector_refuses_an_unknown_task_and_a_senseless_seed(name):
         quick(name, task="ranking").fit(X, y)
     with pytest.raises(ValueError, match="random_state must be"):
         quick(name, random_state="seven").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "message"),
+    [
+        ("boruta", {"max_iter": 1}, "max_iter must be an int >= 2, got 1"),
+        ("permutation", {"validation_fraction": -3}, "_fraction must be a number >= 0"),
+        ("autonfs", {"may_be_empty": True}, "may_be_empty needs a balance"),
+        ("autonfs", {"setting": "best"}, "setting must be one of"),
+        ("attention", {"token_size": 10}, "must be a multiple of n_heads, 4"),
+        ("xgboost", {"n_estimators": -3}, "n_estimators must be an int >= 1, got -3"),
+        ("xgboost", {"n_estimators": "bad"}, "must be an int >= 1, got 'bad'"),
+        ("xgboost", {"early_stopping_rounds": 0}, "_rounds must be an int >= 1"),
+        ("xgboost", {"validation_fraction": 1}, "_fraction must be a number >= 0 and"),
+        ("lassonet", {"path_multiplier": 1.0}, "_multiplier must be a number > 1, got"),
+        ("lassonet", {"hierarchy": -3}, "hierarchy must be a number >= 0, got -3"),
+        ("lassonet", {"first_penalty": -3}, "first_penalty must be a number > 0, got"),
+        ("lassonet", {"max_penalty": "bad"}, "must be a number > 0, got 'bad'"),
+        ("lassonet", {"n_epochs": -3}, "must be a sequence of ints >= 1, got -3"),
+        ("lassonet", {"n_epochs": (5,)}, r"must be two ints >= 1, got \(5,\)"),
+        ("lassonet", {"patience": (5, 0)}, "patience must be an int >= 1, got 0"),
+        ("lassonet", {"batch_size": -3}, "batch_size must be an int >= 1, got -3"),
+        ("lassonet", {"validation_fraction": -3}, "_fraction must be a number >= 0"),
+        ("lassonet", {"dropout": 1.0}, "dropout must be a number >= 0 and < 1, got"),
+        ("1l-lasso", {"penalty": 1.0}, "penalty must be a number >= 0 and < 1, got 1"),
+        ("1l-lasso", {"penalty": ()}, "penalty must hold at least one number"),
+        ("1l-lasso", {"penalty": "strong"}, "penalty must be a number or numbers"),
+        ("1l-lasso", {"hidden_sizes": (0,)}, "hidden_sizes must be an int >= 1, got 0"),
+        ("1l-lasso", {"dropout": -0.1}, "dropout must be a number >= 0 and < 1"),
+        ("1l-lasso", {"learning_rate": 0}, "learning_rate must be a number > 0, got 0"),
+        ("1l-lasso", {"max_epochs": 0}, "max_epochs must be an int >= 1"),
+        ("1l-lasso", {"batch_size": 0}, "batch_size must be an int >= 1"),
+        ("1l-lasso", {"n_networks": 1.5}, "n_networks must be an int >= 1"),
+        ("1l-lasso", {"monitor": "mood"}, "monitor must be one of 'loss', 'score'"),
+        ("1l-lasso", {"validation_fraction": 1}, "must be a number > 0 and < 1"),
+        ("1l-lasso", {"device": "abacus"}, "device must be 'auto' or the name"),
+    ],
+)
+def test_argument_that_is_not_allowed_is_named(name, settings, message):
+    X, y = class_table(n_rows=20)
+    with pytest.raises(ValueError, match=message):
+        SELECTORS[name](**settings).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("name", "package"), [("xgboost", "xgboost"), ("lassonet", "lassonet.interfaces")]
+)
+def test_missing_package_is_named_with_its_extra(name, package, monkeypatch):
+    monkeypatch.setitem(sys.modules, package, None)
+    label = SELECTORS[name].__name__
+    with pytest.raises(ImportError, match=rf"{label} needs.*featuresieve\[lab\]"):
+        SELECTORS[name]().fit(*class_table())
 
 
 @every_selector

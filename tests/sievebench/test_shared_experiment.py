@@ -4,19 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from made_cells import done, planted
 
 from sievebench.cli import main
 from sievebench.experiment import ExperimentError, read_experiment
 from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
-from sievebench.store import (
-    DatasetFacts,
-    RunRecord,
-    RunResult,
-    Store,
-    counts_kept,
-    former_results,
-)
+from sievebench.store import RunRecord, Store, counts_kept, former_results
 
 SHORT = {"max_epochs": 20, "patience": 50}
 SMALL = {**SHORT, "hidden_sizes": [4]}
@@ -39,18 +33,12 @@ def record(selector, score, width, status="done", **fields):
     """Return a record of a search that found a network of so many units."""
     spec = RunSpec("wine", "random", selector, seeds=(0, 1), n_trials=5, **fields)
     tuned = {"downstream": {"hidden_sizes": [width]}, "selector": {"depth": width}}
-    facts = DatasetFacts(178, 13, 26, "accuracy", is_sample=False, checksum="")
-    runs = tuple(RunResult(k, 0.9, 0.9, (k, width), 0, 1.0, 1.0) for k in (0, 1))
-    return RunRecord(
-        spec,
-        status,
-        reason="" if status == "done" else "planted",
-        facts=facts,
-        runs=runs if status == "done" else (),
-        tuning={"settings": tuned, "score": score},
-    )
+    kept = (0, width), (1, width)
+    found = done(spec, *kept) if status == "done" else planted(spec, status)
+    return replace(found, tuning={"settings": tuned, "score": score})
 
 
+PLACE = ("wine", "random", "mlp")
 RECORDS = [
     record("lasso", 0.7, 5, selector_settings={"alpha": 2.0}),
     record("forest", 0.9, 6),
@@ -116,15 +104,8 @@ def test_cell_survives_json_and_old_cells_keep_their_keys():
     cell = replace(CELL, given=COLUMNS, predictors=(SMALL, LARGE))
     assert RunSpec.from_dict(cell.as_dict()) == cell
     assert not {"given", "predictors"} & set(CELL.as_dict())
-    keys = {
-        spec.key
-        for spec in (
-            CELL,
-            cell,
-            replace(cell, given=COLUMNS[::-1]),
-            replace(cell, predictors=(LARGE,)),
-        )
-    }
+    others = {"given": COLUMNS[::-1]}, {"predictors": (LARGE,)}
+    keys = {CELL.key, cell.key, *(replace(cell, **other).key for other in others)}
     assert len(keys) == 4
 
 
@@ -171,27 +152,25 @@ def test_what_the_table_or_the_predictor_does_not_have_fails(change, message):
 
 def test_former_results_are_those_of_finished_cells():
     former = former_results(RECORDS, n_predictors=2)
-    place = ("wine", "random", "mlp")
     assert set(former.columns) == {
-        (*place, name) for name in ("lasso", "forest", "none", "agl")
+        (*PLACE, name) for name in ("lasso", "forest", "none", "agl")
     }
-    assert former.columns[*place, "forest"] == ((0, 6), (1, 6))
+    assert former.columns[*PLACE, "forest"] == ((0, 6), (1, 6))
     # The best search first; the second best found the same, a failed one nothing.
-    assert former.predictors == {place: ({"hidden_sizes": [6]}, {"hidden_sizes": [5]})}
-    assert former.settings[*place, "lasso"] == {"depth": 5, "alpha": 2.0}
-    everything = former_results(RECORDS[::-1], n_predictors=9).predictors[place]
+    assert former.predictors == {PLACE: ({"hidden_sizes": [6]}, {"hidden_sizes": [5]})}
+    assert former.settings[*PLACE, "lasso"] == {"depth": 5, "alpha": 2.0}
+    everything = former_results(RECORDS[::-1], n_predictors=9).predictors[PLACE]
     assert [settings["hidden_sizes"] for settings in everything] == [[6], [5], [8]]
 
 
 def test_predictors_of_some_selectors_can_be_left_out():
-    place = ("wine", "random", "mlp")
     records = [record("forest:deep", 0.9, 6), record("lasso", 0.7, 5)]
     former = former_results(records, n_predictors=2, not_from=["forest"])
-    assert former.predictors == {place: ({"hidden_sizes": [5]},)}
-    assert set(former.columns) == {(*place, "forest:deep"), (*place, "lasso")}
+    assert former.predictors == {PLACE: ({"hidden_sizes": [5]},)}
+    assert set(former.columns) == {(*PLACE, "forest:deep"), (*PLACE, "lasso")}
     records.append(record("forest", 0.8, 7))
     former = former_results(records, n_predictors=2, not_from=["forest:deep"])
-    assert former.predictors == {place: ({"hidden_sizes": [7]}, {"hidden_sizes": [5]})}
+    assert former.predictors == {PLACE: ({"hidden_sizes": [7]}, {"hidden_sizes": [5]})}
 
 
 @pytest.mark.parametrize(
@@ -205,6 +184,19 @@ def test_predictors_of_some_selectors_can_be_left_out():
 def test_names_that_leave_out_nothing_or_everything_are_refused(names, message):
     with pytest.raises(ValueError, match=message):
         former_results(RECORDS, n_predictors=2, not_from=names)
+
+
+@pytest.fixture
+def cells_of(tmp_path):
+    """Return a function that reads an experiment and takes over from RECORDS."""
+
+    def cells(text):
+        file = tmp_path / "shared.toml"
+        file.write_text(text)
+        former = former_results(RECORDS, n_predictors=2)
+        return read_experiment(file).cells(former=former)
+
+    return cells
 
 
 def test_two_versions_of_a_cell_are_not_chosen_between():
@@ -225,47 +217,28 @@ def test_selector_to_match_must_be_there():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (
-            "noise_fraction = 0.4",
-            "noise_fraction must be 0.5, as in 'former', whose col",
-        ),
+        ("noise_fraction = 0.4", "_fraction must be 0.5, as in 'former', whose col"),
         ('stream = "own"', "stream must be 'legacy', as in 'former', .* got 'own'"),
         ("n_seeds = 3", "n_seeds must be 2, as in 'former', .* got 3"),
+        ("n_trials = 3", "n_trials must be 0 with given"),
     ],
 )
-def test_columns_of_another_table_are_not_taken_over(tmp_path, line, message):
-    file = tmp_path / "shared.toml"
+def test_cells_that_do_not_fit_the_former_ones_are_refused(cells_of, line, message):
     key = line.partition(" ")[0]
     rest = [other for other in SHARED.splitlines() if not other.startswith(key)]
-    file.write_text("\n".join([line, *rest]))
-    former = former_results(RECORDS, n_predictors=2)
     with pytest.raises(ExperimentError, match=message):
-        read_experiment(file).cells(former=former)
+        cells_of("\n".join([line, *rest]))
 
 
-def test_cells_take_over_what_there_is(tmp_path):
-    file = tmp_path / "shared.toml"
-    file.write_text(SHARED)
-    former = former_results(RECORDS, n_predictors=2)
-    cells = read_experiment(file).cells(former=former)
-    assert [(spec.scenario, spec.selector) for spec in cells] == [
-        ("random", "lasso"),
-        ("random", "forest"),
-    ]
+def test_cells_take_over_what_there_is(cells_of):
+    cells = cells_of(SHARED)
+    assert [spec.selector for spec in cells] == ["lasso", "forest"]
+    assert {spec.scenario for spec in cells} == {"random"}
     assert [spec.given for spec in cells] == [((0, 5), (1, 5)), ((0, 6), (1, 6))]
     assert {len(spec.predictors) for spec in cells} == {2}
-    file.write_text(SHARED.replace('"columns"', '"settings"'))
-    first = read_experiment(file).cells(former=former)[0]
+    first = cells_of(SHARED.replace('"columns"', '"settings"'))[0]
     assert first.selector_settings == {"depth": 5, "alpha": 2.0}
     assert (first.given, first.predictors) == ((), cells[0].predictors)
-
-
-def test_experiment_that_tunes_what_it_takes_over_is_refused(tmp_path):
-    file = tmp_path / "shared.toml"
-    file.write_text(SHARED.replace("n_trials = 0", "n_trials = 3"))
-    former = former_results(RECORDS, n_predictors=2)
-    with pytest.raises(ExperimentError, match="n_trials must be 0 with given"):
-        read_experiment(file).cells(former=former)
 
 
 @pytest.mark.parametrize(
@@ -278,62 +251,48 @@ def test_experiment_that_tunes_what_it_takes_over_is_refused(tmp_path):
         '{ experiment = "former", what = "columns", n_predictors = 1, not_from = "a" }',
     ],
 )
-def test_reuse_says_what_it_may_be(tmp_path, reuse):
-    file = tmp_path / "shared.toml"
+def test_reuse_says_what_it_may_be(cells_of, reuse):
     start = SHARED[: SHARED.index("reuse")]
-    file.write_text(f"{start}reuse = {reuse}\n")
     message = "reuse must be a table with experiment .a name., what .one of columns, se"
     with pytest.raises(ExperimentError, match=message):
-        read_experiment(file)
+        cells_of(f"{start}reuse = {reuse}\n")
 
 
-def test_command_takes_over_from_the_records_beside_it(tmp_path, capsys):
+def test_command_takes_over_from_the_records_beside_it(tmp_path, capsys, refused):
     file = tmp_path / "shared.toml"
     file.write_text(SHARED)
     words = ["run", str(file), "--out", str(tmp_path), "--list"]
-    assert main(words) == 2
-    assert "no finished search to take over: run 'former' first" in (
-        capsys.readouterr().err
-    )
+    error = refused(*words)
+    assert "no finished search to take over: run 'former' first" in error
     store = Store(tmp_path / "former")
     for found in RECORDS:
         store.write(found)
     assert main(words) == 0
     printed = capsys.readouterr()
-    assert "4 of 6 cells are left out, as 'former' has no finished record" in (
-        printed.err
-    )
+    left_out = "4 of 6 cells are left out, as 'former' has no finished record"
+    assert left_out in printed.err
     assert [key.split("--")[3] for key in printed.out.split()] == ["lasso", "forest"]
     file.write_text(SHARED.replace('["random", "none"]', '["none"]'))
-    assert main(words) == 2
-    assert "none of the 3 cells has a finished record in 'former'" in (
-        capsys.readouterr().err
-    )
+    error = refused(*words)
+    assert "none of the 3 cells has a finished record in 'former'" in error
 
 
 @pytest.mark.parametrize("what", ["columns", "settings"])
 def test_selector_that_does_not_do_the_table_is_skipped_again(tmp_path, what):
-    store = Store(tmp_path / "former")
     searched = record("lasso", 0.7, 5)
-    for selector in ("lasso", "protogate"):
-        spec = replace(searched.spec, dataset="diabetes", selector=selector)
-        store.write(
-            replace(searched, spec=spec)
-            if selector == "lasso"
-            else run_one(replace(spec, n_trials=0))
-        )
+    lasso = replace(searched.spec, dataset="diabetes")
+    protogate = replace(lasso, selector="protogate", n_trials=0)
     # What was not there to be run on is not known to be unfit.
-    store.write(RunRecord(replace(spec, scenario="none"), "skipped", reason="no data"))
-    former = former_results(store.records(), n_predictors=1)
+    missing = planted(replace(protogate, scenario="none"), "skipped")
+    records = [replace(searched, spec=lasso), run_one(protogate), missing]
+    former = former_results(records, n_predictors=1)
     assert former.unfit == {("diabetes", "random", "mlp", "protogate")}
 
     file = tmp_path / "later.toml"
     text = SHARED.replace("wine", "diabetes").replace('"stg"', '"protogate"')
     file.write_text(text.replace('"columns"', f'"{what}"'))
-    words = ["run", str(file), "--out", str(tmp_path), "--quiet", "--workers", "1"]
-    assert main([*words, "--selectors", "protogate"]) == 0
-    (found,) = Store(tmp_path / "later").records()
-    assert (found.status, found.reason) == (
-        "skipped",
-        "protogate does not do regression",
-    )
+    cells = read_experiment(file).cells(former=former)
+    (again,) = [spec for spec in cells if spec.selector == "protogate"]
+    found = run_one(again)
+    assert found.status == "skipped"
+    assert found.reason == "protogate does not do regression"

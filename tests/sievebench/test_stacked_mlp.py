@@ -2,23 +2,12 @@
 
 import pytest
 import torch
-from neural_tables import CPU, as_sequential
+from neural_tables import CPU, as_sequential, make_stack
 
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 
 pytestmark = pytest.mark.numeric
-
-
-def make_stack(seeds=(0, 1, 2), hidden_sizes=(7, 4), **arguments):
-    return StackedMLP(
-        5,
-        3,
-        hidden_sizes=hidden_sizes,
-        noise=MemberNoise(seeds, CPU),
-        dtype=torch.float64,
-        **arguments,
-    )
 
 
 def draw(*shape, seed=9):
@@ -30,7 +19,7 @@ def draw(*shape, seed=9):
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
 @pytest.mark.parametrize("seeds", [(4,), (0, 1, 2)])
 def test_outputs_are_those_of_torch_layers(seeds, activation, hidden_sizes):
-    stack = make_stack(seeds, hidden_sizes, activation=activation)
+    stack = make_stack(seeds=seeds, hidden_sizes=hidden_sizes, activation=activation)
     batch = draw(6, 5)
     outputs = stack.forward(batch, training=True)
 
@@ -41,15 +30,15 @@ def test_outputs_are_those_of_torch_layers(seeds, activation, hidden_sizes):
 
 
 def test_members_may_see_values_of_their_own():
-    stack, batch = make_stack(), draw(3, 6, 5)
+    stack, batch = make_stack(), draw(2, 6, 5)
     outputs = stack.forward(batch, training=False)
-    for member in range(3):
+    for member in range(2):
         expected = as_sequential(stack, member)(batch[member])
         torch.testing.assert_close(outputs[member], expected)
 
 
 def test_column_scale_multiplies_the_columns():
-    stack, batch, scale = make_stack(), draw(6, 5), draw(3, 5, seed=1)
+    stack, batch, scale = make_stack(), draw(6, 5), draw(2, 5, seed=1)
     folded = stack.forward(batch, training=False, column_scale=scale)
     plain = stack.forward(batch * scale.unsqueeze(1), training=False)
     torch.testing.assert_close(folded, plain)
@@ -57,7 +46,7 @@ def test_column_scale_multiplies_the_columns():
 
 def test_batch_norm_is_that_of_torch_in_training_and_after_it():
     stack = make_stack(batch_norm=True, activation="tanh")
-    twins = [as_sequential(stack, member, "tanh", True) for member in range(3)]
+    twins = [as_sequential(stack, member, "tanh", True) for member in range(2)]
     for step in range(4):
         batch = draw(6, 5, seed=step)
         outputs = stack.forward(batch, training=True)
@@ -105,18 +94,13 @@ def test_member_is_the_same_in_any_stack():
 
 def test_member_trains_as_if_unseen_columns_were_not_there():
     is_seen = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [1, 1, 1, 1, 1]]).bool()
-    stack, batch, target = make_stack(is_seen=is_seen), draw(6, 5), draw(3, 6, 3)
+    stack = make_stack(seeds=(0, 1, 2), is_seen=is_seen)
+    batch, target = draw(6, 5), draw(3, 6, 3)
     for _ in range(3):
         loss = (stack.forward(batch, training=True) - target).square().sum()
         take_step(stack, loss)
     for member, seen in enumerate(is_seen):
-        alone = StackedMLP(
-            int(seen.sum()),
-            3,
-            hidden_sizes=(7, 4),
-            noise=MemberNoise((member,), CPU),
-            dtype=torch.float64,
-        )
+        alone = make_stack(int(seen.sum()), seeds=(member,))
         for _ in range(3):
             outputs = alone.forward(batch[:, seen], training=True)
             take_step(alone, (outputs - target[member]).square().sum())
@@ -126,7 +110,7 @@ def test_member_trains_as_if_unseen_columns_were_not_there():
             torch.testing.assert_close(found, values[0])
     assert not stack.first_weight[~is_seen].any()
     with pytest.raises(ValueError, match="initial_std must be None"):
-        make_stack(is_seen=is_seen, initial_std=0.1)
+        make_stack(seeds=(0, 1, 2), is_seen=is_seen, initial_std=0.1)
 
 
 def take_step(stack, loss):

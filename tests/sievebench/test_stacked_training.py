@@ -5,15 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from neural_tables import CPU, as_sequential, small_rows
+from neural_tables import CPU, as_sequential, make_stack, on_device, small_rows
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
+from sklearn.preprocessing import scale
 from torch import nn
 
 from featuresieve import TrainingDivergedError
-from featuresieve.engine import torch_defaults
 from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import PenalizedLoss, stack_outputs
 from sievebench.stack.task_loss import TaskLoss, area_under_roc
 from sievebench.stack.training import (
@@ -31,6 +30,7 @@ TASK_LOSSES = {
     "values": TaskLoss.for_values(),
 }
 N_CLASSES = {"classes": 3, "two classes": 2, "values": 0}
+CLASSES = TASK_LOSSES["classes"]
 OPTIMIZERS = {
     "adamw": torch.optim.AdamW,
     "adam": torch.optim.Adam,
@@ -38,15 +38,21 @@ OPTIMIZERS = {
 }
 
 
-def make_stack(task_loss, seeds=(0, 1), **arguments):
-    return StackedMLP(
-        5,
-        task_loss.n_outputs,
-        hidden_sizes=(6, 4),
-        noise=MemberNoise(seeds, CPU),
-        dtype=torch.float64,
-        **arguments,
-    )
+def stack_for(loss, seeds=(0, 1), **arguments):
+    return make_stack(5, loss.n_outputs, seeds, **arguments)
+
+
+def trained(stack, loss, rows, *, monitor="score", order_seed=0, **settings):
+    """Train a stack; return its objective and the record."""
+    objective = PenalizedLoss(stack, loss, monitor=monitor)
+    settings = TrainingSettings(**settings)
+    record = train_stack(stack, objective, rows, settings, order_seed=order_seed)
+    return objective, record
+
+
+def assert_same_state(one, other, **tolerance):
+    for name, value in one.state.items():
+        torch.testing.assert_close(value, other.state[name].to(CPU), **tolerance)
 
 
 def plain_loss(task):
@@ -89,7 +95,7 @@ def train_plainly(network, rows, settings, task, order_seed):
 def test_training_is_that_of_a_plain_loop(task, optimizer, clip_norm, n_epochs):
     rows = small_rows(n_classes=N_CLASSES[task])
     rows = replace(rows, validation=rows.validation[:0])  # the last state counts
-    stack = make_stack(TASK_LOSSES[task], seeds=(0, 1, 2))
+    stack = stack_for(TASK_LOSSES[task], (0, 1, 2))
     twins = [as_sequential(stack, member) for member in range(3)]
     settings = TrainingSettings(
         optimizer=optimizer,
@@ -112,29 +118,25 @@ def test_training_is_that_of_a_plain_loop(task, optimizer, clip_norm, n_epochs):
 
 @pytest.mark.parametrize("batch_norm", [False, True])
 def test_stack_equals_its_members_trained_alone(batch_norm):
-    rows, loss = small_rows(), TASK_LOSSES["classes"]
-    settings = TrainingSettings(learning_rate=0.02, batch_size=5, max_epochs=25)
+    settings = {"learning_rate": 0.02, "batch_size": 5, "max_epochs": 25}
 
-    def trained(seeds):
-        stack = make_stack(loss, seeds, dropout=0.3, batch_norm=batch_norm)
-        objective = PenalizedLoss(stack, loss, monitor="loss")
-        record = train_stack(stack, objective, rows, settings, order_seed=1)
-        return stack, record
+    def train(seeds):
+        stack = make_stack(seeds=seeds, dropout=0.3, batch_norm=batch_norm)
+        watched = {"monitor": "loss", "order_seed": 1}
+        return stack, trained(stack, CLASSES, small_rows(), **watched, **settings)[1]
 
-    together, record = trained((5, 6, 7))
+    together, record = train((5, 6, 7))
     for member, seed in enumerate((5, 6, 7)):
-        alone, own_record = trained((seed,))
+        alone, own_record = train((seed,))
         assert own_record.best_epoch[0] == record.best_epoch[member]
         for name, value in together.state.items():
             torch.testing.assert_close(value[member], alone.state[name][0])
 
 
 def test_each_member_is_restored_to_its_own_best_epoch():
-    rows, loss = small_rows(n_rows=60), TASK_LOSSES["classes"]
-    stack = make_stack(loss, seeds=(0, 1, 2, 3))
-    objective = PenalizedLoss(stack, loss, monitor="loss")
-    settings = TrainingSettings(learning_rate=0.03, batch_size=8, patience=4)
-    record = train_stack(stack, objective, rows, settings, order_seed=0)
+    rows, stack = small_rows(n_rows=60), make_stack(seeds=(0, 1, 2, 3))
+    settings = {"learning_rate": 0.03, "batch_size": 8, "patience": 4}
+    objective, record = trained(stack, CLASSES, rows, monitor="loss", **settings)
 
     history = torch.stack(record.scores)  # (epochs, members)
     assert record.n_epochs == len(history) < 200
@@ -150,11 +152,8 @@ def test_each_member_is_restored_to_its_own_best_epoch():
 
 
 def test_stack_stops_after_patience_is_spent():
-    rows, loss = small_rows(), TASK_LOSSES["classes"]
-    stack = make_stack(loss)
-    objective = PenalizedLoss(stack, loss, monitor="loss")
-    settings = TrainingSettings(learning_rate=1e-300, patience=3)  # never a gain
-    record = train_stack(stack, objective, rows, settings, order_seed=0)
+    never_a_gain = {"learning_rate": 1e-300, "patience": 3, "monitor": "loss"}
+    _, record = trained(make_stack(), CLASSES, small_rows(), **never_a_gain)
     assert record.best_epoch.tolist() == [0, 0]
     assert record.n_epochs == 5  # epoch 4 is the first that is more than 3 after 0
 
@@ -170,15 +169,11 @@ def test_learning_rate_follows_the_protocol():
 
 
 def test_passes_over_a_batch_give_the_gradient_of_the_batch():
-    rows, loss = small_rows(), TASK_LOSSES["classes"]
-    stacks = [make_stack(loss), make_stack(loss)]
-    for stack, rows_per_pass in zip(stacks, (None, 3), strict=True):
-        settings = TrainingSettings(
-            batch_size=8, max_epochs=6, rows_per_pass=rows_per_pass
-        )
-        train_stack(stack, PenalizedLoss(stack, loss), rows, settings, order_seed=0)
-    for name, value in stacks[0].state.items():
-        torch.testing.assert_close(value, stacks[1].state[name], rtol=1e-8, atol=1e-10)
+    settings = {"batch_size": 8, "max_epochs": 6}
+    stacks = make_stack(), make_stack()
+    for stack, n_rows in zip(stacks, (None, 3), strict=True):
+        trained(stack, CLASSES, small_rows(), rows_per_pass=n_rows, **settings)
+    assert_same_state(*stacks, rtol=1e-8, atol=1e-10)
 
 
 def test_epoch_visits_rows_once_and_leaves_a_short_batch_out():
@@ -190,8 +185,7 @@ def test_epoch_visits_rows_once_and_leaves_a_short_batch_out():
 
 
 def test_penalty_hooks_see_every_step():
-    rows, loss, seen, rates = small_rows(), TASK_LOSSES["classes"], [], []
-    stack = make_stack(loss)
+    stack, seen, rates = make_stack(), [], []
 
     def penalised(losses):
         seen.append(losses)
@@ -202,8 +196,8 @@ def test_penalty_hooks_see_every_step():
         stack.first_weight.clamp_(-0.1, 0.1)
 
     settings = TrainingSettings(batch_size=8, max_epochs=2)
-    objective = PenalizedLoss(stack, loss, penalised, after_step_=after_step_)
-    train_stack(stack, objective, rows, settings, order_seed=0)
+    objective = PenalizedLoss(stack, CLASSES, penalised, after_step_=after_step_)
+    train_stack(stack, objective, small_rows(), settings, order_seed=0)
     assert len(seen) == 4
     assert rates == pytest.approx([2e-4, 2e-4, 4e-4, 4e-4])
     assert stack.first_weight.abs().max() <= 0.1
@@ -212,17 +206,12 @@ def test_penalty_hooks_see_every_step():
 def test_divergence_is_an_error():
     rows, loss = small_rows(n_classes=0), TASK_LOSSES["values"]
     rows = replace(rows, targets=rows.targets * torch.inf)
-    stack = make_stack(loss)
-    objective = PenalizedLoss(stack, loss)
     with pytest.raises(TrainingDivergedError, match="no epoch of a network"):
-        train_stack(
-            stack, objective, rows, TrainingSettings(max_epochs=2), order_seed=0
-        )
+        trained(stack_for(loss), loss, rows, max_epochs=2)
 
 
 def test_predictions_in_blocks_are_those_of_one_pass():
-    loss = TASK_LOSSES["classes"]
-    stack, rows = make_stack(loss), small_rows(n_rows=50)
+    stack, rows = make_stack(), small_rows(n_rows=50)
     stack.numbers_per_row = 1 << 21  # four rows a block
     blocks = stack_outputs(stack, rows.features, torch.arange(50))
     whole = stack.forward(rows.features, training=False)
@@ -242,7 +231,7 @@ def test_area_under_roc_is_that_of_scikit_learn_with_ties():
 @pytest.mark.parametrize("task", TASK_LOSSES)
 def test_monitored_score_is_the_score_of_the_task(task):
     rows, loss = small_rows(n_classes=N_CLASSES[task]), TASK_LOSSES[task]
-    stack = make_stack(loss, seeds=(2,))
+    stack = stack_for(loss, (2,))
     score = float(PenalizedLoss(stack, loss).validation_scores(rows).detach())
     outputs = stack.forward(rows.features[rows.validation], training=False)[0].detach()
     y = rows.targets[rows.validation].numpy()
@@ -254,64 +243,23 @@ def test_monitored_score_is_the_score_of_the_task(task):
     assert score == pytest.approx(expected)
 
 
-def test_training_leaves_the_callers_torch_as_it_was():
-    torch.manual_seed(11)
-    before, n_threads = torch.get_rng_state(), torch.get_num_threads()
-    with torch_defaults(is_exact=False):
-        loss = TASK_LOSSES["classes"]
-        stack = make_stack(loss, dropout=0.2)
-        objective = PenalizedLoss(stack, loss)
-        settings = TrainingSettings(max_epochs=2)
-        train_stack(stack, objective, small_rows(), settings, order_seed=0)
-        assert torch.get_num_threads() == 1
-    assert torch.equal(torch.get_rng_state(), before)
-    assert torch.get_num_threads() == n_threads
-
-
 def test_plain_training_predicts_unseen_rows():
-    X, y = load_breast_cancer(return_X_y=True)
-    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    X, y = map(torch.from_numpy, load_breast_cancer(return_X_y=True))
     order = torch.randperm(len(y), generator=torch.Generator().manual_seed(0))
-    rows = StackRows(
-        features=torch.from_numpy(X).float(),
-        targets=torch.from_numpy(y),
-        training=order[:300],
-        validation=order[300:400],
-    )
-    loss = TASK_LOSSES["two classes"]
-    noise = MemberNoise((0, 1, 2), CPU)
-    stack = StackedMLP(30, 1, hidden_sizes=(32,), noise=noise, dropout=0.1)
-    settings = TrainingSettings(batch_size=32, max_epochs=30)
-    train_stack(stack, PenalizedLoss(stack, loss), rows, settings, order_seed=0)
-    logits = stack_outputs(stack, rows.features, order[400:]).squeeze(-1)
-    areas = area_under_roc(logits, rows.targets[order[400:]])
+    training, validation, unseen = order.split([300, 100, len(y) - 400])
+    rows = StackRows(torch.from_numpy(scale(X)), y, training, validation)
+    stack = make_stack(30, 1, (0, 1, 2), hidden_sizes=(32,), dropout=0.1)
+    trained(stack, TASK_LOSSES["two classes"], rows, batch_size=32, max_epochs=30)
+    logits = stack_outputs(stack, rows.features, unseen).squeeze(-1)
+    areas = area_under_roc(logits, y[unseen])
     assert (areas > 0.97).all()  # logistic regression reaches 0.99
 
 
 @pytest.mark.gpu
 def test_training_on_cuda_is_that_on_the_cpu():
-    loss, cuda = TASK_LOSSES["classes"], torch.device("cuda")
-    rows = small_rows(n_rows=60)
-    on_cuda = replace(
-        rows,
-        features=rows.features.to(cuda),
-        targets=rows.targets.to(cuda),
-        training=rows.training.to(cuda),
-        validation=rows.validation.to(cuda),
-    )
-    settings = TrainingSettings(batch_size=8, max_epochs=10)
     stacks = []
-    for device, data in ((CPU, rows), (cuda, on_cuda)):
-        stack = StackedMLP(
-            5,
-            3,
-            hidden_sizes=(6, 4),
-            noise=MemberNoise((0, 1), device),
-            dtype=torch.float64,
-        )
-        train_stack(stack, PenalizedLoss(stack, loss), data, settings, order_seed=0)
-        stacks.append(stack)
-    for name, value in stacks[0].state.items():
-        torch.testing.assert_close(
-            value, stacks[1].state[name].cpu(), rtol=1e-7, atol=1e-9
-        )
+    for device in (CPU, torch.device("cuda")):
+        stacks.append(make_stack(noise=MemberNoise((0, 1), device)))
+        rows = on_device(small_rows(n_rows=60), device)
+        trained(stacks[-1], CLASSES, rows, batch_size=8, max_epochs=10)
+    assert_same_state(*stacks, rtol=1e-7, atol=1e-9)

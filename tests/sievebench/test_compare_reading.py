@@ -1,4 +1,4 @@
-"""`featuresieve select` and `sievebench compare` see the same in a file."""
+"""Tables of `sievebench compare`: read as `featuresieve select` reads them."""
 
 import csv
 import gzip
@@ -8,13 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from compared_table import table_of
 
 from featuresieve.cli import main as featuresieve
-from featuresieve.files import infer_task, read_file, read_inputs
+from featuresieve.files import TableFileError, read_file, read_inputs
 from featuresieve.tables import read_table as read_columns
 from made_files import messy_text
 from sievebench.cli import main as sievebench
-from sievebench.compare import read_table
+from sievebench.compare import CompareError, read_table
+from sievebench.compare._judging import TableEncoder
 
 
 def frame(n_rows=60):
@@ -26,6 +28,7 @@ def frame(n_rows=60):
             "Größe, cm": rng.normal(170, 10, n_rows).round(2),
             "город": rng.choice(["Київ", "Kraków", None], n_rows),
             "whole": rng.integers(0, 9, n_rows),
+            "infinite": np.r_[0.5, np.inf, np.arange(2, n_rows)],
             "flag": rng.choice([True, False, None], n_rows),
             "day": days,
             "time": [moment.time() for moment in days + pd.Timedelta("1h")],
@@ -37,6 +40,7 @@ def frame(n_rows=60):
 
 
 def report(path):
+    """Write a report: a preamble, currencies, percent, dates, times, k.A."""
     rows = [
         f"{i};{10115 + i % 3};1.{i:03d},50 €;{i} %;{i % 28 + 1:02d}.03.2020;08:{i:02d};"
         f"{'k.A.' if i == 3 else i / 4};{i % 30}"
@@ -68,6 +72,7 @@ def truth_values(path):
     path.write_text("\n".join(lines), encoding="utf-16")
 
 
+READING = {"skip": 2, "missing": ["k.A."], "types": {"PLZ": "category"}}
 FILES = {  # name -> how to write it, the target, how to read it
     "messy.csv": (lambda path: path.write_text(messy_text()), "churned?", {}),
     "messy.csv.gz": (
@@ -80,10 +85,7 @@ FILES = {  # name -> how to write it, the target, how to read it
         *("whole", {}),
     ),
     "index.csv": (lambda path: frame().to_csv(path), "город", {}),
-    "report.csv": (
-        *(report, "y"),
-        {"skip": 2, "missing": ["k.A."], "types": {"PLZ": "category"}},
-    ),
+    "report.csv": (report, "y", READING),
     "row_names.csv": (row_names, "y", {}),
     "repeated.csv": (repeated_names, "y", {}),
     "gaps.tsv": (gaps, "y", {}),
@@ -143,18 +145,65 @@ def test_both_commands_tell_of_the_same_columns_and_task(table, capsys):
         assert note[1:] in shown
 
 
+def test_cells_of_every_kind_are_numbers_or_text(tmp_path):
+    report(tmp_path / "report.csv")
+    table = read_table(tmp_path / "report.csv", "y", drop=["i*"], **READING)
+    features = table.features
+    assert list(features) == ["PLZ", "Preis", "Anteil", "Tag", "Uhrzeit", "Wert"]
+    assert features["PLZ"].tolist()[:3] == ["10115", "10116", "10117"]
+    assert features["Preis"].tolist()[:2] == [1000.5, 1001.5]
+    assert features["Anteil"].tolist()[:2] == [0, 1]
+    assert np.diff(features["Tag"]).tolist()[:27] == [86400.0] * 27
+    assert np.diff(features["Uhrzeit"]).tolist() == [60.0] * 59
+    assert features["Wert"].isna().tolist() == [i == 3 for i in range(60)]
+    assert "Left out on request: 'id'." in table.notes
+
+
+def test_rows_without_target_are_left_out_and_columns_that_say_nothing_noted():
+    gaps = frame(20)[["whole", "infinite", "nothing"]].assign(y=["yes", "no"] * 10)
+    gaps.loc[3, "y"] = None
+    table = table_of(gaps, "y")
+    assert len(table.target) == 19
+    assert table.features["nothing"].dtype == np.float64
+    assert table.features["infinite"].isna().sum() == 1
+    assert table.notes[-2:] == (
+        "Empty: 'nothing'.",
+        "1 rows without a value of 'y' left out.",
+    )
+
+
+def test_infinite_target_counts_as_missing():
+    assert len(table_of(frame(20), "infinite", task="regression").target) == 19
+
+
 @pytest.mark.parametrize(
-    ("y", "task"),
+    ("words", "message"),
     [
-        (np.array(["a", "b"]), "classification"),
-        (np.array([True, False]), "classification"),
-        (np.array(["a", 1], dtype=object), "classification"),
-        (np.arange(20), "regression"),
-        (np.repeat(np.arange(20), 3), "classification"),
-        (np.repeat(np.arange(21.0), 30), "regression"),
-        (np.array([0.0, 1.0, 1.0]), "classification"),
-        (np.array([0.5, 1.0]), "regression"),
+        ({}, "If the table begins in line 3: --skip 2."),
+        (READING | {"drop": ["nothing"]}, "--drop: there is no column 'nothing'"),
+        (READING | {"types": {"Tag": "number"}}, "'01.03.2020' in row 4 is no number"),
     ],
 )
-def test_task_is_read_off_the_target(y, task):
-    assert infer_task(y)[0] == task
+def test_what_cannot_be_read_so_is_told(tmp_path, words, message):
+    report(tmp_path / "report.csv")
+    with pytest.raises(TableFileError, match=message):
+        read_table(tmp_path / "report.csv", "y", **words)
+
+
+def test_too_small_table_is_refused():
+    with pytest.raises(CompareError, match="at least 10 rows"):
+        table_of(frame(5), "y")
+    with pytest.raises(CompareError, match="at least 2 columns"):
+        table_of(frame()[["whole", "nothing", "y"]], "y")
+
+
+def test_encoder_learns_medians_and_labels_from_the_rows_it_is_given():
+    train = {"x": [1.0, 2.0, 9.0, np.nan], "s": ["b", "a", None, "b"]}
+    train, test = (
+        pd.DataFrame(columns).astype({"s": object})
+        for columns in (train, {"x": [np.nan, 5.0], "s": ["c", "b"]})
+    )
+    train.loc[2, "s"] = None
+    encoder = TableEncoder().fit(train)
+    assert encoder.transform(train).tolist() == [[1, 1], [2, 0], [9, -1], [2, 1]]
+    assert encoder.transform(test).tolist() == [[2, -2], [5, 1]]
