@@ -1,8 +1,10 @@
-"""The default against other automatic selectors, on tables of every kind.
+r"""The default against other automatic selectors, on tables of every kind.
 
 Usage (from the repository root, FEATURESIEVE_DATA set)::
 
-    python benchmarks/breadth.py run --draws 11 12 --workers 2   # without Boruta
+    python benchmarks/breadth.py run --selectors auto price      # draws 11 and 12
+    python benchmarks/breadth.py run --draws 11 --selectors f_test l1 forest \
+        --file breadth_peers
     python benchmarks/breadth.py run --draws 11 --selectors boruta --file breadth_boruta
     python benchmarks/breadth.py ablation --draws 1 2            # the rule, varied
     python benchmarks/breadth.py table                           # print what is stored
@@ -247,12 +249,13 @@ def _default_file(options: argparse.Namespace) -> str:
 
 def table(options: argparse.Namespace) -> None:
     """Print means by scenario, and mean ranks among the selectors."""
-    cells = [
-        cell
-        for name in options.file or ["breadth", "breadth_boruta"]
+    found = {
+        (cell["selector"], _key(cell)): cell
+        for name in options.file or ["breadth", "breadth_peers", "breadth_boruta"]
         for cell in json.loads((RESULTS / f"{name}.json").read_text())["cells"]
         if cell["runs"][0]["scores"]
-    ]
+    }
+    cells = list(found.values())
     if options.most_rows:
         cells = [c for c in cells if c["n_rows"] < options.most_rows]
     reference = {_key(c): c["original"] for c in cells if "original" in c}

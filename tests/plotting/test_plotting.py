@@ -4,6 +4,7 @@ What is particular to the path is in test_balance_path_display.py.
 """
 
 import sys
+from copy import copy
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -239,7 +240,14 @@ def test_stability_tells_kept_from_dropped_by_more_than_colour(selector):
     is_kept = selector.support_[selector.order_]
     assert [bar.get_hatch() is None for bar in display.bars_] == is_kept.tolist()
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert words == ["kept", "dropped", "half of the networks"]
+    assert words == ["kept", "dropped", "a tenth of the networks"]
+
+
+@pytest.mark.parametrize(("balance", "share"), [("auto", 0.1), (0.01, 0.5)])
+def test_stability_line_stands_at_the_share_that_was_needed(selector, balance, share):
+    other = copy(selector).set_params(balance=balance)
+    line = StabilityDisplay.from_estimator(other).threshold_line_
+    assert set(line.get_xdata()) == {share}
 
 
 def test_stability_uses_the_names_of_the_columns():

@@ -9,9 +9,9 @@ PARAMETERS = """\
 Parameters
 ----------
 balance : "auto", "price" or float, default="auto"
-    The weight λ of the selection penalty. "auto" trains a path of balances and
-    chooses by held-out loss; "price" trains once at a closed-form price, which is
-    quicker and less careful; a number is that λ, exactly.
+    The weight λ of the selection penalty. "auto" lets many networks vote at a price
+    that depends on the number of rows, and checks the answer on held-out rows; "price"
+    is the vote alone; a number is that λ, exactly.
 n_features_to_select : int, float or None, default=None
     Keep exactly this many, the best ranked; a float up to 1.0 is a share of all
     features, rounded down.
@@ -30,12 +30,13 @@ feature_costs : dict, array-like or None, default=None
     zero is free, but kept only if it helps.
 class_weight : dict, "balanced" or None, default=None
     Weight of each class in the losses; None for regression.
-tolerance : float, default=0.01
-    What a smaller set may lose, as a share of the best held-out loss (or five times
-    this share of the gain over a constant, if that is less).
-n_members : int, default=4
-    Networks per balance; each votes. The automatic search uses at least two for each
-    held-out part, so more in all on tables of less than 4,000 rows.
+tolerance : float, default=0.0
+    What may be given up for a smaller set: a share of what the elected features gain
+    over a constant, in held-out loss.
+n_members : int or None, default=None
+    Networks that vote. None means 100, fewer on tables of more than 1,600 encoded
+    columns (at least 20), and 4 at a balance that is given. The automatic search
+    rounds it to an even number for each of five held-out parts.
 n_epochs : int or None, default=None
     Passes over the rows; None chooses from the size of the table.
 scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
@@ -72,27 +73,28 @@ support_ : ndarray of shape (n_features,) of bool
 n_features_selected_, n_features_ : int
     How many.
 logits_ : ndarray of shape (n_features,)
-    Mean logit over the members at the chosen balance.
+    Mean logit over the members.
 ranking_ : ndarray of shape (n_features,) of int
     1 for every kept feature, as in scikit-learn's RFE; 2, 3, ... for the others, by
     `order_`.
 order_ : ndarray of shape (n_features,) of int
-    Positions of all features, best first: those kept at more balances and by more
-    members. ``order_[:k]`` are the k best.
+    Positions of all features, best first: those that more members keep.
+    ``order_[:k]`` are the k best.
 feature_importances_ : ndarray of shape (n_features,)
-    Share of all members, of all balances, that keep a feature (a tie goes to the
-    larger mean gate), scaled to a sum of one. It falls along `order_`.
+    Share of the members that keep a feature (a tie goes to the larger mean gate),
+    scaled to a sum of one. It falls along `order_`.
 selection_frequency_ : ndarray of shape (n_features,)
-    Share of the members at the chosen balance that keep a feature.
+    Share of the members that keep a feature. With balance="auto" a tenth is enough to
+    be kept.
 balance_ : float
-    The balance chosen, or given.
+    The balance used.
 path_ : structured array with one row per candidate set
     Fields balance, n_kept, loss, loss_error (held-out loss and its standard error)
     and is_chosen. ``pandas.DataFrame(path_)`` makes a table of it.
 history_ : dict of arrays
     What training recorded: step, temperature, balance (of each member), task_loss,
     penalty, n_kept (each by record and member) and gates (mean gate by record and
-    feature, at the chosen balance).
+    feature).
 n_features_in_ : int
 feature_names_in_ : ndarray of str
     Only if X has column names."""
@@ -107,12 +109,12 @@ noise g and a falling temperature t; the mask multiplies the input of a task
 network, and both are trained on ``task loss + λ mean(m)``. A feature is kept if
 its logit ends up positive.
 
-With balance="auto", many such networks (a path of λ, several seeds) are trained at
-once. Their votes give candidate sets, each is refitted without a mask, and the
-smallest is taken that is shown, on held-out rows, to be good enough. If no set is
-shown to predict held-out targets better than a constant, an
+With balance="auto", many such networks are trained at once, each on rows of its own
+and at a high price, and a feature is kept if a tenth of them keep it. Sets of the
+best ranked are refitted without a mask and judged on held-out rows. If what was
+elected is not shown to predict held-out targets better than a constant, an
 `UninformativeTargetWarning` says so, as it does where fewer than five held-out rows
-have another target than the most common one; if none is better by even one
+have another target than the most common one; if it is not better by even one
 standard error, only the best ranked feature is kept (or `min_features_to_select`).
 
 References

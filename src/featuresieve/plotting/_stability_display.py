@@ -1,6 +1,6 @@
 """StabilityDisplay: how many of the networks keep each column."""
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -78,7 +78,7 @@ class StabilityDisplay(ColumnDisplay):
         *,
         ax: "Axes | None" = None,
         max_features: int = 30,
-        threshold: float | None = 0.5,
+        threshold: float | Literal["auto"] | None = "auto",
         **kwargs: Any,
     ) -> Self:
         """Draw the selection frequencies of a fitted selector.
@@ -91,8 +91,9 @@ class StabilityDisplay(ColumnDisplay):
             Where to draw; None makes a new figure.
         max_features : int, default=30
             Draw so many of the best ranked columns at most.
-        threshold : float or None, default=0.5
-            Where to draw a line; None draws none.
+        threshold : float, "auto" or None, default="auto"
+            Where to draw a line; "auto" is the share of the networks that was needed
+            to be kept: a tenth, or half at a balance that was given. None draws none.
         **kwargs
             Passed on to `Axes.barh`.
 
@@ -102,6 +103,8 @@ class StabilityDisplay(ColumnDisplay):
         """
         columns = columns_of(estimator)
         display = cls(frequency=estimator.selection_frequency_, **columns)
+        if threshold == "auto":
+            threshold = 0.1 if isinstance(estimator.balance, str) else 0.5
         return display.plot(
             ax, max_features=max_features, threshold=threshold, **kwargs
         )
@@ -111,7 +114,7 @@ class StabilityDisplay(ColumnDisplay):
         ax: "Axes | None" = None,
         *,
         max_features: int = 30,
-        threshold: float | None = 0.5,
+        threshold: float | None = 0.1,
         **kwargs: Any,
     ) -> Self:
         """Draw the bars.
@@ -165,7 +168,8 @@ class StabilityDisplay(ColumnDisplay):
         self.threshold_line_ = None
         if threshold is None:
             return
-        name = "half of the networks" if threshold == 0.5 else f"{threshold:.0%}"
+        known = {0.1: "a tenth of the networks", 0.5: "half of the networks"}
+        name = known.get(threshold, f"{threshold:.0%}")
         style: dict[str, Any] = {"color": INK, "linestyle": "--", "linewidth": 1}
         (self.threshold_line_,) = ax.plot(
             [threshold, threshold], [n_rows - 0.4, -0.6], label=name, **style
