@@ -40,6 +40,7 @@ from featuresieve.problem import (
     class_target,
     constraints_from,
     prepare,
+    row_group_codes,
     row_weights,
     value_target,
 )
@@ -197,7 +198,9 @@ class AutoNFS(
             params = {**params, "training": Training()}
         return super().set_params(**params)  # type: ignore[no-any-return]
 
-    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
         """Select features and train the predictor on them.
 
         Parameters
@@ -211,6 +214,10 @@ class AutoNFS(
             values, in one column or several.
         sample_weight : array-like of shape (n_samples,), default=None
             How many rows a row stands for.
+        groups : array-like of shape (n_samples,), default=None
+            Labels of rows that belong together, as scikit-learn's splitters take them:
+            several of one patient, near-copies of one sample. They stay on one side of
+            every split, and count as one where errors and prices are computed.
 
         Returns
         -------
@@ -218,7 +225,7 @@ class AutoNFS(
         """
         before = vars(self).copy()
         try:
-            result, is_cut_short, work = self._fit(X, y, sample_weight)
+            result, is_cut_short, work = self._fit(X, y, sample_weight, groups)
             warn_about_result(self, result, is_cut_short)
         except BaseException:  # also an interrupt: what was there before stays
             self.__dict__.clear()
@@ -229,14 +236,14 @@ class AutoNFS(
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, groups: Any
     ) -> tuple[SearchResult, bool, FitRun]:
         """Do what `fit` says; attributes are set at the end."""
         started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
-        prepared, target, bounds = self._prepare(X, y, sample_weight)
+        prepared, target, bounds = self._prepare(X, y, sample_weight, groups)
         work = FitRun(
             self,
             params,
@@ -245,7 +252,7 @@ class AutoNFS(
             bounds=bounds,
             seed=seed,
             started=started,
-            data={"X": X, "y": y, "sample_weight": sample_weight},
+            data={"X": X, "y": y, "sample_weight": sample_weight, "groups": groups},
         )
         with torch_defaults(), explain_out_of_memory(settings.device):
             result = find_support(
@@ -277,7 +284,7 @@ class AutoNFS(
         return result, result.is_cut_short or run.is_cut_short, work
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
     ) -> tuple[Prepared, Target, CountLimits]:
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
@@ -300,6 +307,7 @@ class AutoNFS(
             constraints,
             scaling=self.scaling,  # type: ignore[arg-type]
             max_categories=self.max_categories,
+            row_groups=row_group_codes(groups, table.n_rows),
         )
         return prepared, target, bounds
 

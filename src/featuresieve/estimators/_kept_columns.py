@@ -28,7 +28,7 @@ class KeptColumns:
         y : array-like of shape (n_samples,) or (n_samples, n_outputs)
             As for `fit`.
         **fit_params
-            ``sample_weight``, as for `fit`.
+            ``sample_weight`` and ``groups``, as for `fit`.
 
         Returns
         -------

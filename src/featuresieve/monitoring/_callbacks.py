@@ -29,12 +29,15 @@ class CallbackObserver:
     """
 
     def __init__(self, estimator: Any, n_stages: int, data: dict[str, Any]) -> None:
-        weights = data["sample_weight"]
         self._told = {
             "estimator": estimator,
             "X": data["X"],
             "y": data["y"],
-            "metadata": {} if weights is None else {"sample_weight": weights},
+            "metadata": {
+                name: data[name]
+                for name in ("sample_weight", "groups")
+                if data[name] is not None
+            },
         }
         self._fit = estimator._init_callback_context(max_subtasks=n_stages)
         self._fit.call_on_fit_task_begin(**self._told)

@@ -68,6 +68,8 @@ def problem_digest(problem: Problem) -> str:
         parts = [features.data, features.indices, features.indptr]
     parts += [problem.targets, problem.row_weights]
     parts += [gates.gate_of_column, gates.n_features, gates.costs, gates.is_forced]
+    if problem.row_groups is not None:
+        parts.append(problem.row_groups)
     task = _STORED_TASKS[problem.task]
     digest.update(f"{task} {problem.n_outputs} {features.shape}".encode())
     for part in parts:

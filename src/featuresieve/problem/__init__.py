@@ -13,7 +13,11 @@ from featuresieve.problem._constraints import (
     nearest_count,
 )
 from featuresieve.problem._problem import BoolArray, Gates, Problem
-from featuresieve.problem._sample_weights import SampleWeights, row_weights
+from featuresieve.problem._sample_weights import (
+    SampleWeights,
+    row_group_codes,
+    row_weights,
+)
 from featuresieve.problem._targets import (
     ClassEncoder,
     Target,
@@ -39,6 +43,7 @@ __all__ = [
     "constraints_from",
     "nearest_count",
     "prepare",
+    "row_group_codes",
     "row_weights",
     "value_target",
 ]

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
+from scipy.sparse import block_array, coo_array, issparse
+from scipy.sparse.csgraph import connected_components
 
 from featuresieve.problem._canonical_order import (
     canonical_rows,
@@ -69,11 +70,12 @@ def prepare(
     *,
     scaling: Scaling,
     max_categories: int,
+    row_groups: IndexArray | None = None,
 ) -> Prepared:
     """Encode a table and put its rows and columns into an order of their own.
 
     The order depends on content alone: shuffling the table shuffles the answer and
-    changes nothing else.
+    changes nothing else. Rows of the same number in `row_groups` stay together.
     """
     encoder, encoded = TableEncoder.fit_transform(
         table, scaling=scaling, weights=weights.by_row, max_categories=max_categories
@@ -83,6 +85,8 @@ def prepare(
     order = canonical_rows(hashes[rows], target.values[rows], weights.weights)
     rows = rows[order]
     groups = copied_rows(encoded, rows, hashes, target.values)
+    if row_groups is not None:
+        groups = _joined_groups(groups, row_groups[rows])
     feature_of_column = encoder.feature_of_column
     digests = feature_digests(encoded, rows, hashes, feature_of_column)
     gates, units, columns = constraints.layout(feature_of_column, digests)
@@ -96,6 +100,19 @@ def prepare(
         groups,
     )
     return Prepared(problem, encoder, units, table.n_features)
+
+
+def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:
+    """Return groups of rows that share a group, or are copies, directly or not."""
+    if copies is None:
+        return np.unique(groups, return_inverse=True)[1]
+    n_copies, n_groups = copies.max() + 1, groups.max() + 1
+    links = coo_array(
+        (np.ones(len(groups), dtype=np.int8), (copies, groups)),
+        shape=(n_copies, n_groups),
+    )
+    _, part = connected_components(block_array([[None, links], [links.T, None]]))
+    return np.unique(part[copies], return_inverse=True)[1]
 
 
 def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:

@@ -125,3 +125,32 @@ def _balanced(y: npt.NDArray[Any], sample_weight: FloatArray | None) -> FloatArr
     even = totals.sum() / len(totals)
     factors = np.divide(even, totals, out=np.zeros(len(totals)), where=totals > 0)
     return np.asarray(factors[codes])
+
+
+def row_group_codes(groups: Any, n_rows: int) -> IndexArray | None:
+    """Return a number for each row that is the same for rows of one group.
+
+    None if there are no groups; labels may be of any kind that can be compared.
+    """
+    if groups is None:
+        return None
+    labels = list(groups.tolist() if hasattr(groups, "tolist") else groups)
+    if len(labels) != n_rows:
+        raise ValueError(
+            f"groups must have one label for each of the {n_rows} rows of X, "
+            f"got {len(labels)}."
+        )
+    codes: dict[Any, int] = {}
+    try:
+        numbers = [codes.setdefault(label, len(codes)) for label in labels]
+    except TypeError:
+        raise ValueError(
+            "groups must be one-dimensional, with one label a row."
+        ) from None
+    # A value that is not equal to itself is missing (NaN, NaT); pandas has NA, too.
+    is_missing = [x is None or str(x) == "<NA>" or x != x for x in codes]
+    if any(is_missing):
+        raise ValueError("groups must have a label in every row, got missing ones.")
+    if len(codes) < 2:
+        raise ValueError("groups must have at least 2 different labels, got 1.")
+    return np.array(numbers, dtype=np.intp)

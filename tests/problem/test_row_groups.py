@@ -1,0 +1,127 @@
+"""Rows that belong together: read, joined with copies, and never separated."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.model_selection import GridSearchCV, GroupKFold
+from sklearn.pipeline import make_pipeline
+
+from featuresieve import AutoNFSClassifier, UninformativeTargetWarning
+from featuresieve.problem import Problem, row_group_codes
+from featuresieve.problem._building import _joined_groups
+from featuresieve.search._splits import gate_halves, held_out_splits
+from made_tables import class_table
+from quick_selectors import quick
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        ["b", "a", "b"],
+        (7, 3, 7),
+        np.array([1.5, 2.5, 1.5]),
+        pd.Series(["x", "y", "x"], index=[5, 6, 7], dtype="category"),
+        [("a", 1), ("a", 2), ("a", 1)],
+    ],
+)
+def test_labels_of_any_kind_become_numbers(groups):
+    assert row_group_codes(groups, 3).tolist() == [0, 1, 0]
+
+
+def test_no_groups_are_none():
+    assert row_group_codes(None, 3) is None
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([1, 2], "one label for each of the 3 rows of X, got 2"),
+        ([1, None, 2], "missing"),
+        ([1.0, np.nan, 2.0], "missing"),
+        (pd.array([1, pd.NA, 2]), "missing"),
+        (np.zeros((3, 1)), "one-dimensional"),
+        ([1, 1, 1], "at least 2 different labels"),
+    ],
+)
+def test_wrong_groups_are_refused_in_words(groups, message):
+    with pytest.raises(ValueError, match=f"groups must .*{message}"):
+        row_group_codes(groups, 3)
+
+
+def test_a_copy_joins_the_groups_it_stands_in():
+    # Rows 0 and 3 are copies; so groups 0 and 1 are one, and group 2 stays alone.
+    copies, groups = np.array([0, 1, 2, 0, 3]), np.array([0, 0, 1, 1, 2])
+    joined = _joined_groups(copies, groups)
+    assert joined[0] == joined[1] == joined[2] == joined[3] != joined[4]
+
+
+@pytest.mark.parametrize("copies", [None, np.arange(6)])
+def test_without_copies_the_groups_stay_as_they_are(copies):
+    joined = _joined_groups(copies, np.array([4, 4, 2, 2, 0, 4]))
+    pairs = joined[:, None] == joined
+    labels = np.array([4, 4, 2, 2, 0, 4])
+    np.testing.assert_array_equal(pairs, labels[:, None] == labels)
+
+
+def test_no_split_separates_a_group():
+    rng = np.random.default_rng(0)
+    groups = rng.integers(0, 40, 300)
+    targets = rng.integers(0, 2, 300)
+    problem = Problem(
+        np.zeros((300, 1), np.float32), targets, 2, "classification", row_groups=groups
+    )
+    splits = held_out_splits(problem, 5, 0.2, seed=0)
+    pairs = [(split.fit_rows, split.test_rows) for split in splits]
+    pairs += gate_halves(problem, splits[0].fit_rows, 3, seed=0)
+    for some, others in pairs:
+        assert not set(groups[some]) & set(groups[others])
+        assert len(others) > 0
+
+
+def near_copies(seed):
+    """Return noise: 40 samples, each measured five times, and a target of chance."""
+    rng = np.random.default_rng(seed)
+    samples = np.repeat(rng.standard_normal((40, 12)), 5, axis=0)
+    X = samples + 0.01 * rng.standard_normal(samples.shape)
+    return X, np.repeat(rng.permutation(np.arange(40) % 2), 5), np.repeat(range(40), 5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_near_copies_do_not_make_noise_a_signal_if_they_are_a_group(seed):
+    X, y, groups = near_copies(seed)
+    selector = AutoNFSClassifier(random_state=seed)
+    with pytest.warns(UninformativeTargetWarning):
+        selector.fit(X, y, groups=groups)
+    assert selector.n_features_ == 1
+
+
+def test_without_their_groups_near_copies_seem_to_be_a_signal(recwarn):
+    X, y, _ = near_copies(0)
+    assert AutoNFSClassifier(random_state=0).fit(X, y).n_features_ > 1
+    assert not recwarn.list
+
+
+def test_order_of_rows_and_names_of_groups_do_not_matter():
+    X, y = class_table()
+    groups = np.arange(len(y)) // 3
+    order = np.random.default_rng(0).permutation(len(y))
+    one = quick().fit(X, y, groups=groups)
+    other = quick().fit(X[order], y[order], groups=[f"g{g}" for g in groups[order]])
+    np.testing.assert_allclose(other.logits_, one.logits_, rtol=1e-5, atol=1e-5)
+
+
+def test_groups_are_routed_to_the_selector_and_to_the_splitter():
+    X, y = class_table()
+    groups = np.arange(len(y)) // 4
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = quick(n_epochs=5).set_fit_request(groups=True)
+        search = GridSearchCV(
+            make_pipeline(selector),
+            {"autonfsclassifier__tolerance": [0.0]},
+            cv=GroupKFold(2),
+        )
+        search.fit(X, y, groups=groups)
+        assert search.best_estimator_[0].n_features_in_ == X.shape[1]
+        with pytest.raises(ValueError, match="one label for each of the"):
+            make_pipeline(selector).fit(X, y, groups=groups[:-1])
