@@ -217,6 +217,27 @@ def test_weights_are_obeyed_and_no_feature():
     assert names == ["a", "b", "c", "d"]
 
 
+def test_rows_of_a_group_are_no_feature_and_stay_together(monkeypatch):
+    columns = plain_columns()
+    columns["patient"] = [f"p{row // 6}" for row in range(120)]
+    feather.write_feather(pa.table(columns), "t.feather")
+    seen = []
+
+    def fit(self, X, y, groups, **others):
+        seen.append(groups)
+        return selector_fit(self, X, y, groups=groups, **others)
+
+    selector_fit = featuresieve.AutoNFSClassifier.fit
+    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", fit)
+    result = selected("--row-group", "patient", file="t.feather")
+    names = [feature["name"] for feature in result["selection"]["features"]]
+    assert names == ["a", "b", "c", "d"]
+    (groups,) = seen
+    # Four of twenty patients are set apart, whole.
+    assert set(np.bincount(groups, minlength=20)) == {0, 6}
+    assert len(groups) == 96
+
+
 def test_class_weights_are_taken_by_label():
     assert select("--class-weight", "yes=2", "no=1") == 0
 

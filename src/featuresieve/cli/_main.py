@@ -163,6 +163,7 @@ def _select(options: SelectOptions) -> int:
             task=options.task,
             drop=options.drop,
             weight=options.weight,
+            row_group=options.row_group,
         )
         known = known_arguments(options, inputs)
         say("")

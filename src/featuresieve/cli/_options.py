@@ -49,6 +49,7 @@ class SelectOptions(_Reading):
     max_features: int | None = None
     n_features: int | None = None
     weight: str | None = None
+    row_group: str | None = None
     test: float = 0.2
     seed: int = 0
     device: str = "auto"
@@ -81,8 +82,10 @@ def check_options(options: SelectOptions) -> None:
     both = set(options.keep) & set(options.drop)
     if both:
         raise UsageError(f"--keep and --drop contradict each other: {min(both)!r}.")
-    if options.weight == options.target:
-        raise UsageError(f"--weight and --target are both {options.target!r}.")
+    named = {"--weight": options.weight, "--row-group": options.row_group}
+    for option, name in named.items():
+        if name == options.target:
+            raise UsageError(f"{option} and --target are both {name!r}.")
     if options.task == "regression" and options.class_weight:
         raise UsageError("--class-weight is for classification.")
     exactly, most = options.n_features, options.max_features

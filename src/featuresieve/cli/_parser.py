@@ -115,6 +115,8 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
         "--class-weight", **_MANY, type=_class_weight, metavar="LABEL=NUMBER", help=text
     )
     add("--weight", metavar="COLUMN", help="the weight of each row")
+    text = "rows with the same value here belong together, and are never separated"
+    add("--row-group", metavar="COLUMN", help=text)
     _add_how(parser.add_argument_group("how to select"))
     reading = parser.add_argument_group("how the file is written")
     add_reading(reading)

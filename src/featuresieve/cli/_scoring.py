@@ -18,7 +18,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 from sklearn.metrics import balanced_accuracy_score, r2_score
-from sklearn.model_selection import train_test_split
+from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve.files import Inputs, TargetColumn, Task
@@ -54,17 +54,25 @@ class Score:
 
 
 def split_rows(
-    target: TargetColumn, test_fraction: float, seed: int
+    target: TargetColumn,
+    test_fraction: float,
+    seed: int,
+    row_groups: IndexArray | None = None,
 ) -> tuple[IndexArray, IndexArray]:
     """Set rows apart for the score, the classes in proportion: train and test.
 
-    A class with a single row is for training.
+    A class with a single row is for training. Rows of a group stay together; then the
+    classes are in proportion by chance only.
     """
     n_rows = len(target.values)
     n_test = min(round(test_fraction * n_rows), _MOST_TEST_ROWS)
     rows = np.arange(n_rows)
     if n_test == 0 or n_rows < LEAST_ROWS:
         return rows, rows[:0]
+    if row_groups is not None:
+        splitter = GroupShuffleSplit(1, test_size=n_test / n_rows, random_state=seed)
+        train, test = next(splitter.split(rows, groups=row_groups))
+        return train, test[:_MOST_TEST_ROWS]
     labels = None
     if target.task == "classification":
         _, codes, counts = np.unique(

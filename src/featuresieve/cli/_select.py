@@ -24,6 +24,7 @@ _OPTION_OF = {
     "feature_groups": "--group",
     "class_weight": "--class-weight",
     "sample_weight": "--weight",
+    "groups": "--row-group",
     "max_time": "--max-time",
     "n_epochs": "--epochs",
     "device": "--device",
@@ -57,17 +58,19 @@ def select(
     say: Callable[[str], None],
 ) -> SelectResult:
     """Select columns, and score all and the kept ones on rows set apart."""
-    train, test = split_rows(inputs.target, options.test, options.seed)
+    train, test = split_rows(
+        inputs.target, options.test, options.seed, inputs.row_groups
+    )
     selector = _selector(inputs.target, known, options)
     started = time.monotonic()
     part = inputs.features.take(train) if len(test) else inputs.features
-    weights = inputs.weights
-    weighted = {} if weights is None else {"sample_weight": weights[train]}
+    by_row = {"sample_weight": inputs.weights, "groups": inputs.row_groups}
+    metadata = {n: rows[train] for n, rows in by_row.items() if rows is not None}
     say("selecting …")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FeatureSieveWarning)
         try:
-            selector.fit(part, inputs.target.values[train], **weighted)
+            selector.fit(part, inputs.target.values[train], **metadata)
         except (ValueError, TypeError) as error:
             raise TableFileError(_in_words_of_options(error)) from error
     seconds = time.monotonic() - started

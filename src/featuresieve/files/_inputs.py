@@ -40,6 +40,7 @@ class Inputs:
     dropped: tuple[str, ...]  # left out on request
     notes: tuple[str, ...]  # what the user should know, one sentence each
     n_rows_left_out: int  # rows without a target
+    row_groups: npt.NDArray[np.int64] | None = None  # (n_rows,), which belong together
 
 
 def read_inputs(
@@ -49,6 +50,7 @@ def read_inputs(
     task: str = "auto",
     drop: Sequence[str] = (),
     weight: str | None = None,
+    row_group: str | None = None,
 ) -> Inputs:
     """Take target, weights and features out of a table.
 
@@ -68,12 +70,18 @@ def read_inputs(
         Columns to leave out, by name or pattern.
     weight : str or None, default=None
         The column that holds the weights of the rows.
+    row_group : str or None, default=None
+        The column that says which rows belong together.
     """
     table = file.table
     target_name = find_column("--target", target, file)
     special = [target_name]
     if weight is not None:
-        special.append(find_column("--weight", weight, file))
+        weight = find_column("--weight", weight, file)
+        special.append(weight)
+    if row_group is not None:
+        row_group = find_column("--row-group", row_group, file)
+        special.append(row_group)
     others = [name for name in table.column_names if name not in special]
     dropped = find_columns("--drop", drop, others)
     row_names = [n for n in _row_names(file) if n in others and n not in dropped]
@@ -100,11 +108,12 @@ def read_inputs(
     return Inputs(
         features,
         _target(target_name, table.column(target_name), task),
-        None if weight is None else _weights(table, special[1]),
+        None if weight is None else _weights(table, weight),
         tuple(others),
         tuple(dropped),
         tuple(notes),
         n_left_out,
+        None if row_group is None else _row_groups(table, row_group),
     )
 
 
@@ -143,6 +152,20 @@ def _weights(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
     if not is_number(column.type) or not pc.all(_is_known(column)).as_py():
         raise TableFileError(f"--weight: {name!r} must hold a number in every row.")
     return np.asarray(column.to_numpy(), dtype=np.float64)
+
+
+def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    """Return a number for each row that is the same for rows that belong together."""
+    column = table.column(name)
+    if not pc.all(_is_known(column)).as_py():
+        raise TableFileError(f"--row-group: {name!r} must hold a value in every row.")
+    codes = column.combine_chunks().dictionary_encode()
+    if isinstance(codes, pa.ChunkedArray):
+        codes = codes.combine_chunks()
+    numbers = np.asarray(codes.indices.to_numpy(), dtype=np.int64)
+    if not numbers.any():
+        raise TableFileError(f"--row-group: {name!r} has one value in all rows.")
+    return numbers
 
 
 def _target(name: str, column: Any, task: str) -> TargetColumn:
