@@ -28,26 +28,13 @@ _RECORDS = tuple(np.arange(1, 11) / 10)
 
 @dataclass(frozen=True)
 class HeldOutLosses:
-    """Losses of candidates on rows they were not fitted on.
+    """Losses of candidates on rows they were not fitted on."""
 
-    Attributes
-    ----------
-    rows : array of shape (candidates, held-out rows of all splits)
-        At the best moment of each candidate.
-    best_share : array of shape (candidates,)
-        The part of the training after which that moment came.
-    is_cut_short : bool
-        A deadline shortened the training.
-    row_weights : array of shape (held-out rows of all splits,) or None
-        With mean one; None means that all rows count alike.
-    row_groups : array of int of shape (held-out rows of all splits,) or None
-        Copies of one row have the same number, from zero on; None if there are none.
-    """
-
-    rows: FloatArray
-    best_share: FloatArray
-    is_cut_short: bool = False
-    row_weights: FloatArray | None = None
+    rows: FloatArray  # (candidates, held-out rows of all splits), at the best moment
+    best_share: FloatArray  # the part of the training after which that came
+    is_cut_short: bool = False  # by a deadline
+    row_weights: FloatArray | None = None  # with mean one; None: all count alike
+    # Copies of one row have the same number, from zero on; None if there are none.
     row_groups: IndexArray | None = None
 
     @property
@@ -73,15 +60,6 @@ class HeldOutLosses:
     def errors(self) -> FloatArray:
         """Return the standard error of each mean."""
         return mean_errors(self.rows, self.weights, self.row_groups)
-
-    def excess_over(self, reference: int) -> tuple[FloatArray, FloatArray]:
-        """Return how much more each candidate loses than one of them, and its error.
-
-        The error is the standard error of the mean difference, row by row.
-        """
-        differences = self.rows - self.rows[reference]
-        means = np.asarray((differences * self.weights).mean(axis=1))
-        return means, mean_errors(differences, self.weights, self.row_groups)
 
     def gain_over(self, constant: FloatArray, candidate: int) -> tuple[float, float]:
         """Return how much less a candidate loses than a constant, and its error."""
@@ -117,37 +95,24 @@ def refit_candidates(
     sets: Sequence[Sequence[npt.NDArray[np.intp]]],
     splits: Sequence[HeldOutSplit],
     *,
-    n_repeats: int,
     seed: int,
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> HeldOutLosses:
     """Train every candidate of every split; return losses on the held-out rows.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    sets : one sequence of sets of gates per split, equally many in each
-    splits : sequence of HeldOutSplit
-    n_repeats : int
-        Networks per candidate and split; their losses are averaged.
-    seed : int
-    deadline : float or None
-    monitor : Monitor or None
+    `sets` has one sequence of sets of gates per split, equally many in each.
     """
     used = np.unique(np.concatenate([c for group in sets for c in group]))
-    place = np.zeros(len(problem.gates), dtype=np.intp)
-    place[used] = np.arange(len(used))
+    index = np.zeros(len(problem.gates), dtype=np.intp)
+    index[used] = np.arange(len(used))
     narrow = problem.take(used)
     n_candidates = len(sets[0])
-    watch = _Watch(narrow, settings, splits, n_candidates, n_repeats)
+    watch = _Watch(narrow, settings, splits, n_candidates)
     if monitor is not None:
         monitor.add("held_out", watch)
-    members = [place[c] for group in sets for c in group for _ in range(n_repeats)]
-    fit_rows = [
-        split.fit_rows for split in splits for _ in range(n_candidates * n_repeats)
-    ]
+    members = [index[c] for group in sets for c in group]
+    fit_rows = [split.fit_rows for split in splits for _ in range(n_candidates)]
     schedule = settings.schedule(
         len(splits[0].fit_rows), narrow.n_columns, len(members)
     )
@@ -175,10 +140,8 @@ class _Watch:
         settings: Settings,
         splits: Sequence[HeldOutSplit],
         n_candidates: int,
-        n_repeats: int,
     ) -> None:
         self._loss = LOSSES[problem.task]
-        self._shape = (len(splits), n_candidates, n_repeats)
         self._parts = [tensors_of(problem, settings, s.test_rows) for s in splits]
         held_out = np.concatenate([s.test_rows for s in splits])
         self._weights = problem.weights_of(held_out)
@@ -189,15 +152,12 @@ class _Watch:
 
     def __call__(self, task: TaskStack, mask: Tensor) -> None:
         """Take the losses of this moment, (candidates, held-out rows)."""
-        _, n_candidates, n_repeats = self._shape
-        n_each = n_candidates * n_repeats
+        n_each = len(self._best_record)
         parts = []
         for split, (features, targets) in enumerate(self._parts):
             outputs = stack_outputs(task, features, mask)
             own = outputs[split * n_each : (split + 1) * n_each]
-            losses = self._loss.row_losses(own, targets)
-            by_candidate = losses.view(n_candidates, n_repeats, -1).mean(dim=1)
-            parts.append(by_candidate.cpu().double().numpy())
+            parts.append(self._loss.row_losses(own, targets).cpu().double().numpy())
         rows = np.concatenate(parts, axis=1)
         if self._best_rows is None:
             self._best_rows = rows

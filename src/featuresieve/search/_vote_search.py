@@ -194,7 +194,6 @@ class VoteSearch:
             self.settings,
             [[np.sort(own[:size]) for size in sizes] for own in ranked],
             self.splits,
-            n_repeats=1,
             seed=self.seed + 1,
             deadline=self._deadline(_REFIT_SHARE),
             monitor=self._monitor.stage("refit"),
