@@ -4,7 +4,8 @@ from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 
 
 def quick(estimator_class=AutoNFSClassifier, **arguments):
-    return estimator_class(**({"n_epochs": 20, "random_state": 0} | arguments))
+    defaults = {"n_epochs": 20, "n_members": 20, "random_state": 0}
+    return estimator_class(**(defaults | arguments))
 
 
 def quick_regressor(**arguments):

@@ -34,7 +34,8 @@ def test_kept_columns_serve_another_model_as_well_as_all(load):
 @pytest.mark.parametrize("scenario", ["random", "corrupted"])
 def test_added_columns_are_left_out(scenario):
     split = tables.tabular_cell("california", scenario)
-    selector = AutoNFSRegressor(random_state=0).fit(split.X["train"], split.y["train"])
+    X, y = split.X["train"][:4000], split.y["train"][:4000]
+    selector = AutoNFSRegressor(random_state=0).fit(X, y)
     assert not (selector.support_ & ~split.is_original).any()
     assert selector.n_features_selected_ >= 5
 

@@ -30,7 +30,7 @@ def test_seeds_agree_on_a_table_with_as_many_noise_columns(load):
         assert both.sum() / (supports[0] | support).sum() >= 0.6
 
 
-@pytest.mark.parametrize("positive_share", [0.5, 0.2, 0.07, 0.04])
+@pytest.mark.parametrize("positive_share", [0.07, 0.04])
 def test_columns_of_a_rare_class_are_found(positive_share):
     X = np.random.default_rng(0).standard_normal((2000, 20))
     cause = X[:, 3] * X[:, 7] + X[:, 11]

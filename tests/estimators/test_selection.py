@@ -64,7 +64,7 @@ def test_balance_price_finds_the_columns_in_one_run():
 def test_balance_price_is_the_number_it_reports():
     X, y = value_table()
     priced = quick_regressor("price").fit(X, y)
-    given = quick_regressor(priced.balance_, n_members=100).fit(X, y)
+    given = quick_regressor(priced.balance_).fit(X, y)
     np.testing.assert_array_equal(given.logits_, priced.logits_)
 
 
