@@ -37,8 +37,9 @@ from onnx_tables import (
     quick,
 )
 
-# Float32 has 24 binary digits; the scaled columns of two libraries differ in the last.
-FLOAT32 = {"rtol": 0.0, "atol": 1e-5}
+# Float32 has 24 binary digits; scaled columns of two libraries differ in the last, and
+# ranks of values that are close together make more of it.
+FLOAT32 = {"rtol": 0.0, "atol": 1e-4}
 # The networks may run in float32, the model runs in float64: sums of some ten terms.
 NETWORKS = {"rtol": 0.0, "atol": 2e-6}
 

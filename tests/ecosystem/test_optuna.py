@@ -22,7 +22,7 @@ def test_search_finds_a_balance_and_refits(table):
     X, y = table
     balance = "autonfsclassifier__balance"
     ranges = {
-        balance: FloatDistribution(0.01, 1.0, log=True),
+        balance: FloatDistribution(0.01, 0.1, log=True),
         "logisticregression__C": FloatDistribution(0.1, 10.0, log=True),
     }
     search = OptunaSearchCV(pipeline(), ranges, n_trials=3, cv=2, random_state=0)

@@ -13,6 +13,8 @@ from featuresieve.engine._training import MaskInit, NoiseKind
 
 # Bounds the block of noise that is drawn at once, in numbers.
 _BLOCK = 1 << 16
+# A logit that no noise opens, so that its mask is zero to the bit.
+CLOSED = -1e4
 
 
 def draw_noise_(out: Tensor, kind: NoiseKind, generator: torch.Generator) -> Tensor:
@@ -139,6 +141,10 @@ class MaskingNetwork:
         for name in ("bias",) if init == "zeros" else ("projection", "bias"):
             draw = torch.rand(value[name].shape, generator=generator)
             value[name].copy_(draw.mul_(2 * bound).sub_(bound))
+
+    def close_(self, is_closed: Tensor) -> None:
+        """Close gates for good, (members, gates): a closed gate has no slope."""
+        self.parameters.value["bias"].masked_fill_(is_closed.T, CLOSED)
 
     def logits(self) -> Tensor:
         """Return the logit of every gate and member, (gates, members)."""

@@ -75,6 +75,7 @@ def train_gates(
     row_roles: Sequence[tuple[RowArray, RowArray]],
     *,
     seed: int,
+    is_closed: npt.NDArray[np.bool_] | None = None,
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> GateRun:
@@ -88,6 +89,8 @@ def train_gates(
     row_roles : sequence of (task rows, gate rows), one a member
         The same array twice means that the rows train both, as in the paper.
     seed : int
+    is_closed : array of shape (members, gates) or None
+        Gates that a member never opens.
     deadline : float or None
         `time.monotonic` value.
     monitor : Monitor or None
@@ -106,6 +109,8 @@ def train_gates(
         dtype=torch.float32,
         device=settings.device,
     )
+    if is_closed is not None:
+        masking.close_(_to_device(is_closed, settings))
     trainer = StackTrainer(
         _gate_data(problem, settings, row_roles, used),
         LOSSES[problem.task],

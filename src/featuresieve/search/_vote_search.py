@@ -98,7 +98,7 @@ def _plain_result(
         balance=balance,
         path=[row],
         history=run.history,
-        is_collapsed=n_elected <= problem.gates.is_forced.sum(),
+        is_collapsed=n_elected == 0,
         is_cut_short=run.is_cut_short,
     )
 
@@ -257,7 +257,7 @@ class VoteSearch:
             path=path,
             history=run.history,
             judgement=judgement,
-            is_collapsed=not votes.kept[:, ~self.problem.gates.is_forced].any(),
+            is_collapsed=not votes.kept.any(),
             is_uninformative=is_uninformative,
             is_cut_short=run.is_cut_short or losses.is_cut_short,
             n_uncommon=self._n_uncommon(),
