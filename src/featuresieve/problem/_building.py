@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import block_array, coo_array, issparse
+from scipy.sparse import coo_array, issparse
 from scipy.sparse.csgraph import connected_components
 
 from featuresieve.problem._canonical_order import (
@@ -106,12 +106,11 @@ def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:
     """Return groups of rows that share a group, or are copies, directly or not."""
     if copies is None:
         return np.unique(groups, return_inverse=True)[1]
-    n_copies, n_groups = copies.max() + 1, groups.max() + 1
-    links = coo_array(
-        (np.ones(len(groups), dtype=np.int8), (copies, groups)),
-        shape=(n_copies, n_groups),
-    )
-    _, part = connected_components(block_array([[None, links], [links.T, None]]))
+    n_copies = copies.max() + 1
+    n_nodes = n_copies + groups.max() + 1  # copies, then groups; a row links two
+    links = (np.ones(len(groups)), (copies, n_copies + groups))
+    graph = coo_array(links, shape=(n_nodes, n_nodes))
+    _, part = connected_components(graph, directed=False)
     return np.unique(part[copies], return_inverse=True)[1]
 
 
