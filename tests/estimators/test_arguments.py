@@ -79,6 +79,8 @@ BAD_ARGUMENTS = [
     ("training__mask_init", "normal", ValueError, "'zeros', 'uniform'"),
     ("training__train_embedding", 1, TypeError, "True or False"),
     ("scaling", "minmax", ValueError, "'normal_scores', 'standard', 'none'"),
+    ("goal", "all", ValueError, "'minimal', 'all_relevant'"),
+    ("cv", 1, ValueError, "a number of folds of at least 2"),
     ("max_time", 0, ValueError, POSITIVE),
     ("max_time", -1.0, ValueError, POSITIVE),
     ("max_time", "10", TypeError, POSITIVE),
@@ -163,7 +165,7 @@ def test_an_entry_of_training_is_told_how_to_be_set():
 
 
 def test_the_constructor_has_few_arguments():
-    assert len(signature(AutoNFSClassifier).parameters) <= 20
+    assert len(signature(AutoNFSClassifier).parameters) <= 22
 
 
 def test_the_constructor_shows_its_arguments():

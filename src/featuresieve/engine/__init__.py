@@ -13,7 +13,12 @@ from featuresieve.engine._device import (
     torch_defaults,
 )
 from featuresieve.engine._losses import LOSSES, SelectionPenalty
-from featuresieve.engine._masking import MaskingNetwork, threshold_mask, vote_mask
+from featuresieve.engine._masking import (
+    CLOSED,
+    MaskingNetwork,
+    threshold_mask,
+    vote_mask,
+)
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import OptimizerName, StackOptimizer
 from featuresieve.engine._predictor import Predictor
@@ -45,6 +50,7 @@ from featuresieve.engine._training import (
 from featuresieve.engine._training_data import GateTensors, SparseRows, TrainingData
 
 __all__ = [
+    "CLOSED",
     "DECISIONS",
     "GATE_ROWS",
     "LOSSES",

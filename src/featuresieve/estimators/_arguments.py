@@ -32,9 +32,10 @@ from featuresieve.errors import (
     did_you_mean,
     shown,
 )
+from featuresieve.estimators._folds import check_folds
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
-from featuresieve.search import Settings
+from featuresieve.search import GOALS, Settings
 from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
@@ -110,6 +111,8 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
     """Check the arguments of an estimator and return the settings of its search."""
     _check_numbers(params)
     check_choice("scaling", params["scaling"], SCALINGS)
+    _check_goal(params)
+    check_folds(params["cv"])
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
     return Settings(
@@ -118,6 +121,23 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
     )
+
+
+def _check_goal(params: Mapping[str, Any]) -> None:
+    """Refuse a goal that is none, or that other arguments contradict."""
+    check_choice("goal", params["goal"], GOALS)
+    if params["goal"] == "minimal":
+        return
+    balance, exactly = params["balance"], params["n_features_to_select"]
+    if not isinstance(balance, str) or balance != "auto":
+        raise ValueError(
+            f"balance must be 'auto' with goal='all_relevant', got {shown(balance)}."
+        )
+    if exactly is not None:
+        raise ValueError(
+            "n_features_to_select must be None with goal='all_relevant', which finds "
+            f"how many there are, got {shown(exactly)}."
+        )
 
 
 def checked_training(value: Any) -> Training:

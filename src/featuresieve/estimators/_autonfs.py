@@ -25,6 +25,7 @@ from featuresieve.estimators._arguments import (
     settings_from,
 )
 from featuresieve.estimators._attributes import feature_table, learned_attributes
+from featuresieve.estimators._folds import digest_of, folds_of
 from featuresieve.estimators._kept_columns import KeptColumns
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
@@ -85,6 +86,8 @@ class AutoNFS(
         never_keep: Any = None,
         feature_costs: Any = None,
         class_weight: Any = None,
+        goal: str = "minimal",
+        cv: Any = None,
         tolerance: float = 0.0,
         n_members: int | None = None,
         n_epochs: int | None = None,
@@ -106,6 +109,8 @@ class AutoNFS(
         self.never_keep = never_keep
         self.feature_costs = feature_costs
         self.class_weight = class_weight
+        self.goal = goal
+        self.cv = cv
         self.tolerance = tolerance
         self.n_members = n_members
         self.n_epochs = n_epochs
@@ -244,9 +249,11 @@ class AutoNFS(
         settings = settings_from(params)
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
         prepared, target, bounds = self._prepare(X, y, sample_weight, groups)
+        codes = row_group_codes(groups, len(target.values))
+        splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
             self,
-            params,
+            params | {"cv": digest_of(splits)},
             prepared.problem,
             device=settings.device,
             bounds=bounds,
@@ -263,6 +270,8 @@ class AutoNFS(
                 balance=self.balance,
                 tolerance=self.tolerance,
                 max_time=self.max_time,
+                goal=self.goal,  # type: ignore[arg-type]
+                splits=splits,
             )
             run = train_predictor(
                 prepared.problem,

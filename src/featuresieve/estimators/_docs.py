@@ -30,6 +30,16 @@ feature_costs : dict, array-like or None, default=None
     zero is free, but kept only if it helps.
 class_weight : dict, "balanced" or None, default=None
     Weight of each class in the losses; None for regression.
+goal : {"minimal", "all_relevant"}, default="minimal"
+    Keep the smallest set that predicts as well, or, as Boruta does, everything that
+    carries information, also what another kept feature stands for. The latter votes
+    again, in rounds, while what was found is mostly hidden, and takes a few times as
+    long.
+cv : int, splitter, iterable or None, default=None
+    Folds for the votes and the held-out losses: a number of folds, a splitter of
+    scikit-learn (``GroupKFold(5)`` with `groups`, ``TimeSeriesSplit(5)``), which is
+    given the numbers of the rows in place of X, or (train, test) pairs of row numbers.
+    None makes five random ones that keep `groups` together.
 tolerance : float, default=0.0
     What may be given up for a smaller set: a share of what the elected features gain
     over a constant, in held-out loss.
@@ -82,7 +92,7 @@ order_ : ndarray of shape (n_features,) of int
     ``order_[:k]`` are the k best.
 feature_importances_ : ndarray of shape (n_features,)
     Share of the members that keep a feature (a tie goes to the larger mean gate),
-    scaled to a sum of one. It falls along `order_`.
+    scaled to a sum of one. With goal="minimal" it falls along `order_`.
 selection_frequency_ : ndarray of shape (n_features,)
     Share of the members that keep a feature. With balance="auto" a tenth is enough to
     be kept.

@@ -59,7 +59,7 @@ class OtherSizes:
             `balance_` and `history_` are those of this fit.
         """
         check_is_fitted(self)
-        other = clone(self).set_params(n_features_to_select=n_features)
+        other = clone(self).set_params(n_features_to_select=n_features, goal="minimal")
         params = other.get_params(deep=False)
         settings = settings_from(params)
         support = support_of_size(self, params)
@@ -181,6 +181,11 @@ def support_of_size(estimator: Any, params: Mapping[str, Any]) -> BoolArray:
 def judgement_of(estimator: Any) -> Judgement:
     """Return what the refits of a fit showed, or say why there is nothing."""
     judgement = estimator._judgement
+    if estimator.goal != "minimal":
+        raise ValueError(
+            "with_tolerance needs a fit with goal='minimal', got "
+            f"goal={estimator.goal!r}."
+        )
     if judgement is None:
         raise ValueError(
             "with_tolerance needs held-out losses of candidate sets, and this fit has "

@@ -54,7 +54,8 @@ class Persistence:
         Warns
         -----
         FeatureSieveWarning
-            If `random_state` is a RandomState, which is saved as None.
+            If `random_state` is a RandomState, or `cv` a splitter, which is saved as
+            None.
         """
         check_is_fitted(self)
         attributes = vars(self)
@@ -69,6 +70,14 @@ class Persistence:
             warnings.warn(
                 f"random_state={random_state!r} is saved as None: what is loaded will "
                 "predict the same, but another fit of it will differ.",
+                FeatureSieveWarning,
+                stacklevel=2,
+            )
+        cv = attributes["cv"]
+        if cv is not None and not isinstance(cv, int | np.integer):
+            warnings.warn(
+                f"cv={cv!r} is saved as None: what is loaded will predict the same, "
+                "but another fit of it will make folds of its own.",
                 FeatureSieveWarning,
                 stacklevel=2,
             )

@@ -28,7 +28,9 @@ class CallbackObserver:
     callback that asks to stop at the end of a part ends the stage there.
     """
 
-    def __init__(self, estimator: Any, n_stages: int, data: dict[str, Any]) -> None:
+    def __init__(
+        self, estimator: Any, n_stages: int | None, data: dict[str, Any]
+    ) -> None:
         self._told = {
             "estimator": estimator,
             "X": data["X"],

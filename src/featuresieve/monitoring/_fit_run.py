@@ -49,12 +49,16 @@ class FitRun:
         stages = ["gates", "refit", "predictor"]
         if params["balance"] != "auto" or bounds.exactly is not None:
             stages.remove("refit")
+        elif params["goal"] == "all_relevant":
+            stages.insert(2, "rounds")
         observers: list[Observer] = []
         if params["verbose"]:
             observers.append(Progress(stages, started))
         self._callbacks: CallbackObserver | None = None
         if CallbackObserver.is_wanted(estimator):
-            self._callbacks = CallbackObserver(estimator, len(stages), data)
+            # Nobody knows beforehand how many rounds there are.
+            n_stages = None if "rounds" in stages else len(stages)
+            self._callbacks = CallbackObserver(estimator, n_stages, data)
             observers.append(self._callbacks)
         self.monitor = FitMonitor(observers, self._checkpoint)
 

@@ -12,7 +12,7 @@ TERMINAL_SECONDS = 0.2
 LINE_SECONDS = 15.0
 
 # Shares of the time that stages usually take, to tell how long those to come will be.
-_USUAL_SHARES = {"gates": 0.8, "refit": 0.16, "predictor": 0.04}
+_USUAL_SHARES = {"gates": 0.8, "refit": 0.16, "rounds": 2.5, "predictor": 0.04}
 # Steps before the speed can be told.
 _FIRST_STEPS = 8
 

@@ -32,6 +32,7 @@ class Prepared:
     encoder: TableEncoder
     units: list[IndexArray]  # the features behind each gate
     n_features: int  # of the table
+    rows: IndexArray  # of the table, those of the problem; copies of one stand often
 
     def features_of(self, gates: IndexArray) -> IndexArray:
         """Return the features behind some gates, in the order of the problem."""
@@ -99,7 +100,7 @@ def prepare(
         None if weights.weights is None else weights.weights[order],
         groups,
     )
-    return Prepared(problem, encoder, units, table.n_features)
+    return Prepared(problem, encoder, units, table.n_features, rows)
 
 
 def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:
@@ -108,8 +109,8 @@ def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:
         return np.unique(groups, return_inverse=True)[1]
     n_copies = copies.max() + 1
     n_nodes = n_copies + groups.max() + 1  # copies, then groups; a row links two
-    links = (np.ones(len(groups)), (copies, n_copies + groups))
-    graph = coo_array(links, shape=(n_nodes, n_nodes))
+    links = copies.astype(np.int32), (n_copies + groups).astype(np.int32)
+    graph = coo_array((np.ones(len(groups)), links), shape=(n_nodes, n_nodes))
     _, part = connected_components(graph, directed=False)
     return np.unique(part[copies], return_inverse=True)[1]
 

@@ -10,11 +10,15 @@ from featuresieve.search._result import SearchResult
 from featuresieve.search._run import Unwatched
 from featuresieve.search._search import find_support, train_predictor
 from featuresieve.search._settings import Settings
+from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun
+from featuresieve.search._vote_search import GOALS
 from featuresieve.search._votes import fill
 
 __all__ = [
+    "GOALS",
     "FixedMaskRun",
+    "HeldOutSplit",
     "Judgement",
     "SearchResult",
     "Settings",

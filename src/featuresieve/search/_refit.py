@@ -146,6 +146,9 @@ class _Watch:
         held_out = np.concatenate([s.test_rows for s in splits])
         self._weights = problem.weights_of(held_out)
         self._groups = problem.groups_of(held_out)
+        if self._groups is None and len(np.unique(held_out)) < len(held_out):
+            # Folds of the user's may hold a row out more than once.
+            self._groups = np.unique(held_out, return_inverse=True)[1]
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)

@@ -9,8 +9,14 @@ from featuresieve.search._price import balance_at_price
 from featuresieve.search._result import SearchResult
 from featuresieve.search._run import SearchRun, Stages
 from featuresieve.search._settings import Settings
+from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun, train_fixed_mask
-from featuresieve.search._vote_search import VoteSearch, fit_at_balance, n_voters
+from featuresieve.search._vote_search import (
+    Goal,
+    VoteSearch,
+    fit_at_balance,
+    n_voters,
+)
 
 # Members at a balance that the user gives, and the share of them that keep a feature.
 _N_MEMBERS, _MAJORITY = 4, 0.5
@@ -29,8 +35,10 @@ def find_support(
     balance: float | str,
     tolerance: float,
     max_time: float | None,
+    goal: Goal = "minimal",
+    splits: list[HeldOutSplit] | None = None,
 ) -> SearchResult:
-    """Run the search that `balance` asks for."""
+    """Run the search that `balance` asks for; `splits` replace its own."""
     if isinstance(balance, str):
         problem = problem.with_balanced_classes()
     if isinstance(balance, str) and balance == "auto":
@@ -43,6 +51,8 @@ def find_support(
             started=work.started,
             max_time=max_time,
             monitor=work.monitor,
+            goal=goal,
+            splits=splits,
         ).run()
     if isinstance(balance, str):
         share, price = None, balance_at_price(problem, settings)

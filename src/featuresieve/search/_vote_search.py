@@ -6,6 +6,7 @@ refits of nested sets on rows that the members who elected them never saw.
 
 import time
 from dataclasses import replace
+from typing import Literal, get_args
 
 import numpy as np
 from scipy.stats import t as t_distribution
@@ -21,18 +22,28 @@ from featuresieve.search._choice import Judgement
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
+from featuresieve.search._rounds import ROUND_PRICE, all_relevant
 from featuresieve.search._run import Stages, Unwatched
 from featuresieve.search._settings import Settings
-from featuresieve.search._splits import RowArray, gate_halves, held_out_splits
+from featuresieve.search._splits import (
+    HeldOutSplit,
+    RowArray,
+    gate_halves,
+    held_out_splits,
+)
 from featuresieve.search._stacks import GateRun, train_gates
 from featuresieve.search._votes import (
     Votes,
     decide,
     elected,
     nested_sizes,
+    prefix_sizes,
     small_enough,
 )
 
+# The smallest set that predicts as well, or everything that carries information.
+Goal = Literal["minimal", "all_relevant"]
+GOALS: tuple[Goal, ...] = get_args(Goal)
 # Parts of the rows that are held out in turn, each with members of its own.
 _N_PARTS = 5
 # Members; members times columns that are affordable; and the fewest members then.
@@ -117,22 +128,25 @@ class VoteSearch:
         started: float | None = None,
         max_time: float | None = None,
         monitor: Stages | None = None,
+        goal: Goal = "minimal",
+        splits: list[HeldOutSplit] | None = None,
     ) -> None:
         self.problem, self.settings, self.limits = problem, settings, limits
-        self._monitor = monitor or Unwatched()
+        self._monitor, self.goal = monitor or Unwatched(), goal
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
         self._started = time.monotonic() if started is None else started
         self.balance = balance_at_price(problem, settings)
         n_parts, n_members = _N_PARTS, n_voters(problem, settings)
         if self._must_be_small():
             n_parts, n_members = 1, 2
-        self.splits = held_out_splits(problem, n_parts, 1 / _N_PARTS, seed)
+        own = splits or held_out_splits(problem, n_parts, 1 / _N_PARTS, seed)
+        self.splits = own[:n_parts] if n_parts == 1 else own
         # Each halving of the rows is used both ways round.
         self.members_per_split = 2 * max(1, round(n_members / len(self.splits) / 2))
 
     def run(self) -> SearchResult:
         """Train the members, refit nested sets and choose."""
-        run = self._train_gates()
+        run = self._train_gates(self.balance, self.seed, "gates")
         gates, limits = self.problem.gates, self.limits
         votes = decide(run, self.settings, self.seed, gates, limits)
         sizes = nested_sizes(votes, gates, limits)
@@ -143,7 +157,10 @@ class VoteSearch:
             )
         if run.is_cut_short:
             sizes = small_enough(sizes, len(self.splits))
-        return self._result(run, votes, sizes, self._refit(votes, sizes))
+        result = self._result(run, votes, sizes, self._refit(votes, sizes))
+        if self.goal == "all_relevant" and not result.is_uninformative:
+            return self._widened(result)
+        return result
 
     def _deadline(self, share: float) -> float | None:
         """Return the moment at which a share of the time is spent."""
@@ -159,7 +176,9 @@ class VoteSearch:
             return False
         return time.monotonic() >= deadline and self.problem.n_columns > _WIDE
 
-    def _train_gates(self) -> GateRun:
+    def _train_gates(
+        self, balance: float, seed: int, stage: str, is_closed: BoolArray | None = None
+    ) -> GateRun:
         """Train the members of all splits as one stack."""
         roles = [
             pair
@@ -169,20 +188,52 @@ class VoteSearch:
                 self.settings,
                 split.fit_rows,
                 self.members_per_split,
-                self.seed + number,
+                seed + number,
             )
         ]
         return train_gates(
             self.problem,
             self.settings,
-            np.full(len(roles), self.balance),
+            np.full(len(roles), balance),
             roles,
-            seed=self.seed,
-            deadline=self._deadline(_GATE_SHARE),
-            monitor=self._monitor.stage("gates"),
+            seed=seed,
+            is_closed=is_closed,
+            deadline=self._deadline(_GATE_SHARE if stage == "gates" else _REFIT_SHARE),
+            monitor=self._monitor.stage(stage),
         )
 
-    def _refit(self, votes: Votes, sizes: list[int]) -> HeldOutLosses:
+    def _widened(self, result: SearchResult) -> SearchResult:
+        """Add everything else that carries information."""
+        gates = self.problem.gates
+
+        def vote(number: int, is_closed: BoolArray) -> tuple[GateRun, Votes]:
+            seed = self.seed + 1000 * number
+            balance = ROUND_PRICE * self.balance
+            run = self._train_gates(balance, seed, "rounds", is_closed)
+            return run, decide(run, self.settings, seed, gates, self.limits)
+
+        def holds(number: int, votes: Votes, n_new: int) -> bool:
+            losses = self._refit(votes, [n_new], self.seed + 1000 * number + 1)
+            gain, error = losses.gain_over(self._null_losses(), 0)
+            return gain > _HOPE * error
+
+        start = result.votes.is_elected() | result.support
+        found, votes = all_relevant(result.votes, start, vote, holds, self.seed)
+        sizes = prefix_sizes(votes.ranked, gates, self.limits)
+        size = int(np.clip(found.sum(), sizes[0], sizes[-1]))
+        kept = _as_mask(votes.ranked[:size], len(gates))
+        row = Candidate(
+            self.balance, gates.count(np.flatnonzero(kept)), np.nan, np.nan, True
+        )
+        path = [replace(candidate, is_chosen=False) for candidate in result.path]
+        path = sorted([*path, row], key=lambda candidate: candidate.n_kept)
+        return replace(
+            result, support=kept, votes=votes, path=path, predictor_share=1.0
+        )
+
+    def _refit(
+        self, votes: Votes, sizes: list[int], seed: int | None = None
+    ) -> HeldOutLosses:
         """Refit, for each split, the sets that its own members rank first."""
         each = self.members_per_split
         ranked = [
@@ -194,9 +245,9 @@ class VoteSearch:
             self.settings,
             [[np.sort(own[:size]) for size in sizes] for own in ranked],
             self.splits,
-            seed=self.seed + 1,
+            seed=self.seed + 1 if seed is None else seed,
             deadline=self._deadline(_REFIT_SHARE),
-            monitor=self._monitor.stage("refit"),
+            monitor=self._monitor.stage("refit" if seed is None else "rounds"),
         )
 
     def _null_losses(self) -> FloatArray:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from featuresieve.engine import threshold_mask, vote_mask
+from featuresieve.engine import CLOSED, threshold_mask, vote_mask
 from featuresieve.problem import (
     BoolArray,
     CountLimits,
@@ -41,6 +41,8 @@ class Votes:
     # Gates that are ranked last whatever the votes, because they open more features
     # than may be kept.
     is_last: BoolArray | None = None
+    # The round that found each gate; those of an earlier one are ranked before.
+    rounds: IndexArray | None = None
 
     def of(self, members: slice) -> "Votes":
         """Return the votes of some members."""
@@ -50,16 +52,23 @@ class Votes:
         """Return the share of members that keep a gate open."""
         return np.asarray(self.kept.mean(axis=0, dtype=np.float64))
 
-    def n_elected(self, share: float | None = None) -> int:
-        """Return how many gates, the first of `ranked`, have the votes to be kept."""
+    def without(self, is_hidden: BoolArray) -> "Votes":
+        """Return the same votes, none of them for some gates."""
+        logits = np.where(is_hidden, np.float32(CLOSED), self.logits)
+        return Votes(self.kept & ~is_hidden, logits, self.is_last)
+
+    def is_elected(self, share: float | None = None) -> BoolArray:
+        """Tell which gates have the votes to be kept."""
         n_members = len(self.kept)
         least = max(min(_LEAST_VOTES, n_members), VOTE_SHARE * n_members)
         if share is not None:
             least = share * n_members
-        is_elected = self.kept.sum(axis=0) >= least
-        if self.is_last is not None:
-            is_elected &= ~self.is_last
-        return int(is_elected.sum())
+        elected = np.asarray(self.kept.sum(axis=0) >= least)
+        return elected if self.is_last is None else elected & ~self.is_last
+
+    def n_elected(self, share: float | None = None) -> int:
+        """Return how many gates, the first of `ranked`, have the votes to be kept."""
+        return int(self.is_elected(share).sum())
 
     @cached_property  # asked for again and again, and wide tables take long to rank
     def ranked(self) -> IndexArray:
@@ -67,6 +76,8 @@ class Votes:
         keys: list[npt.NDArray[Any]]
         keys = [-self.logits.mean(axis=0, dtype=np.float64), -self._openings()]
         keys.append(-self.kept.sum(axis=0))
+        if self.rounds is not None:
+            keys.append(self.rounds)
         if self.is_last is not None:
             keys.append(self.is_last)
         return np.lexsort(keys)  # the last key counts first

@@ -21,6 +21,8 @@ def argument_state(params: dict[str, Any]) -> dict[str, Any]:
     params = dict(params)
     if not isinstance(params["random_state"], int | np.integer):
         params["random_state"] = None
+    if not isinstance(params["cv"], int | np.integer):  # a splitter is code
+        params["cv"] = None
     training = params.pop("training")
     state = {
         name: to_json_value(value, name)

@@ -1,0 +1,106 @@
+"""goal="all_relevant" finds what carries information, also behind what is kept."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
+from quick_selectors import quick
+
+# A latent value behind twelve columns that all show it, among as many of noise.
+RNG = np.random.default_rng(0)
+LATENT = RNG.standard_normal(300)
+X = RNG.standard_normal((300, 24))
+X[:, :12] = 0.8 * LATENT[:, None] + 0.6 * X[:, :12]
+Y = (LATENT + 0.5 * RNG.standard_normal(300) > 0).astype(int)
+SHOWS = np.arange(24) < 12
+
+
+@pytest.fixture(scope="module")
+def both():
+    """Return the minimal answer, and the other."""
+    return [
+        AutoNFSClassifier(goal=goal, random_state=0).fit(X, Y)
+        for goal in ("minimal", "all_relevant")
+    ]
+
+
+def test_all_relevant_keeps_every_column_that_shows_the_cause(both):
+    minimal, everything = both
+    assert everything.support_.tolist() == SHOWS.tolist()
+    assert minimal.n_features_ < 12
+    assert SHOWS[minimal.support_].all()
+
+
+def test_columns_that_were_enough_are_ranked_first(both):
+    minimal, everything = both
+    first = everything.order_[: minimal.n_features_]
+    assert set(first) == set(np.flatnonzero(minimal.support_))
+    assert set(everything.order_[:12]) == set(np.flatnonzero(SHOWS))
+
+
+def test_path_shows_the_minimal_candidates_and_the_chosen_size(both):
+    minimal, everything = both
+    chosen = everything.path_[everything.path_["is_chosen"]]
+    assert chosen["n_kept"].tolist() == [12]
+    assert (np.diff(everything.path_["n_kept"]) >= 0).all()
+    judged = everything.path_[np.isfinite(everything.path_["loss"])]
+    assert judged["loss"].tolist() == minimal.path_["loss"].tolist()
+
+
+def test_other_size_is_the_best_ranked_and_tolerance_is_refused(both):
+    everything = both[1]
+    smaller = everything.with_size(2)
+    assert set(np.flatnonzero(smaller.support_)) == set(everything.order_[:2])
+    with pytest.raises(ValueError, match="needs a fit with goal='minimal'"):
+        everything.with_tolerance(0.1)
+
+
+def test_file_holds_the_goal(both, tmp_path):
+    both[1].save(tmp_path / "s")
+    loaded = load(tmp_path / "s")
+    assert loaded.goal == "all_relevant"
+    assert loaded.support_.tolist() == SHOWS.tolist()
+
+
+def test_redundant_combinations_are_found_and_noise_is_not():
+    X, y = make_classification(
+        600, 24, n_informative=4, n_redundant=6, shuffle=False, random_state=1
+    )
+    fitted = AutoNFSClassifier(goal="all_relevant", random_state=0).fit(X, y)
+    assert np.flatnonzero(fitted.support_).tolist() == list(range(10))
+
+
+def test_most_features_are_obeyed():
+    fitted = AutoNFSClassifier(goal="all_relevant", max_features=5, random_state=0)
+    fitted.fit(X, Y)
+    assert fitted.n_features_ == 5
+    assert SHOWS[fitted.support_].all()
+
+
+@pytest.mark.filterwarnings("ignore::featuresieve.UninformativeTargetWarning")
+def test_nothing_is_added_where_nothing_predicts():
+    noise = RNG.standard_normal((100, 8))
+    y = RNG.standard_normal(100)
+    fitted = AutoNFSRegressor(goal="all_relevant", random_state=0).fit(noise, y)
+    assert fitted.n_features_ == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"goal": "all"}, "goal must be one of 'minimal', 'all_relevant', got 'all'"),
+        ({"goal": None}, "goal must be"),
+        (
+            {"goal": "all_relevant", "balance": 0.1},
+            "balance must be 'auto' with goal='all_relevant', got 0.1",
+        ),
+        (
+            {"goal": "all_relevant", "n_features_to_select": 3},
+            "n_features_to_select must be None with goal='all_relevant'",
+        ),
+    ],
+)
+def test_goal_that_cannot_be_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        quick(**arguments).fit(X, Y)
