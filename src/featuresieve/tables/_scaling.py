@@ -92,7 +92,8 @@ def _rank_(
             known, score = _normal_scores(values, None)
         else:
             known, score = values[_knot_positions(len(values))], _plain(len(values))
-        values[:] = np.interp(values, known, score)
+        is_every_knot = len(known) == len(values)
+        values[:] = score if is_every_knot else np.interp(values, known, score)
         knots.append(known)
         scores.append(score)
     np.put(block, order, ordered)
