@@ -23,7 +23,7 @@ from encoded_tables import (
 from featuresieve.tables import (
     SCALINGS,
     TableEncoder,
-    _table_encoder,
+    _column,
     read_table,
 )
 
@@ -309,18 +309,40 @@ def many_numbers(n_rows, dtype):
 @pytest.mark.parametrize("scaling", ["normal_scores", "standard", "none"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16"])
 @pytest.mark.parametrize("n_rows", [2, 60, 700])  # below and above the number of knots
+@pytest.mark.parametrize("library", ["numpy", "pandas", "polars", "pyarrow"])
 def test_columns_in_blocks_are_encoded_as_one_by_one(
-    n_rows, dtype, scaling, monkeypatch
+    library, n_rows, dtype, scaling, monkeypatch
 ):
     X = many_numbers(n_rows, dtype)
-    monkeypatch.setattr(_table_encoder, "_CELLS_AT_ONCE", 5 * n_rows)
-    encoder, encoded = TableEncoder.fit_transform(read_table(X), scaling=scaling)
+    columns = {f"x{j}": values for j, values in enumerate(X.T)}
+    forms = {"numpy": X, "pandas": pd.DataFrame(columns)}
+    forms |= {"polars": pl.DataFrame(columns)}
+    forms |= {"pyarrow": forms["polars"].to_arrow()}
+    table = read_table(forms[library])
+    monkeypatch.setattr(_column, "_CELLS_AT_ONCE", 5 * n_rows)
+    encoder, encoded = TableEncoder.fit_transform(table, scaling=scaling)
     alone = [
-        TableEncoder.fit_transform(read_table(frame), scaling=scaling)
-        for frame in (pd.DataFrame({"x": column}) for column in X.T)
+        TableEncoder.fit_transform(read_table(objects), scaling=scaling)
+        for objects in (X[:, [j]].astype(object) for j in range(X.shape[1]))
     ]
     np.testing.assert_array_equal(encoded, np.hstack([part for _, part in alone]))
-    np.testing.assert_array_equal(encoder.transform(read_table(X)), encoded)
+    np.testing.assert_array_equal(encoder.transform(table), encoded)
+    for feature, (one, _) in zip(encoder.features, alone, strict=True):
+        own, other = feature.encoder.scaler, one.features[0].encoder.scaler
+        np.testing.assert_array_equal(own.knots, other.knots)
+        np.testing.assert_array_equal(own.scores, other.scores)
+
+
+def test_only_plain_numbers_of_a_frame_are_read_in_blocks():
+    kinds = {
+        "float": [0.5, 1.5],
+        "int": [1, 2],
+        "hole": [1.0, NAN],
+        "yes": [True, False],
+    }
+    frame = pd.DataFrame(kinds | {"text": ["a", "b"], "other": [1, 2]})
+    frame = frame.astype({"int": "uint8", "other": "Int64"})
+    np.testing.assert_array_equal(read_table(frame).is_plain(), [1, 1, 0, 0, 0, 0])
 
 
 def test_a_number_too_large_in_a_block_is_named():

@@ -153,8 +153,8 @@ def feature_digests(
         ]
         sums = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
     digests: dict[int, Digest] = {}
-    for feature, total in zip(feature_of_column, sums, strict=True):
-        digests[int(feature)] = (*digests.get(int(feature), ()), int(total))
+    for feature, total in zip(feature_of_column.tolist(), sums.tolist(), strict=True):
+        digests[feature] = (*digests.get(feature, ()), total)
     return digests
 
 
@@ -163,10 +163,12 @@ def canonical_groups(
 ) -> list[IndexArray]:
     """Return groups of features, and the features in each, ordered by content."""
     ordered = [
-        np.array(sorted(group, key=lambda j: digests[int(j)]), dtype=np.intp)
+        np.array(sorted(group.tolist(), key=digests.__getitem__), dtype=np.intp)
+        if len(group) > 1
+        else group
         for group in groups
     ]
-    keys = [[digests[int(j)] for j in group] for group in ordered]
+    keys = [[digests[j] for j in group.tolist()] for group in ordered]
     return [ordered[k] for k in sorted(range(len(ordered)), key=keys.__getitem__)]
 
 

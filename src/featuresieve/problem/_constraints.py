@@ -40,7 +40,7 @@ class Constraints:
         is_single = ~self.is_dropped
         for group in self.groups:
             is_single[group] = False
-        return units + [np.array([j]) for j in np.flatnonzero(is_single)]
+        return units + list(np.flatnonzero(is_single).reshape(-1, 1))
 
     def check_limits(self, bounds: CountLimits) -> None:
         """Refuse counts that whole groups, kept and dropped features do not allow."""
@@ -76,12 +76,14 @@ class Constraints:
         self, units: Sequence[IndexArray], columns: IndexArray | None = None
     ) -> Gates:
         """Return one gate for each unit, by default without columns behind them."""
-        return Gates(
-            np.arange(0) if columns is None else columns,
-            np.array([len(unit) for unit in units], dtype=np.intp),
-            np.array([self.costs[unit].sum() for unit in units]),
-            np.array([self.is_kept[unit].any() for unit in units], dtype=bool),
-        )
+        sizes = np.array([len(unit) for unit in units], dtype=np.intp)
+        firsts = np.array([unit[0] for unit in units], dtype=np.intp)
+        costs, is_kept = self.costs[firsts], self.is_kept[firsts]
+        for k in np.flatnonzero(sizes > 1).tolist():
+            costs[k] = self.costs[units[k]].sum()
+            is_kept[k] = self.is_kept[units[k]].any()
+        columns = np.arange(0) if columns is None else columns
+        return Gates(columns, sizes, costs, is_kept)
 
     def layout(
         self, feature_of_column: IndexArray, digests: dict[int, Digest]
@@ -94,10 +96,14 @@ class Constraints:
         units = canonical_groups(self.units(), digests)
         order = np.argsort(feature_of_column, kind="stable")
         counts = np.bincount(feature_of_column, minlength=len(self.costs))
-        own = np.split(order, np.cumsum(counts)[:-1])  # the columns of each feature
-        parts = [np.concatenate([own[j] for j in unit]) for unit in units]
-        gate_of_column = np.repeat(np.arange(len(units)), [len(p) for p in parts])
-        return self.gates(units, gate_of_column), units, np.concatenate(parts)
+        features = np.concatenate(units)  # gate after gate
+        sizes, firsts = counts[features], (np.cumsum(counts) - counts)[features]
+        # The places of the columns of each feature in `order`, feature after feature.
+        places = np.repeat(firsts - np.cumsum(sizes) + sizes, sizes)
+        places += np.arange(len(places))
+        gate_of_feature = np.repeat(np.arange(len(units)), [len(u) for u in units])
+        gate_of_column = np.repeat(gate_of_feature, sizes)
+        return self.gates(units, gate_of_column), units, order[places]
 
 
 def constraints_from(

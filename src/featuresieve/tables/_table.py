@@ -1,13 +1,12 @@
 """What the user passes as X: arrays, lists, data frames, sparse matrices, tensors.
 
-`read_table` gives one view of all of them. What is no table in memory is refused, with
-the form to pass instead.
+`read_table` gives one view of all of them.
 """
 
 import sys
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -20,6 +19,7 @@ from sklearn.utils import check_array
 from featuresieve.tables._column import (
     BoolArray,
     Column,
+    blocks_of,
     column_of_array,
     column_of_floats,
     column_of_series,
@@ -27,25 +27,18 @@ from featuresieve.tables._column import (
     infinity_error,
     missing_columns,
 )
+from featuresieve.tables._refused_forms import (
+    form_error,
+    refuse_containers,
+    refuse_other_forms,
+)
 from featuresieve.tables._scaling import FloatArray
 
-# What to pass instead of what is lazy, or can be read only once, by library and class.
-_INSTEAD = {
-    ("dask", "DataFrame"): "X.compute()",
-    ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
-    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
-    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
-    ("narwhals", "LazyFrame"): "X.collect()",
-    ("polars", "LazyFrame"): "X.collect()",
-    ("pyarrow", "Dataset"): "X.to_table()",
-    ("pyarrow", "RecordBatchReader"): "X.read_all()",
-    ("pyarrow", "Scanner"): "X.to_table()",
-    ("pyspark", "DataFrame"): "X.toPandas()",
-    ("sqlframe", "BaseDataFrame"): "X.toPandas()",
-    ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
-    ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",
-    ("torch", "TensorDataset"): "the tensor that holds the features, X.tensors[0]",
-    ("xarray", "Dataset"): "X.to_dataframe()",
+# Dtypes of narwhals and of numpy.
+_NUMBERS = {
+    *(nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.Float32, nw.Float64),
+    *(nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64),
+    *map(np.dtype, "bhilqBHILQefd"),
 }
 
 
@@ -143,7 +136,38 @@ class _FrameTable(Table):
         self._frame = frame
 
     def _read_column(self, j: int) -> Column:
-        return column_of_series(self._frame[:, j], self.label(j))
+        return column_of_series(self._series(j), self.label(j))
+
+    def _series(self, j: int) -> nw.Series[Any]:
+        """Return a column by its position; narwhals looks at all names for one."""
+        native = self._frame.to_native()
+        if self._frame.implementation.is_pandas_like():
+            return nw.from_native(native.iloc[:, j], series_only=True)
+        if self._frame.implementation.is_polars():
+            return nw.from_native(native.to_series(j), series_only=True)
+        return nw.from_native(native.column(j), series_only=True)
+
+    def is_plain(self) -> BoolArray:
+        is_plain = self._is_of_numbers()
+        for start, stop in blocks_of(is_plain, self.n_rows):
+            is_plain[start:stop] = np.isfinite(self.numbers(start, stop)).all(axis=1)
+        return is_plain
+
+    def _is_of_numbers(self) -> BoolArray:
+        """Tell which columns are of numbers of numpy, at most as long as float64."""
+        dtypes: Iterable[Any] = self._frame.schema.values()
+        if self._frame.implementation.is_pandas_like():  # it has others of those names
+            dtypes = self._frame.to_native().dtypes
+        return np.array([dtype in _NUMBERS for dtype in dtypes], dtype=np.bool_)
+
+    def numbers(self, start: int, stop: int) -> FloatArray:
+        if self._frame.implementation.is_pandas_like():
+            some = self._frame.to_native().iloc[:, start:stop]
+            return np.array(some.to_numpy(dtype=np.float64).T, order="C")
+        block = np.empty((stop - start, self.n_rows))
+        for values, j in zip(block, range(start, stop), strict=True):
+            values[:] = self._series(j).to_numpy()
+        return block
 
 
 class _SparseTable(Table):
@@ -172,7 +196,7 @@ def read_table(X: Any) -> Table:
     name, or holds complex or (in an array) infinite numbers; a TypeError if it is lazy,
     can be read only once, or is of a type that holds no table.
     """
-    _refuse_other_forms(X)
+    refuse_other_forms(X)
     frame = as_frame(X)
     if frame is not None:
         _check_shape(frame.shape)
@@ -182,41 +206,13 @@ def read_table(X: Any) -> Table:
     return _ArrayTable(as_array(X))
 
 
-def _form_error(X: Any, instead: str) -> TypeError:
-    """Build the error for what holds no table."""
-    name = f"{type(X).__module__}.{type(X).__name__}".removeprefix("builtins.")
-    return TypeError(f"X is a {name}, which is not read as a table: pass {instead}.")
-
-
-def _refuse_other_forms(X: Any) -> None:
-    """Say what to pass instead of objects that other libraries make of tables."""
-    for base in type(X).__mro__:
-        library = base.__module__.split(".")[0].removeprefix("_")
-        instead = _INSTEAD.get((library, base.__name__))
-        if instead is not None:
-            raise _form_error(X, instead)
-
-
-def _refuse_containers(X: Any) -> None:
-    """Say what to pass instead of containers of Python that are no list of rows."""
-    if isinstance(X, Iterator):
-        raise _form_error(X, "a list of its rows, such as list(X)")
-    is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
-    if isinstance(X, Mapping) or is_records:
-        raise _form_error(X, "a data frame, such as pandas.DataFrame(X)")
-    if isinstance(X, Set):
-        raise _form_error(X, "a list of rows, which have an order")
-    if isinstance(X, str | bytes):
-        raise _form_error(X, "what the file holds, such as pandas.read_csv(X)")
-
-
 def as_frame(X: Any) -> nw.DataFrame[Any] | None:
     """Return X as a data frame of narwhals, or None if it is no data frame."""
     frame = _from_native(X)
     if isinstance(frame, nw.DataFrame):
         return frame
     if isinstance(frame, nw.LazyFrame):
-        raise _form_error(X, "the data frame that it stands for")
+        raise form_error(X, "the data frame that it stands for")
     is_foreign = hasattr(X, "__arrow_c_stream__") or hasattr(X, "__dataframe__")
     return _through_arrow(X) if is_foreign and not is_labelled_array(X) else None
 
@@ -242,7 +238,7 @@ def _through_arrow(X: Any) -> nw.DataFrame[Any] | None:
         import pyarrow as pa
         import pyarrow.interchange as interchange
     except ImportError:
-        raise _form_error(X, "a numpy array, or install pyarrow to read it") from None
+        raise form_error(X, "a numpy array, or install pyarrow to read it") from None
     if isinstance(X, pa.RecordBatch):
         read = pa.Table.from_batches([X])  # a stream ends a name at a NUL
     elif hasattr(X, "__arrow_c_stream__"):
@@ -280,7 +276,7 @@ def _tensor_values(tensor: Any) -> Any:
 
 def as_array(X: Any) -> npt.NDArray[Any]:
     """Return what is no data frame as a two-dimensional array."""
-    _refuse_containers(X)
+    refuse_containers(X)
     values = _tensor_values(X) if is_tensor(X) else X
     if not isinstance(values, np.ndarray):
         values = _list_values(values)
@@ -318,9 +314,9 @@ def _object_values(values: Any) -> npt.NDArray[Any]:
     try:
         array = np.asarray(values)
     except ValueError as error:
-        raise _form_error(values, "a data frame or an array") from error
+        raise form_error(values, "a data frame or an array") from error
     if array.ndim == 0 and array.dtype == object:
-        raise _form_error(values, "a data frame, an array or a list of rows")
+        raise form_error(values, "a data frame, an array or a list of rows")
     return array
 
 

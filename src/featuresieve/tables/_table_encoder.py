@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from featuresieve.tables._column import Column
+from featuresieve.tables._column import Column, blocks_of
 from featuresieve.tables._feature_encoder import (
     NUMBER_PARTS,
     CategoryEncoder,
@@ -27,8 +27,6 @@ from featuresieve.tables._scaling import (
 )
 from featuresieve.tables._table import Table
 
-# Cells of plain numbers that are encoded at once.
-_CELLS_AT_ONCE = 1 << 18
 # Kinds of which a matrix of floats can hold every value.
 NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
 
@@ -192,19 +190,15 @@ def _encode_plain_(
     Where a value does not fit into float32, the columns are left to be encoded one by
     one, so that the error names the column.
     """
-    n_at_once = max(1, _CELLS_AT_ONCE // max(1, table.n_rows))
-    edges = np.flatnonzero(np.diff(is_plain.astype(np.int8), prepend=0, append=0))
     encoders: dict[int, NumberEncoder] = {}
-    for first, last in edges.reshape(-1, 2).tolist():
-        for start in range(first, last, n_at_once):
-            stop = min(start + n_at_once, last)
-            block = table.numbers(start, stop)
-            with suppress(FloatingPointError), np.errstate(over="raise"):
-                scaler, scaled = ColumnScaler.fit_transform(block, scaling)
-                encoded[:, starts[start] : starts[start] + stop - start] = scaled.T
-                for k, j in enumerate(range(start, stop)):
-                    own = scaler.take(slice(k, k + 1))
-                    encoders[j] = NumberEncoder(NUMBER_PARTS, own, None)
+    for start, stop in blocks_of(is_plain, table.n_rows):
+        block = table.numbers(start, stop)
+        with suppress(FloatingPointError), np.errstate(over="raise"):
+            scaler, scaled = ColumnScaler.fit_transform(block, scaling)
+            encoded[:, starts[start] : starts[start] + stop - start] = scaled.T
+            for k, j in enumerate(range(start, stop)):
+                own = scaler.take(slice(k, k + 1))
+                encoders[j] = NumberEncoder(NUMBER_PARTS, own, None)
     return encoders
 
 

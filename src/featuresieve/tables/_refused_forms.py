@@ -1,0 +1,51 @@
+"""What is no table in memory is refused, with the form to pass instead."""
+
+from collections.abc import Iterator, Mapping, Set
+from typing import Any
+
+# What to pass instead of what is lazy, or can be read only once, by library and class.
+_INSTEAD = {
+    ("dask", "DataFrame"): "X.compute()",
+    ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
+    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
+    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
+    ("narwhals", "LazyFrame"): "X.collect()",
+    ("polars", "LazyFrame"): "X.collect()",
+    ("pyarrow", "Dataset"): "X.to_table()",
+    ("pyarrow", "RecordBatchReader"): "X.read_all()",
+    ("pyarrow", "Scanner"): "X.to_table()",
+    ("pyspark", "DataFrame"): "X.toPandas()",
+    ("sqlframe", "BaseDataFrame"): "X.toPandas()",
+    ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",
+    ("torch", "TensorDataset"): "the tensor that holds the features, X.tensors[0]",
+    ("xarray", "Dataset"): "X.to_dataframe()",
+}
+
+
+def form_error(X: Any, instead: str) -> TypeError:
+    """Build the error for what holds no table."""
+    name = f"{type(X).__module__}.{type(X).__name__}".removeprefix("builtins.")
+    return TypeError(f"X is a {name}, which is not read as a table: pass {instead}.")
+
+
+def refuse_other_forms(X: Any) -> None:
+    """Say what to pass instead of objects that other libraries make of tables."""
+    for base in type(X).__mro__:
+        library = base.__module__.split(".")[0].removeprefix("_")
+        instead = _INSTEAD.get((library, base.__name__))
+        if instead is not None:
+            raise form_error(X, instead)
+
+
+def refuse_containers(X: Any) -> None:
+    """Say what to pass instead of containers of Python that are no list of rows."""
+    if isinstance(X, Iterator):
+        raise form_error(X, "a list of its rows, such as list(X)")
+    is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
+    if isinstance(X, Mapping) or is_records:
+        raise form_error(X, "a data frame, such as pandas.DataFrame(X)")
+    if isinstance(X, Set):
+        raise form_error(X, "a list of rows, which have an order")
+    if isinstance(X, str | bytes):
+        raise form_error(X, "what the file holds, such as pandas.read_csv(X)")
