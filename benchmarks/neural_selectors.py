@@ -31,7 +31,7 @@ from torch import Tensor, nn
 
 from sievebench.selectors.attention_map import FTTransformer
 from sievebench.selectors.deep_lasso import DeepLasso
-from sievebench.selectors.stochastic_gates import GatedMLP, penalised_losses
+from sievebench.selectors.stochastic_gates import GatedMLP
 from sievebench.stack import training as stacked_training
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP, StackedNetwork
@@ -150,7 +150,7 @@ def measure_gates() -> dict[str, Any]:
 
     parameters = [*gates.parameters(), *plain.parameters()]
     mine, other = in_turns(
-        ours(gated, lambda L: penalised_losses(L, gated, strengths), rows, BATCH),
+        ours(gated, lambda L: L + strengths * gated.open_share(), rows, BATCH),
         theirs(parameters, loss_of, rows, BATCH),
         N_STEPS,
     )

@@ -72,17 +72,23 @@ def small_rows(n_rows=24, n_columns=5, n_classes=3, dtype=torch.float64, seed=0)
 
 
 def as_sequential(stack, member, activation="relu", batch_norm=False):
-    """Return the same network as one member, of PyTorch's own layers."""
+    """Return the same network as one member, of PyTorch's own layers.
+
+    With `batch_norm` each linear layer normalises its input, as TensorFlow does.
+    """
     layers, value = [], stack.state
     for layer in range(stack.n_layers):
         weight = value[f"weight{layer}"][member].detach()
         linear = nn.Linear(*weight.shape, dtype=torch.float64)
         linear.weight.data = weight.T.clone()
         linear.bias.data = value[f"bias{layer}"][member, 0].detach().clone()
+        if batch_norm:
+            norm = nn.BatchNorm1d(len(weight), 1e-3, 0.01, dtype=torch.float64)
+            norm.weight.data = value[f"norm_scale{layer}"][member, 0].detach().clone()
+            norm.bias.data = value[f"norm_shift{layer}"][member, 0].detach().clone()
+            layers.append(norm)
         layers.append(linear)
         if layer == stack.n_layers - 1:
             break
-        if batch_norm:
-            layers.append(nn.BatchNorm1d(weight.shape[1], dtype=torch.float64))
         layers.append(ACTIVATIONS[activation]())
     return nn.Sequential(*layers)

@@ -1,6 +1,9 @@
 """The selector against the estimators it stands for."""
 
+import json
+
 import numpy as np
+import pandas as pd
 import pytest
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
@@ -48,3 +51,16 @@ def test_collapsed_selection_is_empty_on_request(balance):
     np.testing.assert_array_equal(selector.support_, filled.estimator_.logits_ > 0)
     assert selector.support_.any() == (balance < 1)
     assert filled.support_.any()
+
+
+@pytest.mark.parametrize("balance", [None, 0.1])
+def test_decision_holds_the_path_and_survives_strict_json(balance):
+    X, y = class_table()
+    selector = AutoNFS(balance=balance, n_epochs=5, random_state=0).fit(X, y)
+    found = json.loads(json.dumps(selector.decision(), allow_nan=False))
+    assert found["balance"] == selector.estimator_.balance_
+    assert found["arguments"]["n_epochs"] == "5"
+    expected = pd.DataFrame(selector.estimator_.path_)
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(found["path"]).astype(expected.dtypes), expected
+    )

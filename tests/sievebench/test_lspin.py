@@ -11,7 +11,6 @@ from sievebench.selectors.lspin import (
     GatingNetwork,
     LocallyGatedMLP,
     mean_gates,
-    penalised_losses,
 )
 from sievebench.stack.member_noise import MemberNoise
 
@@ -52,13 +51,10 @@ def test_penalty_is_its_closed_form_and_the_share_of_open_gates(slope, spread):
     _, _, network = make_network(slope, spread)
     batch = small_rows().features
     network.forward(batch, training=True)
-    strengths = torch.tensor([0.5, 3.0], dtype=torch.float64)
-    losses = torch.zeros(2, dtype=torch.float64)
-    total = penalised_losses(losses, network, strengths).detach().numpy()
-
+    chances = network.gating.open_probabilities(network.alpha).mean(dim=(1, 2))
     alpha = network.alpha.detach().numpy()
     closed_form = stats.norm.cdf((alpha + 1 / (2 * slope)) / spread).mean(axis=(1, 2))
-    np.testing.assert_allclose(total, [0.5, 3.0] * closed_form, rtol=1e-10)
+    np.testing.assert_allclose(chances.detach().numpy(), closed_form, rtol=1e-10)
     _, gates = network.gating.forward(batch.repeat(500, 1), training=True)
     share = (gates > 0).double().mean(dim=(1, 2)).numpy()
     np.testing.assert_allclose(share, closed_form, atol=0.01)  # 60,000 draws
@@ -96,3 +92,15 @@ def test_linear_predictor_is_llspin():
         random_state=0,
     ).fit(X, X[:, 4])
     assert selector.support_[4]
+
+
+def test_scale_of_a_gated_column_does_not_matter_to_the_predictor():
+    # Its input is normalised: only the epsilon of 1e-3 tells a hundredfold apart.
+    _, predictor, _ = make_network()
+    batch = 50 * small_rows().features
+    torch.testing.assert_close(
+        predictor.forward(batch, training=True),
+        predictor.forward(100 * batch, training=True),
+        rtol=1e-5,
+        atol=1e-5,
+    )

@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.linalg import hadamard
 from sklearn.feature_selection import f_classif, f_regression
 from sklego.feature_selection import MaximumRelevanceMinimumRedundancy
 
 from made_tables import class_table, value_table
-from sievebench.selectors import MRMR
+from sievebench.selectors import MRMR, LinearSVCElimination
+from sievebench.selectors.mrmr import RunningRedundancy
 
 
 def mixed(table, seed=0):
@@ -54,3 +56,28 @@ def test_column_that_tells_the_class_without_error_comes_first():
     X, y = class_table()
     X[:, 7] = y
     assert MRMR(n_features_to_select=3).fit(X, y).ranking_[7] == 1
+
+
+def test_unrelated_column_has_a_redundancy_of_a_thousandth():
+    # Orthogonal columns of signs: every correlation is zero, none of relevance is.
+    signs = hadamard(8)[:, 1:5].astype(float)
+    y = signs @ [4.0, 3.0, 2.0, 1.0] + 0.1 * hadamard(8)[:, 5]
+    redundancy = RunningRedundancy()
+    assert redundancy(signs, [0], [1, 2, 3]).tolist() == [1e-3] * 3
+    assert redundancy(signs, [0, 1], [2, 3]).tolist() == [2e-3] * 2
+    order = np.argsort(MRMR(n_features_to_select=3).fit(signs, y).ranking_)
+    assert order.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("kind", [MRMR, LinearSVCElimination])
+def test_equal_columns_are_kept_by_lot(kind):
+    X, y = value_table()
+    X = np.repeat(X[:, :1], 6, axis=1)
+    kept = [
+        np.flatnonzero(
+            kind(n_features_to_select=1, random_state=seed).fit(X, y).support_
+        )
+        for seed in range(30)
+    ]
+    # Thirty draws of six: all the same column has a chance of 6 ** -29.
+    assert len(np.unique(kept)) > 2

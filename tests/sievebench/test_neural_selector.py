@@ -78,8 +78,15 @@ def test_published_settings_are_arguments(kind):
         ),
         (
             AdaptiveGroupLasso,
-            {"activation": "tanh", "hidden_sizes": (20, 20, 20), "n_steps": 20_000},
+            {
+                **{"activation": "tanh", "hidden_sizes": (20, 20, 20)},
+                **{"n_steps": 20_000, "initial_std": 1.0},
+                "penalty": (0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 2.0),
+            },
         ),
+        (AttentionMap, {"learning_rate": 1e-3, "weight_decay": 2e-4}),
+        (StochasticGates, {"kept_epoch": "last", "initial_bound": 0.2}),
+        (LSPIN, {"kept_epoch": "last", "initial_std": 0.1}),
     ],
 )
 def test_published_settings_are_those_of_the_reference_code(kind, settings):

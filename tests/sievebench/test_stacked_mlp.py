@@ -3,9 +3,10 @@
 import pytest
 import torch
 from neural_tables import CPU, as_sequential, make_stack
+from scipy import stats
 
 from sievebench.stack.member_noise import MemberNoise
-from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.mlp import NormalStart, StackedMLP
 
 pytestmark = pytest.mark.numeric
 
@@ -44,18 +45,25 @@ def test_column_scale_multiplies_the_columns():
     torch.testing.assert_close(folded, plain)
 
 
-def test_batch_norm_is_that_of_torch_in_training_and_after_it():
+@pytest.mark.parametrize("shape", [(6, 5), (2, 6, 5)])
+def test_batch_norm_of_every_input_is_that_of_torch_in_training_and_after_it(shape):
     stack = make_stack(batch_norm=True, activation="tanh")
+    with torch.no_grad():
+        for layer in range(3):
+            stack.trainable[f"norm_scale{layer}"].mul_(1.5)
+            stack.trainable[f"norm_shift{layer}"].add_(0.1)
     twins = [as_sequential(stack, member, "tanh", True) for member in range(2)]
     for step in range(4):
-        batch = draw(6, 5, seed=step)
+        batch = draw(*shape, seed=step)
         outputs = stack.forward(batch, training=True)
-        for output, twin in zip(outputs, twins, strict=True):
-            torch.testing.assert_close(output, twin(batch))
-    batch = draw(6, 5, seed=100)
+        for output, twin, seen in zip(
+            outputs, twins, batch.expand(2, 6, 5), strict=True
+        ):
+            torch.testing.assert_close(output, twin(seen))
+    batch = draw(*shape, seed=100)
     outputs = stack.forward(batch, training=False)
-    for output, twin in zip(outputs, twins, strict=True):
-        torch.testing.assert_close(output, twin.eval()(batch))
+    for output, twin, seen in zip(outputs, twins, batch.expand(2, 6, 5), strict=True):
+        torch.testing.assert_close(output, twin.eval()(seen))
 
 
 def test_dropout_leaves_out_its_fraction_and_keeps_the_mean():
@@ -82,9 +90,24 @@ def test_initial_weights_are_uniform_or_normal_as_asked():
     wide = StackedMLP(100, 1, hidden_sizes=(200,), noise=noise)
     bound = wide.first_weight.abs().max().item()
     assert 0.099 < bound <= 0.1  # 1 / sqrt(100), approached by 20,000 draws
-    normal = StackedMLP(100, 1, hidden_sizes=(200,), noise=noise, initial_std=0.015)
-    assert normal.first_weight.std().item() == pytest.approx(0.015, rel=0.03)
-    assert normal.trainable["bias0"].abs().max().item() == 0
+    normal = start_of(NormalStart(1.0, has_biases=True))
+    assert normal.first_weight.std().item() == pytest.approx(1.0, rel=0.03)
+    assert normal.trainable["bias0"].std().item() == pytest.approx(1.0, rel=0.2)
+
+
+@pytest.mark.parametrize(("std", "bound"), [(0.015, 0.03), (1.0, 0.2)])
+def test_cut_off_weights_have_the_deviation_of_a_truncated_normal(std, bound):
+    stack = start_of(NormalStart(std, bound))
+    expected = stats.truncnorm(-bound / std, bound / std, scale=std).std()
+    assert stack.first_weight.abs().max().item() <= bound
+    # 20,000 draws: a standard error of half a per cent.
+    assert stack.first_weight.std().item() == pytest.approx(expected, rel=0.03)
+    assert not stack.trainable["bias0"].any()
+
+
+def start_of(start):
+    noise = MemberNoise((3,), CPU)
+    return StackedMLP(100, 1, hidden_sizes=(200,), noise=noise, start=start)
 
 
 def test_member_is_the_same_in_any_stack():
@@ -109,8 +132,8 @@ def test_member_trains_as_if_unseen_columns_were_not_there():
             found = found[seen] if name == "weight0" else found
             torch.testing.assert_close(found, values[0])
     assert not stack.first_weight[~is_seen].any()
-    with pytest.raises(ValueError, match="initial_std must be None"):
-        make_stack(seeds=(0, 1, 2), is_seen=is_seen, initial_std=0.1)
+    with pytest.raises(ValueError, match="start must be None"):
+        make_stack(seeds=(0, 1, 2), is_seen=is_seen, start=NormalStart(0.1))
 
 
 def take_step(stack, loss):

@@ -9,9 +9,6 @@ from scipy import integrate, stats
 from sievebench.selectors.stochastic_gates import (
     GatedMLP,
     StochasticGates,
-    clipped_gate,
-    open_probability,
-    penalised_losses,
 )
 from sievebench.stack.member_noise import MemberNoise
 
@@ -32,9 +29,15 @@ def clipped_moments(location, spread):
 @pytest.mark.parametrize("spread", [0.3, 0.5])
 @pytest.mark.parametrize("location", LOCATIONS)
 def test_gate_moments_are_those_of_the_clipped_normal(location, spread):
-    n_draws = 200_000
-    noise = MemberNoise((5,), CPU).normal((n_draws,), torch.float64)
-    gates = clipped_gate(torch.tensor(location).double(), noise, spread).numpy()
+    # A linear network of weight one, bias zero: its output for the value 1 is the gate.
+    n_draws = 20_000
+    network = make_stack(1, 1, range(n_draws), hidden_sizes=(), dtype=torch.float32)
+    gated = GatedMLP(network, spread)
+    with torch.no_grad():
+        gated.gate_means.fill_(location - 0.5)
+        network.first_weight.fill_(1.0)
+        network.trainable["bias0"].zero_()
+        gates = gated.forward(torch.ones(1, 1), training=True).double().numpy()
     mean, variance = clipped_moments(location, spread)
     # Five standard errors; a variable in [0, 1] has one of at most 0.5 / sqrt(n).
     assert gates.mean() == pytest.approx(mean, abs=5 * 0.5 / np.sqrt(n_draws))
@@ -42,19 +45,6 @@ def test_gate_moments_are_those_of_the_clipped_normal(location, spread):
     is_open = (gates > 0).mean()
     expected = stats.norm.cdf(location / spread)
     assert is_open == pytest.approx(expected, abs=5 * 0.5 / np.sqrt(n_draws))
-
-
-def test_open_probability_is_that_of_the_normal_distribution():
-    locations = torch.tensor(LOCATIONS, dtype=torch.float64)
-    probabilities = open_probability(locations, 0.5).numpy()
-    np.testing.assert_allclose(
-        probabilities, stats.norm(0, 0.5).cdf(LOCATIONS), rtol=1e-12
-    )
-
-
-def test_gate_without_noise_is_its_clipped_mean():
-    gates = clipped_gate(torch.tensor([-0.2, 0.4, 1.7]), None, 0.5)
-    torch.testing.assert_close(gates, torch.tensor([0.0, 0.4, 1.0]))
 
 
 def make_gated(seeds=(0, 1)):
@@ -79,13 +69,9 @@ def test_gates_multiply_the_columns_of_all_rows_alike():
 
 def test_penalty_is_the_expected_share_of_open_gates():
     _, gated = make_gated()
-    strengths = torch.tensor([0.5, 2.0])
-    total = penalised_losses(torch.tensor([1.0, 1.0]), gated, strengths)
     means = gated.gate_means.detach().numpy().astype(np.float64)
     share = stats.norm.cdf((means + 0.5) / 0.5).mean(axis=1)
-    np.testing.assert_allclose(
-        total.detach().numpy(), 1 + np.array([0.5, 2.0]) * share, rtol=1e-6
-    )
+    np.testing.assert_allclose(gated.open_share().detach().numpy(), share, rtol=1e-6)
 
 
 def test_gates_start_half_open():
@@ -99,3 +85,19 @@ def test_gates_of_noise_columns_shut():
     selector.fit(X, X[:, 2] ** 2)
     assert selector.scores_[2] > 0
     assert (np.delete(selector.scores_, 2) < -0.5).all()  # zero without noise
+
+
+def test_last_epoch_is_that_of_training_without_held_out_rows_choosing():
+    X = np.random.default_rng(0).normal(size=(100, 4))
+    settings = {"penalty": 0.0, "random_state": 0, "learning_rate": 0.03}
+    last = StochasticGates(kept_epoch="last", max_epochs=30, **settings)
+    # No held-out score decides anything: patience and monitor cannot matter.
+    other = StochasticGates(
+        kept_epoch="last", max_epochs=30, patience=0, monitor="score", **settings
+    )
+    best = StochasticGates(max_epochs=30, patience=0, **settings)
+    # Noise: the best epoch on held-out rows is an early one.
+    y = np.random.default_rng(1).random(100) > 0.5
+    scores = last.fit(X, y).scores_
+    np.testing.assert_array_equal(scores, other.fit(X, y).scores_)
+    assert not np.allclose(scores, best.fit(X, y).scores_)

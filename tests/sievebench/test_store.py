@@ -49,6 +49,15 @@ def test_record_survives_the_store(store):
     assert list(store.records()) == [DONE]
 
 
+def test_decision_is_kept_and_left_out_where_there_is_none():
+    run = replace(RUNS[0], decision={"balance": 0.1, "path": [{"n_kept": 3}]})
+    record = replace(DONE, runs=(run, RUNS[1]))
+    assert RunRecord.from_json(record.to_json()) == record
+    first, second = json.loads(record.to_json())["runs"]
+    assert first["decision"]["balance"] == 0.1
+    assert "decision" not in second
+
+
 def test_record_describes_itself():
     values = json.loads(DONE.to_json())
     assert values["spec"]["dataset"] == "higgs"

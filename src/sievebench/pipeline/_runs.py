@@ -124,4 +124,5 @@ def result_of(
         selector_seconds=selection.seconds,
         downstream_seconds=sum((found.seconds for found in evaluations), 0.0),
         predictor_scores=tuple(scores) if len(scores) > 1 else (),
+        decision=selection.decision,
     )

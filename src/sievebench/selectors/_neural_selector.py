@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -31,6 +31,9 @@ from sievebench.stack.training import (
 # "auto" batches: so many steps an epoch, between these sizes.
 _AUTO_STEPS, _SMALLEST_BATCH, _LARGEST_BATCH = 16, 32, 512
 
+
+# Whether the epoch with the best validation score counts, or the last one.
+KeptEpoch = Literal["best", "last"]
 
 # The benchmark's MLP before tuning.
 PUBLISHED_MLP = {
@@ -260,9 +263,10 @@ class EarlyStoppedSelector(NeuralSelector):
         penalised: Callable[[Tensor], Tensor] | None = None,
         *,
         objective: Objective | None = None,
+        kept_epoch: KeptEpoch = "best",
         **schedule: Any,
     ) -> Tensor:
-        """Leave the network in its best state; return its validation scores.
+        """Leave the network in its best or last state; return its validation scores.
 
         It minimises the task loss, or what `penalised` makes of it, or an objective;
         `schedule` are entries of `TrainingSettings`.
@@ -274,14 +278,19 @@ class EarlyStoppedSelector(NeuralSelector):
             learning_rate=self.learning_rate,
             weight_decay=self.weight_decay,
             batch_size=problem.batch_size,
-            max_epochs=self.max_epochs,
             patience=self.patience,
-            **schedule,
+            **{"max_epochs": self.max_epochs, **schedule},
         )
-        record = train_stack(
-            network, objective, problem.rows, settings, order_seed=problem.order_seed
-        )
-        return record.best_score
+        order = problem.order_seed
+        if kept_epoch == "best":
+            record = train_stack(
+                network, objective, problem.rows, settings, order_seed=order
+            )
+            return record.best_score
+        unjudged = replace(problem.rows, validation=problem.rows.validation[:0])
+        train_stack(network, objective, unjudged, settings, order_seed=order)
+        with torch.no_grad():
+            return objective.validation_scores(problem.rows)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from sievebench.data import Split
@@ -58,6 +58,8 @@ class Selection:
     support: Support  # whether each column is kept
     scores: Scores  # larger = keep
     seconds: float  # of the fit
+    # What the selector says of how it chose, as JSON has it; empty if nothing.
+    decision: Mapping[str, Any] = field(default_factory=dict)
 
 
 def select(
@@ -105,4 +107,6 @@ def select(
         started = time.perf_counter()
         selector.fit(split.train.X, split.train.y)
         seconds = time.perf_counter() - started
-    return Selection(selector.get_support(), selector.scores_, seconds)
+    return Selection(
+        selector.get_support(), selector.scores_, seconds, selector.decision()
+    )

@@ -165,6 +165,16 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         randomness comes from `seed`, between 0 and 2**31 - 1.
         """
 
+    def decision(self) -> dict[str, Any]:
+        """Return how a fitted selector chose, for its record: plain values by name.
+
+        Returns
+        -------
+        dict
+            Empty unless the selector has more to say than its scores.
+        """
+        return {}
+
     def _choose_columns(self, count: int) -> Support:
         """Return the columns to keep, after scoring."""
         return np.asarray(self.ranking_ <= count)

@@ -139,6 +139,30 @@ mask_learning_rate, task_learning_rate : default=None
         rank = np.argsort(self.estimator_.order_)
         return np.asarray(X.shape[1] - 1 - rank, dtype=np.float64)
 
+    def decision(self) -> dict[str, Any]:
+        """Return the path of the search, the balance in use and all arguments.
+
+        Returns
+        -------
+        dict
+        """
+        fitted = self.estimator_
+        path = fitted.path_
+        return {
+            # A loss that was not judged is NaN, which JSON does not have.
+            "path": [
+                {
+                    name: None if value != value else value
+                    for name, value in zip(path.dtype.names, row, strict=True)
+                }
+                for row in path.tolist()
+            ],
+            "balance": float(fitted.balance_),
+            "arguments": {
+                name: repr(value) for name, value in fitted.get_params().items()
+            },
+        }
+
     def _automatic_support(self) -> Support:
         """Return what AutoNFS kept."""
         support = np.asarray(self.estimator_.support_)

@@ -31,7 +31,7 @@ class LinearSVCElimination(ScoredSelector):
     n_features_to_select, task : various
         As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
-        Decides the order of the solver, where it has one.
+        Decides the order of the solver, where it has one, and breaks ties.
 
     Attributes
     ----------
@@ -81,11 +81,13 @@ class LinearSVCElimination(ScoredSelector):
         with warnings.catch_warnings():
             # The order of the weights settles long before their last digits.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            elimination.fit(X, y)
+            # The first of equals is dropped: their order is drawn.
+            drawn = np.random.default_rng(seed).permutation(X.shape[1])
+            elimination.fit(X[:, drawn], y)
         self.n_iter_ = int(np.max(elimination.estimator_.n_iter_))
         steps: Scores = elimination.ranking_.max() - elimination.ranking_
         scores = steps.astype(np.float64)
         weights = np.atleast_2d(elimination.estimator_.coef_)
         squares = np.sum(weights**2, axis=0)
         scores[elimination.support_] += squares / (1.0 + squares.sum())
-        return scores
+        return scores[np.argsort(drawn)]

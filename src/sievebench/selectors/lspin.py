@@ -12,15 +12,12 @@ from sievebench.checks import check_layers, check_number, check_sizes
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
+    KeptEpoch,
     NeuralProblem,
     ScoredStack,
 )
-from sievebench.selectors.stochastic_gates import clipped_gate, open_probability
-from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.mlp import NormalStart, StackedMLP
 from sievebench.stack.training import StackRows, evaluation_blocks
-
-# Half open where the gating network says nothing.
-_SHIFT = 0.5
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -42,8 +39,14 @@ class LSPIN(EarlyStoppedSelector):
         Hidden layers of the predictor; empty for a linear one (LLSPIN).
     dropout : float, default=0.0
         Fraction of hidden units of the predictor left out in a training step.
+    initial_std : float or None, default=None
+        Weights of both networks start normal with this deviation, cut off at two of
+        them, biases at zero; None is PyTorch's start.
     optimizer : {"adam", "sgd"}, default="adam"
         How both networks are trained.
+    kept_epoch : {"best", "last"}, default="best"
+        The epoch whose gates count: the one with the best validation score, or the last
+        of `max_epochs`, held-out rows then choose among several strengths only.
     learning_rate : float, default=3e-3
         Of the optimizer.
     weight_decay : float, default=1e-4
@@ -67,13 +70,15 @@ random_state, device : various
     -----
     A gating network says α_ij in (-1, 1) for row i and column j; the value there is
     multiplied by ``clip(a (α_ij + σ ε_ij) + 0.5, 0, 1)``, ε standard normal; minimises
-    ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``. The predictor has tanh units with
-    batch normalisation. Two choices differ from the authors' code: its optional penalty
-    on unlike gates of like rows is left out (it is off there), and the outputs do not
-    pass through tanh. That a column's score is the mean over rows is a choice of this
-    package: the paper ranks within rows only. Columns and a regression target are
-    standardised first. `as_published` has the authors' settings: λ = 0.5, gating layers
-    of 100 and 10 units, a predictor of 100, 50 and 30, gradient descent with rate 0.1.
+    ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``. The predictor has tanh units, and
+    normalises what comes into each of its layers by the batch, the gated columns first.
+    Two choices differ from the authors' code: its optional penalty on unlike gates of
+    like rows is left out (it is off there), and class logits do not pass through tanh.
+    That a column's score is the mean over rows is a choice of this package: the paper
+    ranks within rows only. Columns and a regression target are standardised first.
+    `as_published` has the authors' settings: λ = 0.5, gating layers of 100 and 10
+    units, a predictor of 100, 50 and 30, normal weights with a deviation of 0.1,
+    gradient descent with rate 0.1, the last epoch.
 
     References
     ----------
@@ -93,12 +98,13 @@ random_state, device : various
         "penalty": 0.5,
         "gating_sizes": (100, 10),
         "hidden_sizes": (100, 50, 30),
+        "initial_std": 0.1,
+        "kept_epoch": "last",
         "optimizer": "sgd",
         "learning_rate": 0.1,
         "weight_decay": 0.0,
         "batch_size": 512,
         "max_epochs": 5_000,
-        "patience": 5_000,
     }
     # Our proposal; the paper's space was not published.
     space: ClassVar[SearchSpace] = {
@@ -114,7 +120,9 @@ random_state, device : various
     gating_sizes: Sequence[int] = (100,)
     hidden_sizes: Sequence[int] = (100, 50)
     dropout: float = 0.0
+    initial_std: float | None = None
     optimizer: Literal["adam", "sgd"] = "adam"
+    kept_epoch: KeptEpoch = "best"
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
@@ -122,43 +130,55 @@ random_state, device : various
         check_number("gate_slope", self.gate_slope, above=0.0)
         check_number("gate_spread", self.gate_spread, above=0.0)
         check_sizes("gating_sizes", self.gating_sizes)
+        if self.initial_std is not None:
+            check_number("initial_std", self.initial_std, above=0.0)
         check_choice("optimizer", self.optimizer, ("adam", "sgd"))
+        check_choice("kept_epoch", self.kept_epoch, ("best", "last"))
         check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
-        """Train gating network and predictor together."""
+        """Minimise ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)`` over both networks."""
         network = self._build_network(problem)
-        best = self._train(
+
+        def penalised(losses: Tensor) -> Tensor:
+            is_open = network.gating.open_probabilities(network.alpha)
+            return losses + problem.strengths * is_open.mean(dim=(1, 2))
+
+        validation = self._train(
             network,
             problem,
-            lambda losses: penalised_losses(losses, network, problem.strengths),
+            penalised,
+            kept_epoch=self.kept_epoch,
             optimizer=self.optimizer,
             warm_up_epochs=0,
             decay_epochs=(),
         )
         gates = mean_gates(network.gating, problem.rows, network.numbers_per_row)
-        return ScoredStack(gates, best)
+        return ScoredStack(gates, validation)
 
     def _build_network(self, problem: NeuralProblem) -> "LocallyGatedMLP":
         """Return fresh networks."""
-        noise = problem.noise()
+        std, noise, columns = self.initial_std, problem.noise(), problem.n_columns
+        start = None if std is None else NormalStart(std, bound=2 * std)
         gating = StackedMLP(
-            problem.n_columns,
-            problem.n_columns,
+            columns,
+            columns,
             hidden_sizes=tuple(self.gating_sizes),
             noise=noise,
             activation="tanh",
+            start=start,
         )
         predictor = StackedMLP(
-            problem.n_columns,
+            columns,
             problem.task_loss.n_outputs,
             hidden_sizes=tuple(self.hidden_sizes),
             noise=noise,
             activation="tanh",
             dropout=self.dropout,
             batch_norm=True,
+            start=start,
         )
-        gates = GatingNetwork(gating, self.gate_slope, self.gate_spread, _SHIFT)
+        gates = GatingNetwork(gating, self.gate_slope, self.gate_spread, shift=0.5)
         return LocallyGatedMLP(gates, predictor)
 
 
@@ -177,17 +197,17 @@ class GatingNetwork:
 
     def forward(self, batch: Tensor, *, training: bool) -> tuple[Tensor, Tensor]:
         """Return α and the gates, (members, rows, columns) each."""
-        alpha = torch.tanh(self.network.forward(batch, training=training))
-        noise = None
+        alpha = raw = torch.tanh(self.network.forward(batch, training=training))
         if training:
-            shape = (alpha.shape[1], alpha.shape[2])
-            noise = self.network.noise.normal(shape, alpha.dtype)
-        location = self._slope * alpha + self._shift
-        return alpha, clipped_gate(location, noise, self._slope * self._spread)
+            noise = self.network.noise.normal(alpha.shape[1:], alpha.dtype)
+            raw = torch.add(alpha, noise, alpha=self._spread)
+        return alpha, (self._slope * raw + self._shift).clamp(0.0, 1.0)
 
     def open_probabilities(self, alpha: Tensor) -> Tensor:
         """Return the probability of each gate to be above zero."""
-        return open_probability(alpha + self._shift / self._slope, self._spread)
+        location = alpha + self._shift / self._slope
+        chances: Tensor = torch.special.ndtr(location / self._spread)
+        return chances
 
 
 class LocallyGatedMLP:
@@ -210,14 +230,6 @@ class LocallyGatedMLP:
         """Return outputs, (members, rows, outputs), of a batch, (rows, columns)."""
         self.alpha, gates = self.gating.forward(batch, training=training)
         return self._predictor.forward(batch * gates, training=training)
-
-
-def penalised_losses(
-    losses: Tensor, network: LocallyGatedMLP, strengths: Tensor
-) -> Tensor:
-    """Return ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``, (members,)."""
-    is_open = network.gating.open_probabilities(network.alpha)
-    return losses + strengths * is_open.mean(dim=(1, 2))
 
 
 def mean_gates(gating: GatingNetwork, rows: StackRows, numbers_per_row: int) -> Tensor:

@@ -12,6 +12,9 @@ from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Sc
 from sievebench.selectors.univariate import f_statistics
 
 _LARGEST_RELEVANCE = 1e200
+# A correlation counts at least this, as in the package mrmr-selection: a column that is
+# unrelated to those added would come first however weak it is.
+_SMALLEST_CORRELATION = 1e-3
 
 
 class MRMR(ScoredSelector):
@@ -24,7 +27,7 @@ class MRMR(ScoredSelector):
     n_features_to_select, task : various
         As in every selector: see the base class `ScoredSelector`.
     random_state : int, RandomState instance or None, default=None
-        Not used.
+        Breaks ties.
 
     Attributes
     ----------
@@ -36,10 +39,10 @@ class MRMR(ScoredSelector):
 
     Notes
     -----
-    Each step adds ``argmax_j F_j / mean_{i kept} |r_ij|``, with F the statistic of
-    `Univariate` and r the correlation of two columns. The steps are those of
-    scikit-lego; the redundancy is summed up as columns are added, which takes one pass
-    over the table a step instead of one for every kept column.
+    Each step adds ``argmax_j F_j / mean_{i kept} max(|r_ij|, 0.001)``, with F the
+    statistic of `Univariate` and r the correlation of two columns. The steps are those
+    of scikit-lego; the redundancy is summed up as columns are added, which takes one
+    pass over the table a step instead of one for every kept column.
 
     References
     ----------
@@ -60,15 +63,13 @@ class MRMR(ScoredSelector):
     standardises: ClassVar[bool] = True
 
     def _score_columns(
-        self,
-        X: FloatArray,
-        y: npt.NDArray[Any],
-        *,
-        task: Task,
-        seed: int,  # noqa: ARG002
+        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
     ) -> Scores:
         """Return the ranks, counted from the end."""
         n_features = X.shape[1]
+        # The first of equals is taken: their order is drawn.
+        drawn = np.random.default_rng(seed).permutation(n_features)
+        X = X[:, drawn]
         # Infinite statistics would make NaN when divided.
         relevance = np.minimum(f_statistics(X, y, task), _LARGEST_RELEVANCE)
         count = self._count_to_select(n_features)
@@ -76,7 +77,7 @@ class MRMR(ScoredSelector):
         by_relevance = np.argsort(-relevance, kind="stable")
         rest = by_relevance[~np.isin(by_relevance, chosen)]
         scores = np.empty(n_features)
-        scores[np.concatenate([chosen, rest])] = np.arange(n_features)[::-1]
+        scores[drawn[np.concatenate([chosen, rest])]] = np.arange(n_features)[::-1]
         return scores
 
     def _choose(
@@ -109,6 +110,6 @@ class RunningRedundancy:
     ) -> Scores:
         """Add the newest column and return the sums."""
         correlation = np.abs(X[:, selected[-1]] @ X) / len(X)
+        correlation = np.maximum(correlation, _SMALLEST_CORRELATION)
         self._total = correlation + (0.0 if self._total is None else self._total)
-        # A column unrelated to all others would be divided by zero.
-        return np.maximum(self._total[list(left)], np.finfo(np.float64).eps)
+        return np.asarray(self._total[list(left)])

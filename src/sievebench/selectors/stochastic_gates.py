@@ -5,7 +5,6 @@ noise for every row (the published gates draw once a batch, which is what allows
 them into the first layer), take it from torch's global generator, and know no stack.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -13,17 +12,19 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
+from featuresieve.errors import check_choice
 from sievebench.checks import check_layers, check_number
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
+    KeptEpoch,
     NeuralProblem,
     ScoredStack,
 )
-from sievebench.stack.mlp import StackedMLP
+from sievebench.stack.mlp import NormalStart, StackedMLP
 
 # Gates start half open, up to a little noise.
-_CENTRE, _INITIAL_SPREAD = 0.5, 0.01
+_INITIAL_SPREAD = 0.01
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -41,6 +42,12 @@ class StochasticGates(EarlyStoppedSelector):
         Width of each hidden layer.
     dropout : float, default=0.0
         Fraction of hidden units left out in a training step.
+    initial_bound : float or None, default=None
+        Weights start from a standard normal cut off beyond ± this, biases at zero;
+        None is PyTorch's start.
+    kept_epoch : {"best", "last"}, default="best"
+        The epoch whose gates count: the one with the best validation score, or the last
+        of `max_epochs`, held-out rows then choose among several strengths only.
     learning_rate : float, default=3e-3
         Of Adam, for gates and network.
     weight_decay : float, default=1e-3
@@ -66,8 +73,9 @@ random_state, device : various
     drawn once a batch; minimises ``L + λ mean_j Phi((μ_j + 0.5) / σ)``. Without noise
     on validation rows. Batches keep the memory small whatever the number of rows.
     Columns and a regression target are standardised first. `as_published` has the
-    settings of the authors' package: λ = 0.1, 400 and 200 units, Adam with 1e-5 and
-    weight decay 1e-3, batches of 100.
+    settings of the authors' package: λ = 0.1, 400 and 200 units, weights that start
+    cut off at ±0.2, Adam with 1e-5 and weight decay 1e-3, batches of 100, the last
+    epoch.
 
     References
     ----------
@@ -87,11 +95,11 @@ random_state, device : various
     published: ClassVar[Mapping[str, Any]] = {
         "penalty": 0.1,
         "hidden_sizes": (400, 200),
+        "initial_bound": 0.2,
+        "kept_epoch": "last",
         "learning_rate": 1e-5,
         "batch_size": 100,
         "max_epochs": 10_000,
-        "patience": 10_000,
-        "monitor": "score",
     }
     # Our proposal; the paper's space was not published.
     space: ClassVar[SearchSpace] = {
@@ -104,40 +112,47 @@ random_state, device : various
     gate_spread: float = 0.5
     hidden_sizes: Sequence[int] = (100, 100)
     dropout: float = 0.0
+    initial_bound: float | None = None
+    kept_epoch: KeptEpoch = "best"
     weight_decay: float = 1e-3
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_number("gate_spread", self.gate_spread, above=0.0)
+        if self.initial_bound is not None:
+            check_number("initial_bound", self.initial_bound, above=0.0)
+        check_choice("kept_epoch", self.kept_epoch, ("best", "last"))
         check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
-        """Train gates and networks together."""
+        """Minimise ``L + λ mean_j Phi((μ_j + 0.5) / σ)`` by Adam."""
+        bound = self.initial_bound
         network = StackedMLP(
             problem.n_columns,
             problem.task_loss.n_outputs,
             hidden_sizes=tuple(self.hidden_sizes),
             noise=problem.noise(),
             dropout=self.dropout,
+            start=None if bound is None else NormalStart(1.0, bound),
         )
         gated = GatedMLP(network, self.gate_spread)
-        best = self._train(
+        validation = self._train(
             gated,
             problem,
-            lambda losses: penalised_losses(losses, gated, problem.strengths),
+            lambda losses: losses + problem.strengths * gated.open_share(),
+            kept_epoch=self.kept_epoch,
             optimizer="adam",
             warm_up_epochs=0,
             decay_epochs=(),
         )
-        return ScoredStack(gated.gate_means, best)
+        return ScoredStack(gated.gate_means, validation)
 
 
 class GatedMLP:
-    """MLPs of a stack whose columns pass through one gate each.
+    """MLPs whose columns pass through a gate each, ``clip(μ + 0.5 + σ ε, 0, 1)``.
 
-    The gate of a column is ``clip(μ + 0.5 + spread * noise, 0, 1)``, with μ from
-    `gate_means`, (members, columns).
+    The μ are `gate_means`, (members, columns), and σ is `spread`.
     """
 
     def __init__(self, network: StackedMLP, spread: float) -> None:
@@ -152,29 +167,13 @@ class GatedMLP:
 
     def forward(self, batch: Tensor, *, training: bool) -> Tensor:
         """Return outputs, (members, rows, outputs); in training gates are noisy."""
-        means = self.gate_means
-        noise = None
-        if training:
-            noise = self.noise.normal((means.shape[1],), means.dtype)
-        gates = clipped_gate(means + _CENTRE, noise, self.spread)
+        raw = self.gate_means + 0.5
+        if training:  # one draw for all rows of a batch
+            raw = raw + self.spread * self.noise.normal(raw.shape[1:], raw.dtype)
+        gates = raw.clamp(0.0, 1.0)
         return self.network.forward(batch, training=training, column_scale=gates)
 
-
-def penalised_losses(losses: Tensor, gated: GatedMLP, strengths: Tensor) -> Tensor:
-    """Return ``L + λ mean_j Phi((μ_j + 0.5) / σ)``, (members,)."""
-    is_open = open_probability(gated.gate_means + _CENTRE, gated.spread)
-    return losses + strengths * is_open.mean(dim=1)
-
-
-def clipped_gate(location: Tensor, noise: Tensor | None, spread: float) -> Tensor:
-    """Return ``clip(location + spread * noise, 0, 1)``; without noise the clipped mean.
-
-    The noise is standard normal, of a shape that `location` broadcasts to.
-    """
-    raw = location if noise is None else location + spread * noise
-    return raw.clamp(0.0, 1.0)
-
-
-def open_probability(location: Tensor, spread: float) -> Tensor:
-    """Return the probability that a gate is above zero, Phi(location / spread)."""
-    return 0.5 * (1.0 + torch.erf(location / (spread * math.sqrt(2.0))))
+    def open_share(self) -> Tensor:
+        """Return the expected share of gates above zero, (members,)."""
+        share: Tensor = torch.special.ndtr((self.gate_means + 0.5) / self.spread)
+        return share.mean(dim=1)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor
+from torch.nn.init import trunc_normal_
 
 # Training noise must not repeat the numbers that the initial weights were made from.
 _TRAINING_OFFSET = 1 << 32
@@ -59,11 +60,24 @@ class MemberNoise:
         return weights.to(self.device, dtype), biases.to(self.device, dtype)
 
     def initial_normal(
-        self, shape: tuple[int, ...], std: float, dtype: torch.dtype
+        self,
+        shape: tuple[int, ...],
+        std: float,
+        dtype: torch.dtype,
+        *,
+        bound: float | None = None,
     ) -> Tensor:
-        """Return initial weights, normal with mean 0, (members, *shape)."""
-        draws = [torch.randn(shape, generator=source) for source in self._initial]
-        return torch.stack(draws).mul_(std).to(self.device, dtype)
+        """Return initial weights, normal with mean 0, (members, *shape).
+
+        Values beyond ±bound are drawn again.
+        """
+        if bound is None:
+            draws = [torch.randn(shape, generator=source) for source in self._initial]
+            return torch.stack(draws).mul_(std).to(self.device, dtype)
+        cut_off = torch.empty((self.n_members, *shape))
+        for member, source in zip(cut_off, self._initial, strict=True):
+            trunc_normal_(member, std=std, a=-bound, b=bound, generator=source)
+        return cut_off.to(self.device, dtype)
 
     def normal(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """Return standard normal noise, (members, *shape)."""

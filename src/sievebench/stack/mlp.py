@@ -1,6 +1,7 @@
 """Multi-layer perceptrons of a stack: members that train together on the same rows."""
 
 import math
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, Protocol
 
@@ -11,9 +12,22 @@ from torch.nn import functional
 from sievebench.stack.member_noise import MemberNoise
 
 Activation = Literal["relu", "tanh"]
+_LINEAR = ("weight", "bias")
 
-# As in torch.nn.BatchNorm1d.
-_NORM_MOMENTUM, _NORM_EPSILON = 0.1, 1e-5
+# As in the batch normalisation of TensorFlow, which LSPIN's authors use.
+_NORM_MOMENTUM, _NORM_EPSILON = 0.01, 1e-3
+
+
+@dataclass(frozen=True)
+class NormalStart:
+    """Normal initial weights, cut off beyond ±bound; biases zero, or like the weights.
+
+    The deviation is that of the normal variable before it is cut off.
+    """
+
+    std: float
+    bound: float | None = None
+    has_biases: bool = False
 
 
 class StackedNetwork(Protocol):
@@ -38,10 +52,11 @@ class StackedMLP:
     all members is one product, and nothing of shape (members, rows, columns) is built.
 
     The seeds of `noise` decide the number of members. Weights and biases start uniform
-    in ±1/sqrt(fan_in), as in torch.nn; with `initial_std` from normal weights and zero
-    biases. `is_seen`, (members, columns), says which columns each member sees, all by
-    default: a member trains as if the others were not there. `first_layer`, (members,
-    rows, hidden), is what the first product gave in the last forward pass.
+    in ±1/sqrt(fan_in), as in torch.nn, unless `start` says otherwise. `batch_norm`
+    normalises what comes into each layer, the batch itself included. `is_seen`,
+    (members, columns), says which columns each member sees, all by default: a member
+    trains as if the others were not there. `first_layer`, (members, rows, hidden), is
+    what the first product gave in the last forward pass.
     """
 
     def __init__(
@@ -54,7 +69,7 @@ class StackedMLP:
         activation: Activation = "relu",
         dropout: float = 0.0,
         batch_norm: bool = False,
-        initial_std: float | None = None,
+        start: NormalStart | None = None,
         dtype: torch.dtype = torch.float32,
         is_seen: Tensor | None = None,
     ) -> None:
@@ -69,19 +84,19 @@ class StackedMLP:
         self._statistics: dict[str, Tensor] = {}
         self._seen: Tensor | None = None
         if is_seen is not None:
-            if initial_std is not None:
-                raise ValueError("initial_std must be None where is_seen is given.")
+            if start is not None:
+                raise ValueError("start must be None where is_seen is given.")
             self._seen = is_seen.to(noise.device, dtype)
         sizes = (n_columns, *hidden_sizes, n_outputs)
         for layer, (fan_in, fan_out) in enumerate(pairwise(sizes)):
-            self._add_linear(layer, fan_in, fan_out, initial_std)
-            if batch_norm and layer < len(hidden_sizes):
-                self._add_batch_norm(layer, fan_out)
+            self._add_linear(layer, fan_in, fan_out, start)
+            if batch_norm:
+                self._add_batch_norm(layer, fan_in)
         self.state = {**self.trainable, **self._statistics}
         self.numbers_per_row = n_columns + self.n_members * max(sizes[1:])
 
     def _add_linear(
-        self, layer: int, fan_in: int, fan_out: int, initial_std: float | None
+        self, layer: int, fan_in: int, fan_out: int, start: NormalStart | None
     ) -> None:
         """Create weight and bias of one layer."""
         if layer == 0 and self._seen is not None:
@@ -90,16 +105,19 @@ class StackedMLP:
                 self.trainable[name] = values.requires_grad_()
             return
         bound = 1.0 / math.sqrt(fan_in)
-        for name, shape in (("weight", (fan_in, fan_out)), ("bias", (1, fan_out))):
-            if initial_std is None:
+        for name, shape in zip(_LINEAR, ((fan_in, fan_out), (1, fan_out)), strict=True):
+            if start is None:
                 values = self.noise.initial_uniform(shape, bound, self._dtype)
+            elif name == "weight" or start.has_biases:
+                values = self.noise.initial_normal(
+                    shape, start.std, self._dtype, bound=start.bound
+                )
             else:
-                std = initial_std if name == "weight" else 0.0
-                values = self.noise.initial_normal(shape, std, self._dtype)
+                values = self.noise.initial_normal(shape, 0.0, self._dtype)
             self.trainable[f"{name}{layer}"] = values.requires_grad_()
 
     def _add_batch_norm(self, layer: int, width: int) -> None:
-        """Create scale, shift and running statistics of one hidden layer."""
+        """Create scale, shift and running statistics of what comes into a layer."""
         shape = (self.n_members, 1, width)
         ones = torch.ones(shape, dtype=self._dtype, device=self.noise.device)
         self.trainable[f"norm_scale{layer}"] = ones.clone().requires_grad_()
@@ -127,18 +145,20 @@ class StackedMLP:
             column_scale = seen if column_scale is None else seen * column_scale
         if column_scale is not None:
             weight = weight * column_scale.unsqueeze(-1)
-        hidden = _first_product(batch, weight) + self.trainable["bias0"]
+        bias = self.trainable["bias0"]
+        if self._batch_norm:
+            weight, bias = self._with_norm(batch, 0, weight, bias, training)
+        hidden = _first_product(batch, weight) + bias
         self.first_layer = hidden
         kept = self._kept_units(hidden) if training else None
         for layer in range(1, self.n_layers):
-            if self._batch_norm:
-                hidden = self._normalised(hidden, layer - 1, training)
             hidden = self._activation(hidden)
             if kept is not None:
                 hidden = hidden * kept[layer - 1]
-            hidden = torch.baddbmm(
-                self.trainable[f"bias{layer}"], hidden, self.trainable[f"weight{layer}"]
-            )
+            weight, bias = (self.trainable[f"{name}{layer}"] for name in _LINEAR)
+            if self._batch_norm:
+                weight, bias = self._with_norm(hidden, layer, weight, bias, training)
+            hidden = torch.baddbmm(bias, hidden, weight)
         return hidden
 
     def _kept_units(self, like: Tensor) -> list[Tensor] | None:
@@ -156,23 +176,34 @@ class StackedMLP:
             for part in factors.split(sizes, dim=1)
         ]
 
-    def _normalised(self, hidden: Tensor, layer: int, training: bool) -> Tensor:
-        """Return batch-normalised units; in training update the running statistics."""
+    def _with_norm(
+        self, inputs: Tensor, layer: int, weight: Tensor, bias: Tensor, training: bool
+    ) -> tuple[Tensor, Tensor]:
+        """Return weight and bias of a layer that normalises its inputs first.
+
+        ``((x - m) / d * s + t) W + b = x (diag(s / d) W) + (t - m s / d) W + b``: there
+        are fewer weights than inputs of a batch. In training the statistics are those
+        of the inputs, (members, rows, width) or (rows, width), and the running ones
+        follow.
+        """
         mean = self._statistics[f"running_mean{layer}"]
         variance = self._statistics[f"running_variance{layer}"]
-        n_rows = hidden.shape[1]
+        n_rows = inputs.shape[-2]
         if training and n_rows > 1:
-            batch_variance, batch_mean = torch.var_mean(
-                hidden, dim=1, keepdim=True, correction=0
-            )
+            # Plain sums: torch.var_mean is slow along this axis on a CPU.
+            batch_mean = inputs.mean(dim=-2, keepdim=True)
+            centred = inputs - batch_mean
+            batch_variance = centred.square().mean(dim=-2, keepdim=True)
             with torch.no_grad():
-                mean.lerp_(batch_mean, _NORM_MOMENTUM)
+                mean.lerp_(batch_mean.expand_as(mean), _NORM_MOMENTUM)
                 unbiased = batch_variance * (n_rows / (n_rows - 1))
-                variance.lerp_(unbiased, _NORM_MOMENTUM)
+                variance.lerp_(unbiased.expand_as(variance), _NORM_MOMENTUM)
             mean, variance = batch_mean, batch_variance
-        scaled = (hidden - mean) * torch.rsqrt(variance + _NORM_EPSILON)
-        scale = self.trainable[f"norm_scale{layer}"]
-        return scaled * scale + self.trainable[f"norm_shift{layer}"]
+        factor = self.trainable[f"norm_scale{layer}"] * torch.rsqrt(
+            variance + _NORM_EPSILON
+        )
+        shift = self.trainable[f"norm_shift{layer}"] - mean * factor
+        return weight * factor.transpose(1, 2), torch.baddbmm(bias, shift, weight)
 
 
 def _first_product(batch: Tensor, weight: Tensor) -> Tensor:

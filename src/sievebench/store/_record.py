@@ -47,11 +47,13 @@ class RunResult:
     # Where there are several predictors, whose mean the score is, that of each; left
     # out of the JSON where there is one.
     predictor_scores: tuple[float, ...] = ()
+    # How the selector chose; left out of the JSON where it says nothing.
+    decision: Mapping[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as JSON has them."""
         values = asdict(self)
-        for name in ("removals", "predictor_scores"):
+        for name in ("removals", "predictor_scores", "decision"):
             if not values[name]:
                 del values[name]
         return values
