@@ -85,6 +85,8 @@ HAS_CALLBACKS = find_spec("sklearn.callback") is not None
     [
         ("README.md", 2),
         pytest.param("docs/guide.md", 8, marks=pytest.mark.slow),
+        ("docs/start.md", 3),
+        ("docs/questions.md", 5),
         ("docs/files.md", 6),
         pytest.param(
             *("docs/long_work.md", 4),
