@@ -31,6 +31,7 @@ extensions = [
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]
 default_role = "code"
+toc_object_entries_show_parents = "hide"
 nitpicky = False
 
 myst_enable_extensions = ["colon_fence"]
