@@ -10,7 +10,7 @@ SPREAD      := -n $(JOBS) --dist worksteal
 VENV    := .venv
 BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --disable-pip-version-check $(PIP_OPTIONS) -c constraints.txt
-CODE    := $(wildcard src tests benchmarks examples)
+CODE    := $(wildcard src tests benchmarks examples docs/conf.py)
 
 # The networks are small: one thread per process is the fastest.
 export OMP_NUM_THREADS := 1
@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup bench-setup demo test test-numeric test-quick fuzz test-network lint types format clean
+.PHONY: help setup bench-setup demo docs wheel test-wheel test test-numeric test-quick fuzz test-network lint types format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,9 @@ bench-setup: $(VENV)/.installed-bench ## install the selectors the benchmarks co
 
 demo: setup ## run examples/demo.py
 	$(BIN)/python examples/demo.py
+
+docs: $(VENV)/.installed-docs ## build the pages into docs/_build/html; a warning is an error
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html
 
 test: setup lint types ## everything .ci/run checks: lint, types, tests, doctests, README
 	$(BIN)/python -m pytest $(SPREAD) -m "not network"
@@ -59,7 +62,7 @@ format: setup ## let ruff fix and format the code
 	$(BIN)/ruff format $(CODE)
 
 clean: ## remove caches and build output, keep .venv
-	rm -rf build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf build dist docs/_build docs/auto_examples docs/generated .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find src tests $(wildcard benchmarks examples) -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(BIN)/python:
@@ -75,6 +78,23 @@ $(VENV)/.installed: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.installed-bench: $(VENV)/.installed
 	$(INSTALL) -e ".[dev,plot,lab,bench]"
 	@touch $@
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	$(INSTALL) -e ".[dev,plot,lab,docs]"
+	@touch $@
+
+# A wheel in an environment with nothing but its dependencies, as a user has it.
+WHEEL_VENV := .venv-wheel
+
+wheel: setup ## build the wheel and the source archive into dist/
+	rm -rf build dist
+	$(BIN)/python -m build --outdir dist .
+
+test-wheel: wheel ## install the wheel in a fresh environment; run the README's example and the command
+	rm -rf $(WHEEL_VENV)
+	$(PYTHON) -m venv $(WHEEL_VENV)
+	$(PYTHON) tests/installed_wheel.py $(WHEEL_VENV)/bin/python constraints.txt $(PIP_OPTIONS)
+	rm -rf $(WHEEL_VENV)
 
 # Lower bounds are only true if they are tried: the oldest Python, the oldest libraries.
 LOWEST_PYTHON ?= python3.11

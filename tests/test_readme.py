@@ -83,8 +83,10 @@ HAS_CALLBACKS = find_spec("sklearn.callback") is not None
 @pytest.mark.parametrize(
     ("page", "n_outputs"),
     [
-        ("README.md", 2),
+        ("README.md", 1),
         pytest.param("docs/guide.md", 8, marks=pytest.mark.slow),
+        ("docs/start.md", 3),
+        ("docs/questions.md", 5),
         ("docs/files.md", 6),
         pytest.param(
             *("docs/long_work.md", 4),
