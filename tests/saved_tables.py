@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from featuresieve.storage import unpack
 
 DATA = Path(__file__).parent / "data"
 
@@ -77,15 +78,16 @@ def expected_of(selector, X):
 
 
 if __name__ == "__main__":
-    from featuresieve.storage._selector_file import SCHEMA_VERSION
-
     for name, selector, X in (
         ("classifier", fit_classifier(), mixed_rows(8)[0]),
         ("regressor", fit_regressor(), number_rows(8)[0]),
     ):
-        path = DATA / f"{name}-{SCHEMA_VERSION}.safetensors"
+        selector.save(DATA / "draft")
+        version = unpack(DATA / "draft")[0]["schema_version"]
+        path = DATA / f"{name}-{version}.safetensors"
         if path.exists():
+            (DATA / "draft").unlink()
             raise SystemExit(f"{path} is there already, and stays as it is.")
-        selector.save(path)
+        (DATA / "draft").rename(path)
         text = json.dumps(expected_of(selector, X), indent=1)
         path.with_suffix(".json").write_text(f"{text}\n", encoding="utf-8")

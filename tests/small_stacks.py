@@ -6,9 +6,14 @@ The one place in the tests that knows how a stack lays its parameters out.
 import numpy as np
 import torch
 
-from featuresieve.engine import MaskingNetwork, ModuleStack, Schedule, StackedMLP
-from featuresieve.engine._losses import CrossEntropyLoss, SquaredErrorLoss
-from featuresieve.engine._trainer import TrainingData
+from featuresieve.engine import (
+    LOSSES,
+    MaskingNetwork,
+    ModuleStack,
+    Schedule,
+    StackedMLP,
+    TrainingData,
+)
 
 CPU = torch.device("cpu")
 
@@ -19,35 +24,19 @@ def build_networks(
     n_members,
     *,
     hidden_sizes=(4, 3),
-    embedding_size=3,
     init="uniform",
     train_embedding=True,
-    seed=0,
     dtype=torch.float64,
     device=CPU,
 ):
     """Return the task networks and the masking network of a stack."""
-    generator = torch.Generator().manual_seed(seed)
+    drawn = {"generator": torch.Generator().manual_seed(0)}
+    drawn |= {"dtype": dtype, "device": device}
     task = StackedMLP(
-        n_columns,
-        n_outputs,
-        n_members,
-        hidden_sizes=hidden_sizes,
-        generator=generator,
-        dtype=dtype,
-        device=device,
+        n_columns, n_outputs, n_members, hidden_sizes=hidden_sizes, **drawn
     )
-    masking = MaskingNetwork(
-        n_columns,
-        n_members,
-        embedding_size=embedding_size,
-        init=init,
-        train_embedding=train_embedding,
-        generator=generator,
-        dtype=dtype,
-        device=device,
-    )
-    return task, masking
+    options = {"embedding_size": 3, "init": init, "train_embedding": train_embedding}
+    return task, MaskingNetwork(n_columns, n_members, **options, **drawn)
 
 
 def module_stack(factory, n_columns, n_outputs, n_members, dtype=torch.float64):
@@ -90,14 +79,6 @@ def load_member_(task, masking, member, arrays):
         view.copy_(torch.from_numpy(arrays[name]))
 
 
-def take_losses_(trainer):
-    """Return task loss and penalty, by member, of the one step since the last call."""
-    task_loss = trainer._loss_sums.cpu().numpy().copy()
-    trainer._loss_sums.zero_()
-    penalty = trainer.penalty.value(trainer.task._mask).cpu().numpy()
-    return task_loss, penalty
-
-
 def make_rows(n_rows, n_columns, *, is_classification, seed=0, n_classes=3):
     """Return features and targets in which the first two columns matter."""
     rng = np.random.default_rng(seed)
@@ -127,4 +108,4 @@ def whole_epochs(n_epochs, n_rows, batch_size):
 
 def loss_for(is_classification):
     """Return the task loss."""
-    return CrossEntropyLoss() if is_classification else SquaredErrorLoss()
+    return LOSSES["classification" if is_classification else "regression"]

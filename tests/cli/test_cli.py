@@ -307,11 +307,6 @@ def test_help_names_every_option(capsys):
     assert "examples:" in text
 
 
-def test_version_is_that_of_the_package(capsys):
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out.strip() == featuresieve.__version__
-
-
 def test_command_is_installed_by_the_package():
     project = Path(__file__).parents[2] / "pyproject.toml"
     scripts = tomllib.loads(project.read_text())["project"]["scripts"]

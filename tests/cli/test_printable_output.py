@@ -113,10 +113,10 @@ def test_word_that_argparse_refuses_is_escaped(capsys):
 
 
 def test_unexpected_error_is_escaped(capsys, monkeypatch):
-    def fail():
+    def fail(*_):
         raise RuntimeError(CLEAR_SCREEN)
 
-    monkeypatch.setattr("sievebench.cli._parser", fail)
+    monkeypatch.setattr("argparse.ArgumentParser.parse_args", fail)
     assert sievebench.cli.main([]) == 1
     assert r"RuntimeError: \x1b[2J" in shown(capsys)
 

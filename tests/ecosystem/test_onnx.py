@@ -24,7 +24,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.estimators._onnx_converters import register_onnx_converters
+from featuresieve.estimators import register_onnx_converters
 from made_tables import class_table, value_table
 from onnx_feeds import feeds, tensor
 from onnx_tables import (

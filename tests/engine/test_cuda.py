@@ -14,8 +14,7 @@ import pytest
 import torch
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.engine import Schedule, StackTrainer, Training
-from featuresieve.engine._cuda_graph import CapturedStep
+from featuresieve.engine import StackTrainer, Training
 from small_stacks import (
     as_data,
     build_networks,
@@ -25,16 +24,21 @@ from small_stacks import (
     whole_epochs,
 )
 
-N_ROWS, N_COLUMNS, N_MEMBERS, N_STEPS = 14, 5, 3, 12
+N_ROWS, N_COLUMNS, N_MEMBERS = 14, 5, 3
+# Batches of 4, 4, 4 and 2 rows: two graphs that share one source of noise.
+SCHEDULE = whole_epochs(4, N_ROWS, 4)
 pytestmark = pytest.mark.gpu
 CUDA = "cuda:0"  # a name, so that collecting this file touches no device
 
-# Float64 sums in the order of another kernel or algorithm; 12 steps of Adam.
+# Float64 sums in the order of another kernel or algorithm; 16 steps of Adam.
 TOLERANCE = {"rtol": 0.0, "atol": 1e-10}
 
 
-def build_trainer(device, *, has_roles=False, noise_source=None):
-    """Return a float64 trainer on a device."""
+def build_trainer(device, *, has_roles=False, has_noise=False):
+    """Return a float64 trainer on a device, perhaps with noise that all devices share.
+
+    CUDA draws other numbers than the CPU.
+    """
     device = torch.device(device)
     X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=True, seed=1)
     weights = {}
@@ -46,6 +50,8 @@ def build_trainer(device, *, has_roles=False, noise_source=None):
             "set_of_member": np.array([0, 1, 0]),
         }
     task, masking = build_networks(N_COLUMNS, 3, N_MEMBERS, device=device)
+    noises = np.random.default_rng(4).gumbel(size=(99, N_COLUMNS, N_MEMBERS))
+    given = iter(torch.from_numpy(noises).to(device))
     return StackTrainer(
         as_data(X, y, device=device, **weights),
         loss_for(True),
@@ -53,9 +59,26 @@ def build_trainer(device, *, has_roles=False, noise_source=None):
         task,
         masking=masking,
         balances=torch.tensor([0.1, 1.0, 5.0], dtype=torch.float64, device=device),
-        noise_source=noise_source,
+        noise_source=(lambda: next(given)) if has_noise else None,
         seed=3,
     )
+
+
+def run(trainer):
+    """Take all steps: captured ones on CUDA, eager ones elsewhere."""
+    # Records after batches of 4 rows (steps 6 and 14) and of 2 (8 and 16).
+    trainer.run(SCHEDULE, record_after=np.array([6, 8, 14, 16]) / 16)
+    return trainer
+
+
+def take_steps(trainer):
+    """Take the steps of `run` one by one, which is eager everywhere."""
+    like, steps = build_trainer("cpu"), []
+    like.train_step = lambda *step: steps.append(step)
+    like.run(SCHEDULE)
+    for rows, temperature, scale in steps:
+        trainer.train_step(rows.to(trainer.data.features.device), temperature, scale)
+    return trainer
 
 
 def arrays_of(trainer):
@@ -72,96 +95,42 @@ def assert_same_parameters(found, expected):
         np.testing.assert_allclose(arrays_of(found)[name], value, **TOLERANCE)
 
 
-def train_with_given_noise(device, *, is_captured=False, has_roles=False):
-    """Take steps on batches of two sizes with noise that is the same on any device."""
-    rng = np.random.default_rng(4)
-    noise = torch.empty(N_COLUMNS, N_MEMBERS, dtype=torch.float64, device=device)
-    trainer = build_trainer(device, has_roles=has_roles, noise_source=lambda: noise)
-    take_step = trainer.train_step
-    if is_captured:
-        take_step = trainer._step_function()
-        assert isinstance(take_step, CapturedStep)
-    for step in range(N_STEPS):
-        rows = torch.from_numpy(rng.permutation(N_ROWS)[: 2 if step % 4 == 3 else 4])
-        # In place: a captured step reads this memory again at every replay.
-        noise.copy_(torch.from_numpy(rng.gumbel(size=noise.shape)))
-        take_step(rows.to(device), 2.0 * 0.9**step, min(1.0, step / 6))
-    return trainer
-
-
 @pytest.mark.parametrize("has_roles", [False, True])
-def test_captured_step_equals_the_eager_step_given_the_same_noise(has_roles):
-    eager = train_with_given_noise(CUDA, has_roles=has_roles)
-    captured = train_with_given_noise(CUDA, has_roles=has_roles, is_captured=True)
-    assert_same_parameters(captured, eager)
-
-
-@pytest.mark.parametrize("has_roles", [False, True])
-def test_eager_step_on_cuda_equals_the_step_on_the_cpu(has_roles):
-    on_cpu = train_with_given_noise("cpu", has_roles=has_roles)
-    on_cuda = train_with_given_noise(CUDA, has_roles=has_roles)
+@pytest.mark.parametrize("train", [run, take_steps], ids=["captured", "eager"])
+def test_training_on_cuda_is_that_on_the_cpu_given_the_same_noise(train, has_roles):
+    options = {"has_roles": has_roles, "has_noise": True}
+    on_cpu = run(build_trainer("cpu", **options))
+    on_cuda = train(build_trainer(CUDA, **options))
     assert_same_parameters(on_cuda, on_cpu)
+    if train is run:
+        found, expected = on_cuda.history, on_cpu.history
+        assert found.step == expected.step == [6, 8, 14, 16]
+        for name in ("task_loss", "penalty"):
+            np.testing.assert_allclose(
+                getattr(found, name), getattr(expected, name), **TOLERANCE, err_msg=name
+            )
 
 
 def test_captured_run_draws_the_noise_of_the_eager_run():
-    # Batches of 4, 4, 4 and 2 rows: two graphs that share one generator.
-    schedule = whole_epochs(4, N_ROWS, 4)
-    captured, eager = build_trainer(CUDA), build_trainer(CUDA)
-    captured.run(schedule)
-    steps = zip(
-        eager._batches(schedule.batch_size),
-        schedule.temperatures().tolist(),
-        schedule.penalty_scales().tolist(),
-        strict=False,  # batches go on for ever
-    )
-    for rows, temperature, scale in steps:
-        eager.train_step(rows, temperature, scale)
+    captured, eager = run(build_trainer(CUDA)), take_steps(build_trainer(CUDA))
     assert_same_parameters(captured, eager)
+    # Without noise, as with the same at every replay, it would be another one.
+    with pytest.raises(AssertionError):
+        assert_same_parameters(captured, run(build_trainer(CUDA, has_noise=True)))
 
 
 def test_captured_run_is_the_same_behind_a_busy_device():
     # Replays pile up while the device sleeps: no step may read what is meant for
     # another one.
-    schedule = whole_epochs(8, N_ROWS, 4)
     quiet, busy = build_trainer(CUDA), build_trainer(CUDA)
-    take_step = busy._step_function()
+    next_noise = busy.next_noise
 
-    def slow_step(rows, temperature, scale):
+    def slow_noise():
         torch.cuda._sleep(2_000_000)
-        take_step(rows, temperature, scale)
+        return next_noise()
 
-    busy._step_function = lambda: slow_step
-    for trainer in (quiet, busy):
-        trainer.run(schedule)
-    assert_same_parameters(busy, quiet)
-
-
-def test_captured_run_draws_fresh_noise_at_every_replay():
-    # Without noise the mean of the mask would barely move from step to step.
-    trainer = build_trainer(CUDA)
-    n_steps, means = 20, []
-    trainer.run(
-        Schedule(n_steps, 1, N_ROWS),
-        record_after=np.arange(1, 21) / n_steps,
-        on_record=lambda trainer: means.append(trainer.task._mask.mean(0).tolist()),
-    )
-    means = np.array(means)[CapturedStep.n_eager :]
-    assert len(np.unique(means[:, 0])) == len(means)
-    assert means.std(axis=0).min() > 1e-3
-
-
-def test_captured_run_records_what_the_eager_run_records():
-    # Records come after batches of 4 rows (steps 6 and 14) and of 2 (8 and 16), which
-    # are replays of two graphs.
-    schedule = whole_epochs(4, N_ROWS, 4)
-    captured, eager = build_trainer(CUDA), build_trainer(CUDA)
-    eager._step_function = lambda: eager.train_step
-    for trainer in (captured, eager):
-        trainer.run(schedule, record_after=np.array([6, 8, 14, 16]) / 16)
-    assert captured.history.step == eager.history.step == [6, 8, 14, 16]
-    for name in ("task_loss", "penalty"):
-        found, expected = (getattr(t.history, name) for t in (captured, eager))
-        np.testing.assert_allclose(found, expected, **TOLERANCE, err_msg=name)
+    busy.next_noise = slow_noise
+    assert_same_parameters(run(busy), run(quiet))
 
 
 def test_networks_start_alike_on_every_device():
@@ -231,14 +200,11 @@ def test_an_estimator_fitted_on_cuda_predicts_on_a_machine_without_it(
     np.testing.assert_allclose(np.load(predicted), fitted.predict(X), atol=1e-5)
 
 
-def test_fitted_state_holds_no_tensor():
-    assert b"torch" not in pickle.dumps(fit("cuda"))
-
-
-def test_the_same_seed_gives_the_same_support():
+def test_the_same_seed_gives_the_same_support_without_a_tensor():
     first, second = fit("cuda"), fit("cuda")
     np.testing.assert_array_equal(first.support_, second.support_)
     np.testing.assert_allclose(first.logits_, second.logits_, atol=1e-4)
+    assert b"torch" not in pickle.dumps(first)
 
 
 def test_cuda_and_cpu_find_the_columns_that_matter():

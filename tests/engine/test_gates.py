@@ -14,7 +14,6 @@ from featuresieve.engine import (
     Training,
     TrainingData,
 )
-from featuresieve.engine._losses import MultilabelLoss
 from featuresieve.problem import Gates
 from small_stacks import CPU, build_networks, loss_for, make_rows
 
@@ -159,17 +158,3 @@ def test_sparse_rows_give_the_outputs_and_gradients_of_dense_ones():
         gradients.append(torch.cat([g.clone() for g in both]))
     # Sums of float32 products in another order.
     np.testing.assert_allclose(gradients[1], gradients[0], atol=1e-6)
-
-
-def test_label_loss_is_torchs_binary_cross_entropy():
-    generator = torch.Generator().manual_seed(0)
-    outputs = 5 * torch.randn(2, 7, 3, generator=generator, dtype=torch.float64)
-    targets = (torch.rand(7, 3, generator=generator) < 0.5).double()
-    outputs.requires_grad_()
-    expected = torch.nn.functional.binary_cross_entropy_with_logits(
-        outputs, targets.expand_as(outputs), reduction="none"
-    ).mean(dim=-1)
-    (slope,) = torch.autograd.grad(expected.sum(), outputs)
-    losses, gradient = MultilabelLoss().losses_and_gradient(outputs.detach(), targets)
-    np.testing.assert_allclose(losses, expected.detach(), atol=1e-12)
-    np.testing.assert_allclose(gradient, slope, atol=1e-12)

@@ -60,11 +60,6 @@ def test_predictor_has_the_outputs_of_the_stack(hidden_sizes, n_rows):
     np.testing.assert_allclose(found, expected, **FLOAT32)
 
 
-def test_members_of_a_predictor_differ():
-    found = Predictor.of(build_stack(), N_OUTPUTS).outputs(make_features(), None)
-    assert not np.allclose(found[0], found[1])
-
-
 def test_predictor_keeps_its_outputs_when_the_stack_trains_on():
     features, task = make_features(), build_stack()
     predictor = Predictor.of(task, N_OUTPUTS)

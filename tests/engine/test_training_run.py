@@ -96,11 +96,29 @@ def test_a_deadline_ends_a_run_whose_steps_are_slow(n_quick):
     assert trainer.history.step[-1] == trainer.planned_steps == done.n_steps
 
 
-def test_a_deadline_in_the_past_ends_a_run_after_the_steps_that_measure_its_speed():
+# A run that goes on after 10 steps measures its own; one of 24 was measured before.
+@pytest.mark.parametrize(("first", "last"), [(0, 24), (10, 34), (24, 400)])
+def test_a_deadline_in_the_past_ends_a_run_after_the_steps_that_measure_its_speed(
+    first, last
+):
     trainer = build_plain_trainer()
-    done = trainer.run(Schedule(5000, 1, 10), deadline=time.monotonic() - 1.0)
-    assert done.n_steps == 24
-    assert trainer.history.step == [24]
+    # More steps than memory has numbers for, where none shall be left out.
+    planned = Schedule(400 if last == 400 else 10**12, 1, 10)
+    trainer.step = first
+    done = trainer.run(planned, deadline=time.monotonic() - 1.0)
+    assert done.n_steps == last
+    assert trainer.history.step == [last]
+
+
+def test_a_run_has_the_numbers_of_its_schedule_after_many_steps_too():
+    schedule = Schedule(70_000, 7, 10, temperature_decay=0.9999, penalty_ramp=0.99)
+    trainer, numbers = build_plain_trainer(), []
+    trainer.train_step = lambda _, *knobs: numbers.append(knobs)
+    trainer.step = 65_530  # computed in blocks of 65,536
+    trainer.run(schedule)
+    temperatures, scales = schedule.temperatures(), schedule.penalty_scales()
+    expected = np.column_stack([temperatures, scales])[65_530:]
+    np.testing.assert_array_equal(numbers, expected)
 
 
 def test_a_deadline_far_away_changes_nothing():

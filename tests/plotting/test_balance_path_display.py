@@ -1,6 +1,5 @@
 """BalancePathDisplay draws the candidates, their errors and the choice."""
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import to_hex
@@ -42,36 +41,16 @@ def test_path_marks_and_names_the_chosen_candidate(selector):
     assert f"λ = {selector.balance_:.3g}" in text
 
 
-def test_path_against_balance_keeps_candidates_of_a_balance_together(selector):
-    display = BalancePathDisplay.from_estimator(selector, x="balance")
-    assert display.ax_.get_xscale() == "log"
-    balances = selector.path_["balance"]
-    places = display.errorbar_[0].get_xdata()
-    values = np.unique(balances)
-    nearest = values[np.abs(np.log(places[:, None] / values)).argmin(axis=1)]
-    np.testing.assert_array_equal(nearest, balances)
-    assert len(np.unique(places)) == len(places)
-    np.testing.assert_allclose(display.ax_.get_xticks(), values)
-
-
-def test_path_against_balance_writes_the_counts():
-    candidates = (0.1, 9, 0.3, 0.1), (0.1, 5, 0.2, 0.1), (1.0, 2, 0.4, 0.1)
-    display = made_path(*candidates, chosen=1).plot(x="balance")
-    texts = [text.get_text() for text in display.ax_.texts]
-    assert texts == ["9", "2", "chosen: 5\nλ = 0.1"]
-
-
-@pytest.mark.parametrize("x", ["n_kept", "balance"])
 @pytest.mark.parametrize("balance", [0.0, 0.1, 5000.0])
-def test_path_of_a_fit_without_candidates_says_so(x, balance):
-    display = made_path((balance, 3, np.nan, np.nan), n_features=8).plot(x=x)
+def test_path_of_a_fit_without_candidates_says_so(balance):
+    display = made_path((balance, 3, np.nan, np.nan), n_features=8).plot()
     display.figure_.draw_without_rendering()
     assert display.errorbar_ is None
     assert display.chosen_ is None
     note, label = (text.get_text() for text in display.ax_.texts)
     assert "no candidate sets" in note
     assert label.startswith("kept: 3 of 8\nλ = ")
-    assert display.chosen_line_.get_xdata()[0] == (3 if x == "n_kept" else balance)
+    assert display.chosen_line_.get_xdata()[0] == 3
 
 
 def test_path_of_a_fixed_balance_is_drawn_from_the_estimator():
@@ -109,12 +88,6 @@ def test_path_words_stay_above_all_points(selector):
 def test_path_passes_other_arguments_on(selector):
     display = BalancePathDisplay.from_estimator(selector, markersize=11)
     assert display.errorbar_[0].get_markersize() == 11
-
-
-def test_path_with_another_axis_is_refused(selector):
-    with pytest.raises(ValueError, match="'n_kept' or 'balance', got 'λ'"):
-        BalancePathDisplay.from_estimator(selector, x="λ")
-    assert plt.get_fignums() == []
 
 
 def test_path_of_one_count_has_one_tick():

@@ -11,54 +11,55 @@ from featuresieve import (
     AutoNFSRegressor,
     UninformativeTargetWarning,
 )
-from featuresieve.problem._canonical_order import copied_rows, row_hashes
-from featuresieve.search._refit import HeldOutLosses, mean_errors
 
 
-def groups_of(X, y=None, rows=None):
-    """Return the groups as a partition: a set of sets of places in `rows`."""
-    encoded = X if sparse.issparse(X) else np.asarray(X, dtype=np.float32)
-    n_rows = encoded.shape[0]
-    y = np.zeros(n_rows, dtype=np.int64) if y is None else y
-    rows = np.arange(n_rows) if rows is None else np.asarray(rows)
-    found = copied_rows(encoded, rows, row_hashes(encoded, rows, y), y)
-    if found is None:
-        return None
-    return {frozenset(np.flatnonzero(found == group)) for group in found}
+@pytest.fixture
+def groups_of(prepared):
+    """Return a function that finds the copies: sets of more rows than one."""
+
+    def find(X, weights=None, row_groups=None):
+        # A target of its own tells rows apart, and does not make them different.
+        n_rows = X.shape[0]
+        problem = prepared(X, np.arange(n_rows), weights, row_groups=row_groups).problem
+        if problem.row_groups is None:
+            return None
+        rows = np.unique(problem.targets, return_inverse=True)[1].reshape(-1)
+        counted = np.arange(n_rows) if weights is None else np.flatnonzero(weights)
+        found = [
+            counted[rows[problem.row_groups == k]]
+            for k in np.unique(problem.row_groups)
+        ]
+        return {tuple(sorted(part.tolist())) for part in found if len(part) > 1}
+
+    return find
 
 
 def noise(n_rows=40, n_columns=3, seed=0):
     return np.random.default_rng(seed).standard_normal((n_rows, n_columns))
 
 
-def alone(*places):
-    return {frozenset([place]) for place in places}
-
-
-def test_rows_that_differ_are_no_copies():
+def test_rows_that_differ_are_no_copies(groups_of):
     assert groups_of(noise()) is None
 
 
-def test_a_row_that_counts_twice_is_a_copy_of_itself():
-    found = groups_of(noise(4), rows=[2, 0, 2, 3, 1, 2])
-    assert found == {frozenset([0, 2, 5]), *alone(1, 3, 4)}
+def test_a_row_that_counts_twice_is_a_copy_of_itself(groups_of):
+    assert groups_of(noise(4), [1, 0, 3, 2]) == {(2, 2, 2), (3, 3)}
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
-def test_equal_rows_are_copies_whatever_their_target(form):
-    X = noise(6).astype(np.float32)
+def test_equal_rows_are_copies_whatever_their_target(form, groups_of):
+    X = noise(6)
     X[4] = X[1]
-    y = np.arange(6)
-    assert groups_of(form(X), y) == {frozenset([1, 4]), *alone(0, 2, 3, 5)}
+    assert groups_of(form(X)) == {(1, 4)}
 
 
-def test_rows_of_a_table_of_few_values_are_rows_of_their_own():
+def test_rows_of_a_table_of_few_values_are_rows_of_their_own(groups_of):
     X = np.random.default_rng(0).integers(0, 2, (40, 3))  # eight different rows
     assert groups_of(X) is None
-    assert groups_of(X, rows=[0, 0, 1]) == {frozenset([0, 1]), *alone(2)}
+    assert groups_of(X, np.r_[2, np.ones(39)]) == {(0, 0)}
 
 
-def test_rows_with_their_values_in_other_columns_are_no_copies():
+def test_rows_with_their_values_in_other_columns_are_no_copies(groups_of):
     X = noise(40, 4)
     X[0], X[1] = [1, 2, 3, 4], [2, 1, 4, 3]
     X[2], X[3] = [-1, -2, -3, -4], [-2, -1, -4, -3]
@@ -66,34 +67,18 @@ def test_rows_with_their_values_in_other_columns_are_no_copies():
     assert groups_of(np.array([[0.0, 1.0], [1.0, 0.0]])) is None
 
 
-def test_a_row_that_occurs_often_is_no_copy():
+def test_a_row_that_occurs_often_is_no_copy(groups_of):
     X = noise(40)
     X[:10], X[10:21] = X[0], X[10]
-    found = groups_of(X)
-    assert frozenset(range(10)) in found
-    assert alone(*range(10, 21)) <= found
+    assert groups_of(X) == {tuple(range(10))}
 
 
-def test_error_of_a_mean_does_not_shrink_with_copies():
-    values, weights = noise(2, 30), np.ones(30)
-    copies = np.repeat(values, 3, axis=1)
-    groups = np.repeat(np.arange(30), 3)
-    np.testing.assert_allclose(
-        mean_errors(copies, np.ones(90), groups), mean_errors(values, weights)
-    )
-    np.testing.assert_allclose(
-        mean_errors(copies, np.ones(90)), mean_errors(values, weights) / np.sqrt(3)
-    )
-
-
-def test_copies_are_not_counted_in_the_freedom_of_a_gain():
-    rows = noise(1, 30)
-    once = HeldOutLosses(rows, np.ones(1))
-    groups = np.tile(np.arange(30), 2)
-    twice = HeldOutLosses(np.tile(rows, 2), np.ones(1), row_groups=groups)
-    assert twice.n_groups == once.n_groups == 30
-    gain, error = once.gain_over(np.zeros(30), 0)
-    assert twice.gain_over(np.zeros(60), 0) == pytest.approx((gain, error))
+def test_a_copy_joins_the_groups_it_stands_in(groups_of):
+    X = noise(5)
+    labels = np.array([0, 0, 1, 1, 2])
+    assert groups_of(X, row_groups=labels) == {(0, 1), (2, 3)}
+    X[3] = X[0]  # so the first two groups are one, and the third stays alone
+    assert groups_of(X, row_groups=labels) == {(0, 1, 2, 3)}
 
 
 # What a fit makes of noise. Each of these kept up to four columns before, and one fit

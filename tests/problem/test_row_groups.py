@@ -8,9 +8,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 from sklearn.pipeline import make_pipeline
 
 from featuresieve import AutoNFSClassifier, UninformativeTargetWarning
-from featuresieve.problem import Problem, row_group_codes
-from featuresieve.problem._building import _joined_groups
-from featuresieve.search._splits import gate_halves, held_out_splits
+from featuresieve.problem import row_group_codes
 from made_tables import class_table
 from quick_selectors import quick
 
@@ -27,9 +25,6 @@ from quick_selectors import quick
 )
 def test_labels_of_any_kind_become_numbers(groups):
     assert row_group_codes(groups, 3).tolist() == [0, 1, 0]
-
-
-def test_no_groups_are_none():
     assert row_group_codes(None, 3) is None
 
 
@@ -47,36 +42,6 @@ def test_no_groups_are_none():
 def test_wrong_groups_are_refused_in_words(groups, message):
     with pytest.raises(ValueError, match=f"groups must .*{message}"):
         row_group_codes(groups, 3)
-
-
-def test_a_copy_joins_the_groups_it_stands_in():
-    # Rows 0 and 3 are copies; so groups 0 and 1 are one, and group 2 stays alone.
-    copies, groups = np.array([0, 1, 2, 0, 3]), np.array([0, 0, 1, 1, 2])
-    joined = _joined_groups(copies, groups)
-    assert joined[0] == joined[1] == joined[2] == joined[3] != joined[4]
-
-
-@pytest.mark.parametrize("copies", [None, np.arange(6)])
-def test_without_copies_the_groups_stay_as_they_are(copies):
-    joined = _joined_groups(copies, np.array([4, 4, 2, 2, 0, 4]))
-    pairs = joined[:, None] == joined
-    labels = np.array([4, 4, 2, 2, 0, 4])
-    np.testing.assert_array_equal(pairs, labels[:, None] == labels)
-
-
-def test_no_split_separates_a_group():
-    rng = np.random.default_rng(0)
-    groups = rng.integers(0, 40, 300)
-    targets = rng.integers(0, 2, 300)
-    problem = Problem(
-        np.zeros((300, 1), np.float32), targets, 2, "classification", row_groups=groups
-    )
-    splits = held_out_splits(problem, 5, 0.2, seed=0)
-    pairs = [(split.fit_rows, split.test_rows) for split in splits]
-    pairs += gate_halves(problem, splits[0].fit_rows, 3, seed=0)
-    for some, others in pairs:
-        assert not set(groups[some]) & set(groups[others])
-        assert len(others) > 0
 
 
 def near_copies(seed):

@@ -8,7 +8,6 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.problem import Problem, row_weights
-from featuresieve.search._refit import HeldOutLosses
 from made_tables import class_table, value_table
 
 Y = np.array(["a", "b", "b", "b"])
@@ -114,14 +113,6 @@ def test_loss_of_a_constant_with_weights_is_that_with_copies(task):
         assert one.null_loss() == pytest.approx(many.null_loss())
     else:
         assert one.null_loss() == pytest.approx(many.null_loss(), rel=0.1)
-
-
-def test_held_out_losses_with_weights_are_those_with_copies():
-    rng = np.random.default_rng(0)
-    rows, weights = rng.random((3, 5)), np.array([1.0, 2.0, 1.0, 3.0, 1.0])
-    weighted = HeldOutLosses(rows, np.ones(3), row_weights=weights / weights.mean())
-    copied = HeldOutLosses(np.repeat(rows, weights.astype(int), axis=1), np.ones(3))
-    np.testing.assert_allclose(weighted.means, copied.means)
 
 
 def test_weights_decide_which_column_matters():

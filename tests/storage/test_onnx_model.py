@@ -14,7 +14,7 @@ from torch import nn
 import featuresieve
 from encoded_tables import fitted
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
-from featuresieve.estimators._onnx_converters import register_onnx_converters
+from featuresieve.estimators import register_onnx_converters
 from featuresieve.problem import value_target
 from made_tables import class_table, value_table
 from onnx_feeds import feeds, kinds_of

@@ -6,7 +6,6 @@ from scipy.stats import norm, rankdata
 
 from encoded_tables import encoded, scaler_of, transformed
 from featuresieve.tables import SCALINGS
-from featuresieve.tables._scaling import _MAX_KNOTS
 
 pytestmark = pytest.mark.numeric
 
@@ -136,7 +135,7 @@ def test_many_distinct_values_are_summarised_by_few_knots():
     rng = np.random.default_rng(1)
     X = rng.standard_normal((5000, 1))
     scaler = scaler_of(X, "normal_scores")
-    assert len(scaler.knots[0]) == _MAX_KNOTS
+    assert len(scaler.knots[0]) == 512
     scores = norm.ppf((rankdata(X[:, 0]) - 0.5) / len(X))
     expected = (scores - scores.mean()) / scores.std()
     # Ten ranks lie between two knots, a tenth of a percent of the rows: the score is
@@ -147,7 +146,7 @@ def test_many_distinct_values_are_summarised_by_few_knots():
 
 
 def test_columns_with_many_values_keep_the_shape_of_their_ranks():
-    X = np.arange(40 * _MAX_KNOTS + 1, dtype=float)[:, None]
+    X = np.arange(40 * 512 + 1, dtype=float)[:, None]
     found = scaled(X, "normal_scores")[:, 0]
     assert found[0] == pytest.approx(-found[-1], rel=0.01)
     assert abs(np.median(found)) < 0.01

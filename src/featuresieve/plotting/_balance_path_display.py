@@ -1,6 +1,6 @@
 """BalancePathDisplay: the candidate sets, their held-out losses, the one chosen."""
 
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,6 @@ from featuresieve.plotting._canvas import (
     FAINT,
     INK,
     KEPT,
-    SMALL,
     FloatArray,
     axes_for,
     note,
@@ -25,24 +24,16 @@ if TYPE_CHECKING:
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
-# Candidates of one balance that are all numbered; of more, the first and the last, and
-# of many on the whole path only the first.
-_MOST_NUMBERED, _MANY = 6, 20
 # Counts that differ by more than this factor are shown on a logarithmic axis, and
 # those that differ by more than the second one have ticks at powers of ten only.
 _LINEAR_RATIO, _DENSE_RATIO = 12, 1000
-# Up to so many different balances, the ticks are the balances.
-_MOST_TICKS = 8
-# Distance between balances if there is only one, as a logarithm.
-_LONE_STEP = float(np.log(3.0))
 
 
 class BalancePathDisplay:
     """Show the held-out loss of the candidate sets, and which was chosen.
 
-    One point per candidate set with its standard error. Against the number of columns
-    kept (the default), or against the balance λ, where candidates of one balance
-    stand side by side with their number of columns. Make it with `from_estimator`.
+    One point per candidate set with its standard error, against the number of columns
+    kept. Make it with `from_estimator`.
 
     The loss is that of the search: log loss in nats of a classifier, of a regressor
     the squared error of the target in the units the networks see.
@@ -124,7 +115,6 @@ class BalancePathDisplay:
         estimator: Any,
         *,
         ax: "Axes | None" = None,
-        x: Literal["n_kept", "balance"] = "n_kept",
         **kwargs: Any,
     ) -> Self:
         """Draw the path of a fitted selector.
@@ -135,8 +125,6 @@ class BalancePathDisplay:
             Fitted.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
-        x : {"n_kept", "balance"}, default="n_kept"
-            The horizontal axis.
         **kwargs
             Passed on to `Axes.errorbar`, for the candidates.
 
@@ -152,42 +140,28 @@ class BalancePathDisplay:
             n_features=estimator.n_features_in_,
             loss_name=f"Held-out {loss_name}",
         )
-        return display.plot(ax, x=x, **kwargs)
+        return display.plot(ax, **kwargs)
 
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        x: Literal["n_kept", "balance"] = "n_kept",
-        **kwargs: Any,
-    ) -> Self:
+    def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> Self:
         """Draw the candidates.
 
         Parameters
         ----------
-        ax, x, **kwargs : various
+        ax, **kwargs : various
             As in `from_estimator`.
 
         Returns
         -------
         BalancePathDisplay
         """
-        if x not in ("n_kept", "balance"):
-            raise ValueError(f"x must be 'n_kept' or 'balance', got {x!r}.")
         ax = axes_for(ax)
         is_measured = bool(np.isfinite(self.loss).any())
-        if x == "n_kept":
-            xs = self.n_kept.astype(np.float64)
-            _set_count_axis(ax, self.n_kept, None if is_measured else self.n_features)
-        else:
-            xs = _side_by_side(self.balance, self.n_kept)
-            _set_balance_axis(ax, self.balance)
+        xs = self.n_kept.astype(np.float64)
+        _set_count_axis(ax, self.n_kept, None if is_measured else self.n_features)
         ax.set_ylabel(f"{self.loss_name} ± std. error")
         self.errorbar_ = self.chosen_ = None
         if is_measured:
             self._draw_candidates(ax, xs, kwargs)
-            if x == "balance":
-                self._number_candidates(ax, xs)
         else:
             _note_that_nothing_was_compared(ax)
         self._label_chosen(ax, float(xs[self.is_chosen][0]))
@@ -213,26 +187,6 @@ class BalancePathDisplay:
         ax.set_ylim(low - 0.05 * span, high + 0.2 * span)  # words go above the points
         ax.grid(axis="y", color=FAINT, linewidth=0.6)
         ax.set_axisbelow(True)
-
-    def _number_candidates(self, ax: "Axes", xs: FloatArray) -> None:
-        """Write above the candidates of each balance how many columns they keep."""
-        ax.set_xlabel(f"{ax.get_xlabel()} (numbers: columns kept)")
-        for balance in np.unique(self.balance):
-            own = np.flatnonzero(self.balance == balance)
-            own = own[np.argsort(xs[own])]
-            if len(self.loss) > _MANY:
-                own = own[:1]
-            elif len(own) > _MOST_NUMBERED:
-                own = own[[0, -1]]
-            for i in own[~self.is_chosen[own]]:  # the chosen one has a label
-                top = (xs[i], self.loss[i] + self.loss_error[i])
-                style: dict[str, Any] = {"fontsize": SMALL - 1, "color": INK}
-                ax.annotate(
-                    *(f"{self.n_kept[i]:,}", top, (0, 4)),
-                    textcoords="offset points",
-                    ha="center",
-                    **style,
-                )
 
     def _label_chosen(self, ax: "Axes", x: float) -> None:
         """Draw a line through the chosen candidate and say at its top what it is."""
@@ -297,43 +251,3 @@ def _set_count_axis(
         ax.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     ax.xaxis.set_major_formatter("{x:,.0f}")
     ax.set_xlabel("Columns kept")
-
-
-def _set_balance_axis(ax: "Axes", balances: FloatArray) -> None:
-    """Make the horizontal axis one of balances: logarithmic, ticks at the balances."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
-    values = np.unique(balances)
-    if values[0] > 0:  # a fixed balance can be zero
-        ax.set_xscale("log")
-        margin = np.exp(0.6 * _step(values))
-        ax.set_xlim(values[0] / margin, values[-1] * margin)
-        ax.xaxis.set_minor_locator(NullLocator())
-    if len(values) <= _MOST_TICKS:
-        ax.xaxis.set_major_locator(FixedLocator(values.tolist()))
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _balance_text(value)))
-    ax.set_xlabel("Balance λ")
-
-
-def _side_by_side(balances: FloatArray, counts: npt.NDArray[np.int64]) -> FloatArray:
-    """Return places on that axis at which candidates do not cover one another.
-
-    Those of one balance share the middle two thirds of the way to the next, most
-    columns first, as more columns are kept where λ is small.
-    """
-    places = balances.copy()
-    values = np.unique(balances)
-    for value in values[values > 0]:
-        own = np.flatnonzero(balances == value)
-        own = own[np.argsort(-counts[own], kind="stable")]
-        if len(own) > 1:
-            width = 0.66 * _step(values) * min(1.0, 0.4 * (len(own) - 1))
-            places[own] *= np.exp(width * np.linspace(-0.5, 0.5, len(own)))
-    return places
-
-
-def _step(values: FloatArray) -> float:
-    """Return the least distance between sorted balances, as a logarithm."""
-    if len(values) == 1:
-        return _LONE_STEP
-    return float(np.diff(np.log(values)).min())
