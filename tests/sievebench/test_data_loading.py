@@ -8,16 +8,18 @@ import pytest
 from made_dataset import catalog_row
 from sklearn.datasets import load_diabetes
 
-import sievebench.data._loading as loading
 from sievebench.data import (
     CorruptDataError,
     MissingDataError,
+    RawTable,
     UnknownDatasetError,
     catalog,
+    file_md5,
     find_entry,
     load,
+    loading,
+    write_table,
 )
-from sievebench.data._table_files import RawTable, file_md5, write_table
 from sievebench.report.paper import paper_cohorts
 
 # Protocol, table 1.1: rows, columns, classes, scaler.

@@ -5,8 +5,8 @@ import pytest
 from made_runs import whole_study
 
 from sievebench.report import gather
-from sievebench.report.page import html_page
 from sievebench.report.tables import Table, latex, markdown
+from sievebench.report.writing import html_page
 
 HOSTILE = "a|b `c` <b>_d_ e_f &amp; 5% \\x [l](u) *m* ~s~ {g} #h ^i $j$\nk\x1b"
 

@@ -20,12 +20,12 @@ import pytest
 from made_cells import SMALL, NoWork, cell, done, planted, slow_cell
 
 from sievebench.cli import main
-from sievebench.cli._run_progress import RunProgress
+from sievebench.cli.run_progress import RunProgress
 from sievebench.environment import describe_environment
 from sievebench.experiment import read_experiment
 from sievebench.pipeline import run_one
-from sievebench.runner import _processes, remaining_seconds, run_cells
-from sievebench.runner._worker import work
+from sievebench.runner import processes, remaining_seconds, run_cells
+from sievebench.runner.worker import work
 from sievebench.store import RunRecord, Store, counts_kept
 
 CROSSED = SMALL.replace(
@@ -265,7 +265,7 @@ def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(
 
 def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypatch):
     started, was_alive = [], []
-    start_one, end_one = _processes._start, _processes._kill
+    start_one, end_one = processes.start_worker, processes.kill_worker
 
     def start(*arguments):
         started.append(start_one(*arguments))
@@ -281,8 +281,8 @@ def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypa
         if what == "started" and sum(w.spec is not None for w in started) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_processes, "_start", start)
-    monkeypatch.setattr(_processes, "_kill", end)
+    monkeypatch.setattr(processes, "start_worker", start)
+    monkeypatch.setattr(processes, "kill_worker", end)
     endless = {"downstream_settings": {"max_epochs": 10**9, "patience": 10**9}}
     cells = [cell(name, **endless) for name in ("none", "univariate")]
     with pytest.raises(KeyboardInterrupt):

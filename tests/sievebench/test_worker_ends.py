@@ -6,7 +6,7 @@ import threading
 
 from featuresieve.files import draft_prefix
 from sievebench.run_spec import RunSpec
-from sievebench.runner import _processes, run_cells
+from sievebench.runner import processes, run_cells
 from sievebench.store import Store
 
 CELL = RunSpec("wine", "random", "none")
@@ -22,8 +22,8 @@ def leave_thread(pipe, *_):
 
 
 def test_worker_with_a_thread_that_never_ends_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(_processes, "_work", leave_thread)
-    monkeypatch.setattr(_processes, "_FAREWELL_SECONDS", 0.5)
+    monkeypatch.setattr(processes, "work_there", leave_thread)
+    monkeypatch.setattr(processes, "FAREWELL_SECONDS", 0.5)
     assert run_cells([CELL], Store(tmp_path)) == {"done": 1}
     assert not multiprocessing.active_children()
 
@@ -38,7 +38,7 @@ def half_write(pipe, folder, _):
 
 
 def test_record_that_a_dead_worker_half_wrote_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(_processes, "_work", half_write)
+    monkeypatch.setattr(processes, "work_there", half_write)
     assert run_cells([CELL], Store(tmp_path)) == {"failed": 1}
     names = [path.suffix for path in (tmp_path / "records").iterdir()]
     assert names == [".json"]
