@@ -64,15 +64,6 @@ def test_wide_tables_and_images_are_there():
     assert groups["wide"] >= 4
 
 
-@pytest.mark.parametrize("name", catalog())
-def test_metric_of_every_row_fits_its_task(name):
-    row = find_entry(name)
-    assert (row.metric == "negative_rmse") == (row.task == "regression")
-    assert (row.n_classes == 0) == (row.task == "regression")
-    assert row.metric != "roc_auc" or row.n_classes == 2
-    assert bool(row.file) == (row.source["kind"] != "bundled")
-
-
 def test_unknown_name_names_the_nearest():
     with pytest.raises(UnknownDatasetError, match="did you mean 'california'"):
         load("californa")
