@@ -49,7 +49,6 @@ def check_number(
 
 
 def _is_finite(value: Any) -> bool:
-    """Tell whether a number is finite as a float."""
     try:
         return math.isfinite(value)
     except OverflowError:

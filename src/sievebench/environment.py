@@ -32,7 +32,6 @@ def describe_environment() -> dict[str, Any]:
 
 
 def _versions() -> dict[str, str]:
-    """Return the versions of what is installed."""
     versions = {}
     for package in _PACKAGES:
         try:

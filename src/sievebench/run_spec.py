@@ -3,8 +3,10 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Literal, get_args
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 Stage = Literal["corruption", "split", "selector", "downstream", "tuning", "removal"]
 CountByName = Literal["default", "original", "own", "all"]
@@ -95,107 +97,88 @@ class RunSpec:
     predictors: tuple[Mapping[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
-        self._check_names()
-        if not self.seeds or len(set(self.seeds)) != len(self.seeds):
-            raise ValueError(f"seeds must be distinct numbers, got {self.seeds!r}.")
-        if self.n_trials < 0:
-            raise ValueError(f"n_trials must be an int >= 0, got {self.n_trials!r}.")
-        if self.trials_at_once < 1:
-            raise ValueError(
-                f"trials_at_once must be an int >= 1, got {self.trials_at_once!r}."
-            )
-        if self.splits_anew and self.n_trials:
-            raise ValueError(
-                "n_trials must be 0 with splits_anew: the rows that judge settings in "
-                "one split would be test rows in another."
-            )
-        if self.stream not in STREAMS:
-            raise ValueError(f"stream must be 'legacy' or 'own', got {self.stream!r}.")
-        is_count = isinstance(self.keep, int) and self.keep >= 1
-        if self.keep not in COUNTS_BY_NAME and not is_count:
-            raise ValueError(
-                "keep must be 'default', 'original', 'own', 'all' or an int >= 1, "
-                f"got {self.keep!r}."
-            )
-        self._check_experiment()
-        self._check_taken_over()
-
-    def _check_names(self) -> None:
-        """Raise ValueError if a name cannot be part of the name of a file."""
-        names = {name: getattr(self, name) for name in _READABLE}
-        for field_name, name in names.items():
-            if not is_file_name(name):
+        for name in _READABLE:
+            if not is_file_name(value := getattr(self, name)):
                 raise ValueError(
-                    f"{field_name} must be a name that can be part of a file's, "
-                    f"without / and \\, got {name!r}."
+                    f"{name} must be a name that can be part of a file's, without / "
+                    f"and \\, got {value!r}."
                 )
-        n_bytes = len("".join(names.values()).encode())
-        if n_bytes > _MOST_BYTES:
-            longest = max(names, key=lambda field_name: len(names[field_name]))
-            raise ValueError(
-                f"{longest} is too long: the names of a cell may have {_MOST_BYTES} "
-                f"bytes in all, got {n_bytes}."
-            )
+        for rules in (self._own_rules(), self._rules_together()):
+            for said, is_broken in rules.items():
+                if is_broken:
+                    raise ValueError(f"{said}.")
 
-    def _check_experiment(self) -> None:
-        """Raise ValueError if a field does not go with what the runs are for."""
+    def _own_rules(self) -> dict[str, bool]:
+        """Return what each field must be, and whether it is not."""
+        names = {name: getattr(self, name) for name in _READABLE}
+        n_bytes = len("".join(names.values()).encode())
+        longest = max(names, key=lambda name: len(names[name]))
         balance = self.selector_settings.get("balance")
         is_number = isinstance(balance, int | float) and not isinstance(balance, bool)
-        if self.experiment == "balance" and not is_number:
-            raise ValueError(
-                "selector_settings must have a number as balance in the balance "
-                f"experiment, got {balance!r}."
-            )
-        if self.n_removed is not None and (
-            self.experiment != "removal" or self.n_removed < 1
-        ):
-            raise ValueError(
-                "n_removed must be an int >= 1 in the removal experiment, None in "
-                f"others, got {self.n_removed!r} in {self.experiment!r}."
-            )
-        is_timed = self.experiment == "scaling"
-        if is_timed != (self.downstream == NO_PREDICTOR):
-            raise ValueError(
-                f"downstream must be {NO_PREDICTOR!r} in the scaling experiment, and "
-                f"in no other, got {self.downstream!r} in {self.experiment!r}."
-            )
-        if is_timed and self.n_trials:
-            raise ValueError(
-                "n_trials must be 0 in the scaling experiment, where there is no score "
-                f"to tune by, got {self.n_trials!r}."
-            )
+        is_count = isinstance(self.keep, int) and self.keep >= 1
+        return {
+            f"{longest} is too long: the names of a cell may have {_MOST_BYTES} bytes "
+            f"in all, got {n_bytes}": n_bytes > _MOST_BYTES,
+            f"seeds must be distinct numbers, got {self.seeds!r}": (
+                not self.seeds or len(set(self.seeds)) != len(self.seeds)
+            ),
+            f"n_trials must be an int >= 0, got {self.n_trials!r}": self.n_trials < 0,
+            f"trials_at_once must be an int >= 1, got {self.trials_at_once!r}": (
+                self.trials_at_once < 1
+            ),
+            f"stream must be 'legacy' or 'own', got {self.stream!r}": (
+                self.stream not in STREAMS
+            ),
+            "keep must be 'default', 'original', 'own', 'all' or an int >= 1, got "
+            f"{self.keep!r}": self.keep not in COUNTS_BY_NAME and not is_count,
+            "selector_settings must have a number as balance in the balance "
+            f"experiment, got {balance!r}": (
+                self.experiment == "balance" and not is_number
+            ),
+            "n_removed must be an int >= 1 in the removal experiment, None in others, "
+            f"got {self.n_removed!r} in {self.experiment!r}": (
+                self.n_removed is not None
+                and (self.experiment != "removal" or self.n_removed < 1)
+            ),
+        }
 
-    def _check_taken_over(self) -> None:
-        """Raise ValueError if what comes from elsewhere does not go with the rest."""
-        if self.given and len(self.given) != len(self.seeds):
-            raise ValueError(
-                f"given must have one set of columns for each of the {len(self.seeds)} "
-                f"seeds, got {len(self.given)}."
-            )
-        if self.given and self.splits_anew:
-            raise ValueError(
-                "splits_anew must be False with given: the columns are of one split."
-            )
-        for name in ("given", "predictors"):
-            if not getattr(self, name):
-                continue
-            if self.n_trials:
-                raise ValueError(
-                    f"n_trials must be 0 with {name}: they are settled, got "
-                    f"{self.n_trials!r}."
-                )
-            if self.experiment == "scaling":
-                raise ValueError(f"{name} must be empty in the scaling experiment.")
-        if self.experiment == "removal" and len(self.predictors) > 1:
-            raise ValueError(
-                "predictors must be one at most in the removal experiment, got "
-                f"{len(self.predictors)}."
-            )
-        if self.predictors and self.downstream_settings:
-            raise ValueError(
-                "downstream_settings must be empty with predictors, which have their "
-                f"own, got {dict(self.downstream_settings)!r}."
-            )
+    def _rules_together(self) -> dict[str, bool]:
+        """Return which fields do not go with each other, and whether they are there."""
+        is_timed, is_tuned = self.experiment == "scaling", self.n_trials > 0
+        n_given, n_seeds = len(self.given), len(self.seeds)
+        taken = {name: bool(getattr(self, name)) for name in ("given", "predictors")}
+        return {
+            "n_trials must be 0 with splits_anew: the rows that judge settings in one "
+            "split would be test rows in another": self.splits_anew and is_tuned,
+            f"downstream must be {NO_PREDICTOR!r} in the scaling experiment, and in no "
+            f"other, got {self.downstream!r} in {self.experiment!r}": (
+                is_timed != (self.downstream == NO_PREDICTOR)
+            ),
+            "n_trials must be 0 in the scaling experiment, where there is no score to "
+            f"tune by, got {self.n_trials!r}": is_timed and is_tuned,
+            f"given must have one set of columns for each of the {n_seeds} seeds, got "
+            f"{n_given}": n_given > 0 and n_given != n_seeds,
+            "splits_anew must be False with given: the columns are of one split": (
+                n_given > 0 and self.splits_anew
+            ),
+            **{
+                f"n_trials must be 0 with {name}: they are settled, got "
+                f"{self.n_trials!r}": is_there and is_tuned
+                for name, is_there in taken.items()
+            },
+            **{
+                f"{name} must be empty in the scaling experiment": is_there and is_timed
+                for name, is_there in taken.items()
+            },
+            "predictors must be one at most in the removal experiment, got "
+            f"{len(self.predictors)}": (
+                self.experiment == "removal" and len(self.predictors) > 1
+            ),
+            "downstream_settings must be empty with predictors, which have their own, "
+            f"got {dict(self.downstream_settings)!r}": (
+                taken["predictors"] and bool(self.downstream_settings)
+            ),
+        }
 
     @property
     def selector_name(self) -> str:
@@ -245,15 +228,35 @@ class RunSpec:
         return values
 
     @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "RunSpec":
+    def from_dict(cls, values: Any) -> "RunSpec":
         """Return the spec that `as_dict` was called on."""
-        known = {item.name for item in fields(cls)}
-        unknown = sorted(set(values) - known)
-        if unknown:
-            raise ValueError(f"a run has no field {unknown[0]!r}.")
-        lists = {
-            "seeds": tuple(values["seeds"]),
-            "given": tuple(map(tuple, values.get("given", ()))),
-            "predictors": tuple(values.get("predictors", ())),
-        }
-        return cls(**{**values, **lists})
+        spec: RunSpec = built(cls, values)
+        return spec
+
+
+def built(hint: Any, value: Any) -> Any:
+    """Return a value of JSON as what an annotation says, or raise TypeError."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, UnionType):
+        for each in inner:
+            with suppress(TypeError):
+                return built(each, value)
+    elif kind is tuple and isinstance(value, list | tuple):  # of any length, one kind
+        return tuple(built(inner[0], each) for each in value)
+    elif isinstance(kind, type) and is_dataclass(kind) and isinstance(value, Mapping):
+        hints = get_type_hints(kind)
+        if unknown := sorted(set(value) - set(hints)):
+            raise ValueError(f"a {kind.__name__} has no field {unknown[0]!r}.")
+        return kind(**{name: built(hints[name], each) for name, each in value.items()})
+    elif _fits(kind, inner, value):
+        return value
+    raise TypeError(f"{value!r:.80} is no {getattr(hint, '__name__', hint)}.")
+
+
+def _fits(kind: Any, allowed: tuple[Any, ...], value: Any) -> bool:
+    """Tell whether a plain value is of a kind; true and false are no numbers."""
+    if kind is Literal:
+        return value in allowed
+    if kind in (int, float):
+        return isinstance(value, int | kind) and not isinstance(value, bool)
+    return kind is not tuple and isinstance(value, kind)

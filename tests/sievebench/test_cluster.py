@@ -9,9 +9,14 @@ import joblib
 import pytest
 from made_cells import SMALL, cell, done, planted, slow_cell
 
-from sievebench.runner import Cluster, ClusterError, run_cells
-from sievebench.runner._cluster import carry_out_with_joblib
-from sievebench.runner._node import Order, carry_out
+from sievebench.runner import (
+    Cluster,
+    ClusterError,
+    Order,
+    carry_out,
+    carry_out_with_joblib,
+    run_cells,
+)
 from sievebench.store import RunRecord, Store
 
 
@@ -92,7 +97,7 @@ def test_process_that_dies_after_its_record_is_written_loses_nothing(
 @pytest.mark.slow
 def test_process_ends_with_its_sender(tmp_path):
     slow = slow_cell()
-    words = [sys.executable, "-m", "sievebench.runner._node"]
+    words = [sys.executable, "-m", "sievebench.runner.node"]
     process = subprocess.Popen(words, stdin=subprocess.PIPE, text=True)
     process.stdin.write(json.dumps(asdict(order(slow, Store(tmp_path)))) + "\n")
     process.stdin.close()
@@ -124,7 +129,7 @@ def test_two_workers_of_dask_run_the_cells(tmp_path, monkeypatch):
         cluster = Cluster(local.scheduler_address)
         assert cluster.n_workers == 2
         assert run_cells(cells, store, cluster=cluster) == {"done": 3}
-        monkeypatch.setattr("sievebench.runner._cluster.carry_out", fail)
+        monkeypatch.setattr("sievebench.runner.cluster.carry_out", fail)
         with pytest.raises(ClusterError, match="OSError: planted"):
             run_cells([cell("mrmr")], store, cluster=cluster)
         cluster.close()

@@ -4,7 +4,6 @@ import csv
 import io
 import json
 import multiprocessing
-import os
 import re
 from dataclasses import replace
 
@@ -18,17 +17,17 @@ from made_tables import class_table, value_table
 from sievebench.compare import (
     CompareError,
     Comparison,
+    FoldScore,
     Plan,
     SelectorResult,
+    agreement_matrix,
     csv_text,
+    folds_of,
     html_page,
+    rows_of,
     run_comparison,
     screen_text,
 )
-from sievebench.compare._comparison import _receive
-from sievebench.compare._deciding import folds_of
-from sievebench.compare._plan import FoldScore
-from sievebench.compare._summary import agreement_matrix, rows_of
 
 QUICK = ("none", "univariate", "lasso")
 
@@ -69,7 +68,7 @@ def made_comparison():
 
 
 def test_rows_hold_means_errors_and_similarities():
-    rows = {row.selector: row for row in rows_of(made_comparison())}
+    rows = {row.selector: row for row in rows_of(made_comparison()).itertuples()}
     lasso = rows["lasso"]
     assert lasso.score == pytest.approx(0.6)
     assert lasso.score_error == pytest.approx(0.1)  # half the difference of two
@@ -142,14 +141,14 @@ def test_comparison_judges_every_selector_in_every_fold(make, predictor):
     kept = [sum(fold.support) for fold in comparison.results[1].folds]
     assert kept == [2, 2, 2]
     # Two columns tell all there is: keeping them costs next to nothing.
-    scores = {row.selector: row.score for row in rows_of(comparison)}
+    scores = rows_of(comparison).set_index("selector")["score"]
     assert scores["univariate"] > scores["none"] - 0.05
 
 
 def test_selection_inside_the_folds_finds_nothing_in_noise():
     plan = Plan(("univariate",), keep=10, predictor="linear")
     noise = labelled(np.repeat([0, 1], 30), n_columns=400)
-    (row,) = rows_of(run_comparison(noise, plan))
+    (row,) = rows_of(run_comparison(noise, plan)).itertuples()
     # Chosen on all rows, ten of 400 columns would give an accuracy of about 0.9.
     assert row.score < 0.7
 
@@ -176,14 +175,15 @@ def test_selector_that_fails_is_a_row_and_the_others_go_on(name, make, reason):
 
 
 def test_process_that_dies_is_a_reason():
-    context = multiprocessing.get_context("forkserver")
-    pipe, far_end = context.Pipe(duplex=False)
-    process = context.Process(target=os._exit, args=(3,))
-    process.start()
-    far_end.close()
-    message, reason = _receive(pipe, process, 60.0)
-    pipe.close()
-    assert (message, reason) == ("failed", "its process ended with code 3")
+    def kill(name, _n_finished, what):
+        if (name, what) == ("lassonet", "started"):
+            (child,) = multiprocessing.active_children()
+            child.kill()
+
+    plan = Plan(("lassonet", "none"), n_folds=2)
+    dead, finished = run_comparison(table(), plan, kill).results
+    assert dead.reason == "its process ended with code -9"
+    assert finished.reason == ""
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 
 from made_tables import class_table
 from sievebench.cli import main
-from sievebench.compare import _comparison
+from sievebench.compare import Comparison, SelectorResult
 from test_readme import FENCE, code_blocks, read, run_blocks
 
 
@@ -162,10 +162,11 @@ def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path):
 def test_files_stay_as_they_are_if_ctrl_c_comes_before_anything_is_finished(
     file, tmp_path, monkeypatch, capsys
 ):
-    def interrupt(*_):
-        raise KeyboardInterrupt
+    def interrupted(table, plan, _):
+        results = [SelectorResult(name, (), "interrupted") for name in plan.selectors]
+        return Comparison(table, plan, tuple(results), is_interrupted=True)
 
-    monkeypatch.setattr(_comparison, "_judge", interrupt)
+    monkeypatch.setattr("sievebench.compare.run_comparison", interrupted)
     old = tmp_path / "old.csv"
     old.write_text("of an earlier comparison")
     assert compare(file, "--csv", old, "--quiet") == 130
@@ -217,12 +218,12 @@ def test_interrupted_comparison_keeps_what_is_finished(file):
 TELLING = """
 import sys
 from sievebench.cli import console
-from sievebench.compare import _comparison
-start = _comparison._start_server
+from multiprocessing import forkserver
+start = forkserver.ensure_running
 def start_and_tell():
     start()
     print("started", flush=True)
-_comparison._start_server = start_and_tell
+forkserver.ensure_running = start_and_tell
 if __name__ == "__main__":
     sys.exit(console())
 """

@@ -15,8 +15,7 @@ from featuresieve.files import TableFileError, read_file, read_inputs
 from featuresieve.tables import read_table as read_columns
 from made_files import messy_text
 from sievebench.cli import main as sievebench
-from sievebench.compare import CompareError, read_table
-from sievebench.compare._judging import TableEncoder
+from sievebench.compare import CompareError, encoder_of, read_table
 
 
 def frame(n_rows=60):
@@ -204,6 +203,6 @@ def test_encoder_learns_medians_and_labels_from_the_rows_it_is_given():
         for columns in (train, {"x": [np.nan, 5.0], "s": ["c", "b"]})
     )
     train.loc[2, "s"] = None
-    encoder = TableEncoder().fit(train)
-    assert encoder.transform(train).tolist() == [[1, 1], [2, 0], [9, -1], [2, 1]]
-    assert encoder.transform(test).tolist() == [[2, -2], [5, 1]]
+    encode = encoder_of(train)
+    assert encode(train).tolist() == [[1, 1], [2, 0], [9, -1], [2, 1]]
+    assert encode(test).tolist() == [[2, -2], [5, 1]]

@@ -6,10 +6,15 @@ from dataclasses import replace
 import pytest
 from made_dataset import catalog_row
 
-from sievebench.data import CatalogError, UnknownDatasetError, find_entry
-from sievebench.data._catalog import read_catalog
-from sievebench.data._catalog_keys import SOURCE_KEYS
-from sievebench.data._sources import SOURCES, bundled_table
+from sievebench.data import (
+    SOURCE_KEYS,
+    SOURCES,
+    CatalogError,
+    UnknownDatasetError,
+    bundled_table,
+    find_entry,
+    read_catalog,
+)
 
 ROW = catalog_row("toy")
 

@@ -11,9 +11,8 @@ import scipy.io
 from local_server import local_server
 from made_dataset import catalog_row
 
-import sievebench.data._loading as loading
 from sievebench.cli import main
-from sievebench.data import find_entry
+from sievebench.data import find_entry, loading
 
 
 @pytest.fixture(autouse=True)

@@ -14,10 +14,16 @@ import pytest
 import scipy.io
 from local_server import local_server
 
-import sievebench.data._loading as loading
-from sievebench.data import CorruptDataError, OfflineError, fetch, find_entry, load
-from sievebench.data._download import download
-from sievebench.data._sources import SOURCES
+from sievebench.data import (
+    SOURCES,
+    CorruptDataError,
+    OfflineError,
+    download,
+    fetch,
+    find_entry,
+    load,
+    loading,
+)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from made_dataset import made_dataset
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from sievebench.data import load, split
+from sievebench.data import fit_scaler, load, split
 
 # Protocol, table 1.1.
 SIZES = {
@@ -118,7 +118,5 @@ def test_sizes_are_those_of_the_protocol(data_folder, name):
 @pytest.mark.data
 @pytest.mark.parametrize("name", QUANTILES)
 def test_number_of_quantiles_is_that_of_the_protocol(data_folder, name):
-    from sievebench.data._split import fit_scaler
-
     train = split(load(name, folder=data_folder)).train
     assert fit_scaler("quantile", train.X).n_quantiles_ == QUANTILES[name]

@@ -7,8 +7,7 @@ from made_dataset import made_dataset
 from sklearn import metrics
 
 from sievebench.data import split
-from sievebench.downstream import PREDICTORS, evaluate
-from sievebench.downstream._metrics import score
+from sievebench.downstream import PREDICTORS, evaluate, score
 from sievebench.downstream.mlp import MLPSettings
 
 QUICK = {

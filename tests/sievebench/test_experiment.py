@@ -11,13 +11,14 @@ from sievebench.corruption import SCENARIOS
 from sievebench.data import catalog, made_sizes
 from sievebench.downstream import PREDICTORS
 from sievebench.experiment import (
+    EXPERIMENT_KEYS,
     PROFILES,
+    SELECTOR_KEYS,
     Experiment,
     ExperimentError,
     SelectorRow,
     read_experiment,
 )
-from sievebench.experiment._reading import EXPERIMENT_KEYS, SELECTOR_KEYS
 from sievebench.reuse import EarlierResults
 from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells

@@ -8,8 +8,7 @@ import torch
 from made_cells import cell
 
 from sievebench import corruption, data, downstream, selectors
-from sievebench.pipeline import run_one
-from sievebench.pipeline._cell_table import cached_table
+from sievebench.pipeline import cached_table, run_one
 from sievebench.selectors import SELECTORS
 
 SETTINGS = {"max_epochs": 15, "learning_rate": 1e-2}

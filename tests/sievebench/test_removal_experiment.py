@@ -10,7 +10,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from sievebench import corruption, data, downstream
 from sievebench.analysis import check_runs, predictive_power
-from sievebench.pipeline import _removal, run_one
+from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
 from sievebench.store import RunRecord, collect
 
@@ -104,7 +104,9 @@ def test_stack_of_removals_gives_what_each_gives_alone(keep, monkeypatch):
     settings = {"max_epochs": 20, "patience": 50}
     cell = replace(CELL, downstream="mlp", downstream_settings=settings, keep=keep)
     alone = run_one(cell)
-    monkeypatch.setattr(_removal, "_n_stacked", lambda _: 3)  # as on a GPU
+    monkeypatch.setattr(
+        "sievebench.pipeline.removal.members_at_once", lambda _: 3
+    )  # as on a GPU
     stacked = run_one(cell)
     assert (alone.status, stacked.status) == ("done", "done")
     for one, other in zip(alone.runs, stacked.runs, strict=True):

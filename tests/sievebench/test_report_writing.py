@@ -7,11 +7,14 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from made_cells import done
 from made_runs import run, table, whole_study
 
 from sievebench.report import all_figures, gather, write_report
+from sievebench.report.tables import Table, latex, markdown
+from sievebench.report.writing import html_page
 from sievebench.run_spec import RunSpec
 from sievebench.store import Store
 
@@ -135,14 +138,6 @@ def test_page_shows_samples_missing_cells_and_figures(page):
     assert page.count("<svg ") == len(FIGURES)
 
 
-def test_page_escapes_what_comes_from_the_runs(tmp_path):
-    runs = whole_study().replace({"dataset": "eye"}, "<b>&eye")
-    write_report(gather(runs), tmp_path, has_figures=False)
-    text = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert "<b>&eye" not in text
-    assert "&lt;b&gt;&amp;eye" in text
-
-
 @pytest.mark.parametrize("n_runs", [0, 1])
 def test_report_of_few_runs_can_be_written(tmp_path, n_runs):
     write_report(gather(whole_study().iloc[:n_runs]), tmp_path)
@@ -245,3 +240,50 @@ def test_command_prints_the_ranks_of_the_paper(printed):
     line = next(x for x in printed("paper", "ranks").splitlines() if "AutoNFS" in x)
     numbers = re.findall(r"\d+\.\d", line)
     assert numbers[0::3] == numbers[1::3] == ["3.3", "2.3", "4.4"]
+
+
+HOSTILE = "a|b `c` <b>_d_ e_f &amp; 5% \\x [l](u) *m* ~s~ {g} #h ^i $j$\nk\x1b"
+
+
+def hostile(name=HOSTILE):
+    """Return a table with one name in its title, header, cells and notes."""
+    data = pd.DataFrame({name: [name]})
+    return Table("t", name, data, (name,), ((name,), ("[p]",)), notes=(name,))
+
+
+def test_markdown_shows_every_sign_of_a_name():
+    shown = (
+        r"a\|b \`c\` \<b>\_d\_ e_f \&amp; 5% \\x \[l\](u) \*m\* \~s\~ {g} #h ^i $j$ k "
+    )
+    title, _, header, _, first, last, _, note = markdown(hostile()).splitlines()
+    assert title == f"## {shown}"
+    assert header == f"| {shown} |"
+    assert first == header
+    assert last.startswith(r"| \[p\] ")
+    assert note == f"- {shown}"
+
+
+def test_latex_shows_every_sign_of_a_name():
+    shown = (
+        r"a\textbar{}b \textasciigrave{}c\textasciigrave{} \textless{}b\textgreater{}"
+        r"\_d\_ e\_f \&amp; 5\% \textbackslash{}x {[}l{]}(u) {*}m{*} "
+        r"\textasciitilde{}s\textasciitilde{} \{g\} \#h \textasciicircum{}i \$j\$ k "
+    )
+    lines = latex(hostile()).splitlines()
+    assert lines[4] == lines[6] == rf"{shown} \\"
+    assert lines[7] == r"{[}p{]} \\"
+    assert lines[0] == lines[1] == f"% {' '.join(HOSTILE.splitlines())[:-1]} "
+
+
+@pytest.mark.parametrize("name", ["lasso:a/../../b", "lasso:a\nb", "lasso:\x1b[2J"])
+def test_runs_with_names_that_no_file_can_have_are_refused(name):
+    runs = whole_study()
+    runs["selector"] = runs["selector"].replace("lasso", name)
+    with pytest.raises(ValueError, match="column 'selector' must hold names that can"):
+        gather(runs)
+
+
+def test_page_shows_every_sign_of_a_name():
+    page = html_page(gather(whole_study()), [("Scores", [hostile()])], {}, {})
+    assert "<b>" not in page
+    assert page.count("&lt;b&gt;_d_ e_f &amp;amp; 5%") == 4

@@ -19,13 +19,15 @@ import pandas as pd
 import pytest
 from made_cells import SMALL, NoWork, cell, done, planted, slow_cell
 
+from featuresieve.files import draft_prefix
 from sievebench.cli import main
-from sievebench.cli._run_progress import RunProgress
+from sievebench.cli.run_progress import RunProgress
 from sievebench.environment import describe_environment
 from sievebench.experiment import read_experiment
 from sievebench.pipeline import run_one
-from sievebench.runner import _processes, remaining_seconds, run_cells
-from sievebench.runner._worker import work
+from sievebench.run_spec import RunSpec
+from sievebench.runner import processes, remaining_seconds, run_cells
+from sievebench.runner.worker import work
 from sievebench.store import RunRecord, Store, counts_kept
 
 CROSSED = SMALL.replace(
@@ -265,7 +267,7 @@ def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(
 
 def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypatch):
     started, was_alive = [], []
-    start_one, end_one = _processes._start, _processes._kill
+    start_one, end_one = processes.start_worker, processes.kill_worker
 
     def start(*arguments):
         started.append(start_one(*arguments))
@@ -281,8 +283,8 @@ def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypa
         if what == "started" and sum(w.spec is not None for w in started) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(_processes, "_start", start)
-    monkeypatch.setattr(_processes, "_kill", end)
+    monkeypatch.setattr(processes, "start_worker", start)
+    monkeypatch.setattr(processes, "kill_worker", end)
     endless = {"downstream_settings": {"max_epochs": 10**9, "patience": 10**9}}
     cells = [cell(name, **endless) for name in ("none", "univariate")]
     with pytest.raises(KeyboardInterrupt):
@@ -344,3 +346,38 @@ def test_worker_reads_the_commit_before_its_first_cell(tmp_path):
         signal.signal(signal.SIGINT, before)
     assert here.recv() == "ready"
     assert describe_environment.cache_info().currsize == 1
+
+
+CELL = RunSpec("wine", "random", "none")
+
+
+def leave_thread(pipe, *_):
+    """Work as `work` does, for no cell, and leave a thread that never ends."""
+    threading.Thread(target=threading.Event().wait, daemon=False).start()
+    pipe.send("ready")
+    pipe.recv()
+    pipe.send("done")
+    pipe.recv()
+
+
+def test_worker_with_a_thread_that_never_ends_is_ended(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "work_there", leave_thread)
+    monkeypatch.setattr(processes, "FAREWELL_SECONDS", 0.5)
+    assert run_cells([CELL], Store(tmp_path)) == {"done": 1}
+    assert not multiprocessing.active_children()
+
+
+def half_write(pipe, folder, _):
+    """Be killed while a record is written."""
+    pipe.send("ready")
+    path = Store(folder).path_of(pipe.recv())
+    draft = f"{draft_prefix(path)}abcdefgh.part-{os.getpid()}"
+    path.with_name(draft).write_text("{")
+    os.kill(os.getpid(), 9)
+
+
+def test_record_that_a_dead_worker_half_wrote_is_removed(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "work_there", half_write)
+    assert run_cells([CELL], Store(tmp_path)) == {"failed": 1}
+    names = [path.suffix for path in (tmp_path / "records").iterdir()]
+    assert names == [".json"]

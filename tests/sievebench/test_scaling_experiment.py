@@ -11,10 +11,10 @@ import pytest
 
 from sievebench import data, selectors
 from sievebench.analysis import check_runs, scaling_exponents, scaling_times
-from sievebench.cli._run import _usual_workers
 from sievebench.data import UnknownDatasetError
 from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
+from sievebench.runner import usual_workers
 from sievebench.selectors import Selection
 from sievebench.store import RunRecord, collect
 
@@ -86,8 +86,8 @@ def test_records_become_the_tables_of_seconds():
 
 def test_one_process_is_usual_where_seconds_are_measured():
     other = replace(cell(16), experiment="benchmark", downstream="mlp")
-    assert _usual_workers([other]) == os.cpu_count()
-    assert _usual_workers([other, cell(16)]) == 1
+    assert usual_workers([other]) == os.cpu_count()
+    assert usual_workers([other, cell(16)]) == 1
 
 
 def test_command_times_and_reports(tmp_path, printed):

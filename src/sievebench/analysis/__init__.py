@@ -4,66 +4,31 @@ Pure functions, data frame to data frame. All but those of ranks and tests start
 runs that `check_runs` has seen; `schema.COLUMNS` says what a run is.
 """
 
-from sievebench.analysis.cells import (
-    in_order,
-    ordered,
-    ranked_tables,
-    score_table,
-    summarize_cells,
-    unfinished_tables,
-)
-from sievebench.analysis.ranks import (
-    as_printed,
-    complete_datasets,
-    complete_selectors,
-    critical_difference,
-    friedman_test,
-    groups_alike,
-    mean_ranks,
-    rank_scores,
-    ranks_by_variant,
-)
-from sievebench.analysis.schema import COLUMNS, RunTableError, check_runs
-from sievebench.analysis.studies import (
-    balance_influence,
-    cohort_summary,
-    cohort_table,
-    matched_comparison,
-    matched_summary,
-    misselection,
-    overview,
-    predictive_power,
-    scaling_exponents,
-    scaling_times,
-)
-
-__all__ = [
-    "COLUMNS",
-    "RunTableError",
-    "as_printed",
-    "balance_influence",
-    "check_runs",
-    "cohort_summary",
-    "cohort_table",
-    "complete_datasets",
-    "complete_selectors",
-    "critical_difference",
-    "friedman_test",
-    "groups_alike",
-    "in_order",
-    "matched_comparison",
-    "matched_summary",
-    "mean_ranks",
-    "misselection",
-    "ordered",
-    "overview",
-    "predictive_power",
-    "rank_scores",
-    "ranked_tables",
-    "ranks_by_variant",
-    "scaling_exponents",
-    "scaling_times",
-    "score_table",
-    "summarize_cells",
-    "unfinished_tables",
-]
+from sievebench.analysis.cells import in_order as in_order
+from sievebench.analysis.cells import ordered as ordered
+from sievebench.analysis.cells import ranked_tables as ranked_tables
+from sievebench.analysis.cells import score_table as score_table
+from sievebench.analysis.cells import summarize_cells as summarize_cells
+from sievebench.analysis.cells import unfinished_tables as unfinished_tables
+from sievebench.analysis.ranks import as_printed as as_printed
+from sievebench.analysis.ranks import complete_datasets as complete_datasets
+from sievebench.analysis.ranks import complete_selectors as complete_selectors
+from sievebench.analysis.ranks import critical_difference as critical_difference
+from sievebench.analysis.ranks import friedman_test as friedman_test
+from sievebench.analysis.ranks import groups_alike as groups_alike
+from sievebench.analysis.ranks import mean_ranks as mean_ranks
+from sievebench.analysis.ranks import rank_scores as rank_scores
+from sievebench.analysis.ranks import ranks_by_variant as ranks_by_variant
+from sievebench.analysis.schema import COLUMNS as COLUMNS
+from sievebench.analysis.schema import RunTableError as RunTableError
+from sievebench.analysis.schema import check_runs as check_runs
+from sievebench.analysis.studies import balance_influence as balance_influence
+from sievebench.analysis.studies import cohort_summary as cohort_summary
+from sievebench.analysis.studies import cohort_table as cohort_table
+from sievebench.analysis.studies import matched_comparison as matched_comparison
+from sievebench.analysis.studies import matched_summary as matched_summary
+from sievebench.analysis.studies import misselection as misselection
+from sievebench.analysis.studies import overview as overview
+from sievebench.analysis.studies import predictive_power as predictive_power
+from sievebench.analysis.studies import scaling_exponents as scaling_exponents
+from sievebench.analysis.studies import scaling_times as scaling_times

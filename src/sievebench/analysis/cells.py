@@ -26,7 +26,6 @@ def summarize_cells(runs: pd.DataFrame, experiment: str = "benchmark") -> pd.Dat
 
 
 def _figures(group: pd.DataFrame) -> dict[str, Any]:
-    """Return the figures of the runs of one cell."""
     done = group[group["status"] == "done"]
     reasons = [reason for reason in group["reason"] if reason]
     why = reasons or list(group["status"])

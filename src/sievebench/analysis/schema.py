@@ -132,7 +132,6 @@ def _cells(table: pd.DataFrame, column: Column) -> Any:
 
 
 def _numbers(table: pd.DataFrame, name: str) -> Any:
-    """Return numbers as float."""
     cells = table[name]
     numbers = pd.to_numeric(cells, errors="coerce").astype(float)
     is_wrong = numbers.isna() & cells.notna()
@@ -145,7 +144,6 @@ def _numbers(table: pd.DataFrame, name: str) -> Any:
 
 
 def _flags(cells: Any, name: str) -> Any:
-    """Return true and false as bool."""
     words = {"true": True, "false": False, "1": True, "0": False}
     flags = cells.astype(str).str.lower().map(words)
     if flags.isna().any():
@@ -192,7 +190,6 @@ def _check_finished(runs: pd.DataFrame, table: pd.DataFrame) -> None:
 
 
 def _check_counts(runs: pd.DataFrame) -> None:
-    """Refuse counts that contradict one another."""
     for fewer, more in (("n_added_kept", "n_kept"), ("n_kept", "n_features")):
         wrong = runs[runs[fewer] > runs[more]]
         if len(wrong):
@@ -217,5 +214,4 @@ def _records(table: pd.DataFrame, rows: Any) -> str:
 
 
 def _names(names: Iterable[str]) -> str:
-    """Return names in quotes, commas between them."""
     return ", ".join(repr(name) for name in names)

@@ -223,7 +223,6 @@ def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:
 
 
 def _wins(difference: Any) -> dict[str, int]:
-    """Count the differences above, at and below 0."""
     return {
         "n_better": int((difference > 0).sum()),
         "n_equal": int((difference == 0).sum()),
@@ -263,7 +262,6 @@ def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFr
 
 
 def _timed(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the finished runs of the scaling experiment."""
     is_timed = (runs["experiment"] == "scaling") & (runs["status"] == "done")
     return runs[is_timed & (runs["seconds"] > 0) & (runs["n_features"] > 0)]
 

@@ -43,15 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _interrupted() -> int:
-    """Say so, and return the exit status."""
     print("sievebench: interrupted", file=sys.stderr)
     return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands."""
     # Here, where Ctrl-C is waited for.
-    from sievebench.cli._collect import add_collect_parser
+    from sievebench.cli._commands import add_collect_parser
     from sievebench.cli._compare import add_compare_parser
     from sievebench.cli._data import add_data_parser
     from sievebench.cli._report import add_paper_parser, add_report_parser

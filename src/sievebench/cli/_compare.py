@@ -51,7 +51,6 @@ def add_compare_parser(commands: Any) -> None:
 
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `sievebench compare`."""
     add = parser.add_argument
     add("table", metavar="TABLE", help="CSV, TSV, Parquet, Feather; - for input")
     add("--target", metavar="COLUMN", required=True, help="the column to predict")
@@ -103,7 +102,6 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run a comparison, show it, and return the exit status."""
     with interrupts_delayed():
         from featuresieve.files import TableFileError
         from sievebench.compare import CompareError
@@ -115,7 +113,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    """Run a comparison and show it."""
     from sievebench.compare import CompareError, Plan, read_table, run_comparison
 
     _check_outputs(options)
@@ -172,7 +169,6 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
 
 def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
-    """Print the table and write the files."""
     from featuresieve.files import AtomicFiles
     from sievebench.compare import csv_text, html_page, screen_text
 
@@ -237,7 +233,6 @@ def _selectors(text: str) -> list[str]:
 
 
 def _keep(text: str) -> int | float | str:
-    """Return a count, a fraction or "auto"."""
     if text == "auto":
         return text
     try:

@@ -52,7 +52,6 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _list(rows: list["CatalogEntry"]) -> int:
-    """Print one line a data set."""
     print(f"{'name':<19}{'rows':>9}{'columns':>9}{'classes':>9}  {'metric':<18}at hand")
     for row in rows:
         classes = str(row.n_classes) if row.n_classes else "-"

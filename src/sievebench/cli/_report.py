@@ -67,7 +67,6 @@ def add_paper_parser(commands: Any) -> None:
 
 
 def _report(options: argparse.Namespace) -> int:
-    """Write the report, or print one table, and return the exit status."""
     # Lazily: --help need not wait for pandas and scipy.
     from sievebench.report import all_tables, gather, read_runs, write_report
 
@@ -97,7 +96,6 @@ def _report(options: argparse.Namespace) -> int:
 def _print_one(
     material: "ReportData", sections: "Sections", options: argparse.Namespace
 ) -> int:
-    """Print a table, a figure, or the names of all; return the exit status."""
     from sievebench.report import all_figures, svg_of
 
     tables = {table.name: table for _, section in sections for table in section}
@@ -120,7 +118,6 @@ def _print_one(
 
 
 def _paper(options: argparse.Namespace) -> int:
-    """Print numbers of the paper and return the exit status."""
     from sievebench.report import PAPER_TABLES
 
     _print(PAPER_TABLES[options.table](), options.format)
@@ -128,7 +125,6 @@ def _paper(options: argparse.Namespace) -> int:
 
 
 def _print(tables: Iterable["Table"], form: str) -> None:
-    """Print tables, an empty line between them."""
     from sievebench.report import WRITERS
 
     print("\n".join(WRITERS[form](table) for table in tables), end="")

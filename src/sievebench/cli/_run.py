@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Any
 from featuresieve.errors import did_you_mean
 from featuresieve.files import check_output
 from featuresieve.process import INTERRUPTED, interrupts_delayed
-from sievebench.cli._collect import TABLE_ENDINGS, write_table
-from sievebench.cli._commands import add_command, refuse
-from sievebench.cli._run_progress import RunProgress
+from sievebench.cli._commands import TABLE_ENDINGS, add_command, refuse, write_table
+from sievebench.cli.run_progress import RunProgress
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
@@ -83,10 +82,9 @@ def add_run_parser(commands: Any) -> None:
 
 
 def _experiment(options: argparse.Namespace) -> int:
-    """Run an experiment and return the exit status."""
     with interrupts_delayed():
         from sievebench.experiment import read_experiment
-        from sievebench.runner import check_cells
+        from sievebench.runner import check_cells, usual_workers
         from sievebench.store import Store
 
     try:
@@ -98,7 +96,7 @@ def _experiment(options: argparse.Namespace) -> int:
             for spec in cells:
                 print(spec.key)
             return 0
-        options.workers = options.workers or _usual_workers(cells)
+        options.workers = options.workers or usual_workers(cells)
         store = Store(options.out / experiment.name)
         if options.table is not None:
             check_output("--table", str(options.table), TABLE_ENDINGS)
@@ -157,7 +155,6 @@ def _run(
 
 
 def _cells(experiment: "Experiment", options: argparse.Namespace) -> list["RunSpec"]:
-    """Return the cells the user asked for."""
     cells = replace(experiment, match={}, reuse={}).cells(options.device)
     _check_choice(cells, options)
     cells = _chosen(cells, options)
@@ -194,7 +191,6 @@ def _choices(options: argparse.Namespace) -> dict[str, list[str]]:
 
 
 def _check_choice(cells: list["RunSpec"], options: argparse.Namespace) -> None:
-    """Raise ValueError for a name that the experiment does not have."""
     for field, names in _choices(options).items():
         known = dict.fromkeys(getattr(spec, field) for spec in cells)
         for name in names:
@@ -206,19 +202,12 @@ def _check_choice(cells: list["RunSpec"], options: argparse.Namespace) -> None:
 
 
 def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpec"]:
-    """Return the cells with the names that the user asked for."""
     choices = _choices(options).items()
     return [
         spec
         for spec in cells
         if all(getattr(spec, field) in names for field, names in choices)
     ]
-
-
-def _usual_workers(cells: list["RunSpec"]) -> int:
-    """Return one process a core; one in all if others would disturb a measurement."""
-    is_timed = any(spec.experiment == "scaling" for spec in cells)
-    return 1 if is_timed else os.cpu_count() or 1
 
 
 def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
@@ -236,7 +225,6 @@ def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
 
 
 def _former(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
-    """Return what the other experiment found."""
     from sievebench.store import Store, former_results
 
     store = Store(out / reuse["experiment"])
@@ -254,7 +242,6 @@ def _former(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
 def _summarise(
     endings: Counter[str], store: "Store", options: argparse.Namespace
 ) -> None:
-    """Print how the cells ended, and write the table."""
     counts = ", ".join(f"{count} {status}" for status, count in endings.items())
     print(f"{sum(endings.values())} cells: {counts}. Records: {store.folder}")
     others = [status for status in _RETRIED if endings[status]]
@@ -265,7 +252,6 @@ def _summarise(
 
 
 def _count(text: str) -> int:
-    """Return a number of processes."""
     if text.isdigit() and int(text) >= 1:
         return int(text)
     raise argparse.ArgumentTypeError(f"must be a number of processes: {text!r}")

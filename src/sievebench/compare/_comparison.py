@@ -12,8 +12,7 @@ from typing import Any
 
 from featuresieve.process import interrupts_held
 from sievebench.compare._deciding import class_notes, decide, folds_of
-from sievebench.compare._plan import FoldScore, Plan
-from sievebench.compare._table import Table
+from sievebench.compare._table import FoldScore, Plan, Table
 
 # Called with the selector, the number of finished folds, and what happens.
 Progress = Callable[[str, int, str], None]
@@ -139,18 +138,12 @@ def _context() -> Any:
     context = multiprocessing.get_context("forkserver")
     # The server imports torch and the selectors once; forks of it start at once.
     context.set_forkserver_preload(["sievebench.compare._judging"])
-    _start_server()
-    return context
-
-
-def _start_server() -> None:
-    """Start the server deaf to Ctrl-C, and with it all its forks.
-
-    If it ignored Ctrl-C by itself, it would have to load its modules first, and print a
-    traceback for one that comes in that time. The parent hears it right afterwards.
-    """
+    # It is started deaf to Ctrl-C, and with it all its forks: if it ignored Ctrl-C by
+    # itself, it would have to load its modules first, and print a traceback for one
+    # that comes in that time. The parent hears it right afterwards.
     with interrupts_held():
         forkserver.ensure_running()
+    return context
 
 
 def _judge_selector(*arguments: Any) -> None:

@@ -10,8 +10,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 from featuresieve.errors import listed
 from featuresieve.files import Task
-from sievebench.compare._plan import METRICS, CompareError, Plan
-from sievebench.compare._table import Table
+from sievebench.compare._table import METRICS, CompareError, Plan, Table
 
 # These compare the probabilities of all classes: each must be among the rows held out.
 _OF_PROBABILITIES = ("roc_auc", "neg_log_loss")
@@ -87,7 +86,6 @@ def _check_classes(table: Table) -> None:
 
 
 def _check_folds(table: Table, n_folds: int, task: Task) -> None:
-    """Refuse a number of folds that leaves some without rows."""
     most, what = len(table.target), "rows"
     if task == "classification":
         _, _, counts = _classes(table)
@@ -126,5 +124,4 @@ def _classes(
 
 
 def _listed(classes: npt.NDArray[Any]) -> str:
-    """Return the first classes with commas."""
     return listed([f"{label!s:.40}" for label in classes], _MOST_SHOWN)

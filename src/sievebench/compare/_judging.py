@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable
 from multiprocessing.connection import Connection
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,19 +16,17 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
-from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression, RidgeCV
 from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OrdinalEncoder, StandardScaler
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from featuresieve.errors import one_line
-from sievebench.compare._plan import FoldScore, Plan
+from sievebench.compare._table import FoldScore, Plan, encoder_of
 from sievebench.selectors import SELECTORS, ScoredSelector
 
 _CELLS_WORTH_THREADS = 1_000_000
-_MISSING_CODE, _UNKNOWN_CODE = -1, -2
 
 
 def judge_selector(
@@ -81,8 +79,8 @@ def _judge_fold(
     Everything, encoding included, is learnt from the training rows alone.
     """
     train, test = rows
-    encoder = TableEncoder().fit(features.iloc[train])
-    X = encoder.transform(features.iloc[train])
+    encode = encoder_of(features.iloc[train])
+    X = encode(features.iloc[train])
     selector = _selector(name, plan)
     say("fitting")
     started = time.perf_counter()
@@ -91,7 +89,7 @@ def _judge_fold(
     say("fitted")
     support = selector.get_support()
     predictor = _predictor(plan, target[train]).fit(X[:, support], target[train])
-    held_out = encoder.transform(features.iloc[test])[:, support]
+    held_out = encode(features.iloc[test])[:, support]
     score = get_scorer(plan.metric)(predictor, held_out, target[test])
     return FoldScore(float(score), tuple(support.tolist()), seconds)
 
@@ -105,7 +103,6 @@ def _selector(name: str, plan: Plan) -> ScoredSelector:
 
 
 def _predictor(plan: Plan, target: npt.NDArray[Any]) -> Any:
-    """Return the predictor for this target, not yet trained."""
     is_regression = plan.task == "regression"
     if plan.predictor == "linear":
         if is_regression:
@@ -119,46 +116,3 @@ def _predictor(plan: Plan, target: npt.NDArray[Any]) -> Any:
     return HistGradientBoostingClassifier(
         early_stopping=early_stopping, random_state=plan.seed
     )
-
-
-class TableEncoder:
-    """Turn the columns of a table into numbers, one for one.
-
-    Text becomes the number of its label, in alphabetical order; missing text is -1, and
-    labels not seen in `fit` are -2. Missing numbers become the median of the column. A
-    column of the table stays one column, so that keeping it means something.
-    """
-
-    def fit(self, features: pd.DataFrame) -> Self:
-        """Learn labels and medians."""
-        self.is_text_ = np.array([dtype.kind == "O" for dtype in features.dtypes])
-        self._imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-        self._coder = OrdinalEncoder(
-            handle_unknown="use_encoded_value",
-            unknown_value=_UNKNOWN_CODE,
-            encoded_missing_value=_MISSING_CODE,
-        )
-        numbers, text = self._parts(features)
-        if numbers.shape[1]:
-            self._imputer.fit(numbers)
-        if text.shape[1]:
-            self._coder.fit(text)
-        return self
-
-    def transform(self, features: pd.DataFrame) -> npt.NDArray[np.float64]:
-        """Return the columns as numbers."""
-        numbers, text = self._parts(features)
-        encoded = np.empty(features.shape)
-        if numbers.shape[1]:
-            encoded[:, ~self.is_text_] = self._imputer.transform(numbers)
-        if text.shape[1]:
-            encoded[:, self.is_text_] = self._coder.transform(text)
-        return encoded
-
-    def _parts(
-        self, features: pd.DataFrame
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.object_]]:
-        """Return the number columns and the text columns."""
-        numbers = features.loc[:, ~self.is_text_].to_numpy(dtype=np.float64)
-        text = features.loc[:, self.is_text_].to_numpy(dtype=object)
-        return numbers, np.where(pd.isna(text), np.nan, text)  # not None: no label

@@ -28,7 +28,7 @@ def html_page(comparison: Comparison) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    rows = rows_of(comparison)
+    rows = list(rows_of(comparison).itertuples())
     scores = [row.score for row in rows if not np.isnan(row.score)]
     low, high = min([0.0, *scores]), max([0.0, *scores])
     matrix = agreement_matrix(comparison)

@@ -1,55 +1,43 @@
 """The rows of a comparison, for the screen and as CSV."""
 
-import csv
-import io
 import json
-from dataclasses import dataclass, fields
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from sievebench.compare._comparison import Comparison, SelectorResult
 from sievebench.labels import SELECTOR_LABELS
 
-HEADINGS = ("selector", "score", "error", "kept", "seconds", "agreement", "stability")
-# Decimals on screen and page of each figure of a row.
-_DIGITS = {
-    "score": 4,
-    "score_error": 4,
-    "n_kept": 1,
-    "seconds": 2,
-    "agreement": 2,
-    "stability": 2,
+# Each figure of a row: its heading, and its decimals on screen and page.
+_FIGURES = {
+    "score": ("score", 4),  # mean over the folds
+    "score_error": ("error", 4),  # its standard error
+    "n_kept": ("kept", 1),  # mean number of kept columns
+    "seconds": ("seconds", 2),  # mean of one fit
+    # Mean Jaccard index with the columns that others keep in the same fold, and between
+    # the columns kept in different folds.
+    "agreement": ("agreement", 2),
+    "stability": ("stability", 2),
 }
+HEADINGS = ("selector", *(heading for heading, _ in _FIGURES.values()))
 
 
-@dataclass(frozen=True)
-class Row:
-    """One selector in figures; NaN where there is nothing to say."""
+def rows_of(comparison: Comparison) -> pd.DataFrame:
+    """Return one row a selector, best score first, those without a score last.
 
-    selector: str  # short name
-    label: str
-    score: float  # mean over the folds
-    score_error: float  # its standard error
-    n_kept: float  # mean number of kept columns
-    seconds: float  # mean seconds of one fit
-    # mean Jaccard index with the columns other selectors keep in the same fold
-    agreement: float
-    stability: float  # mean Jaccard index between the columns kept in different folds
-    columns: tuple[str, ...]  # columns kept in more than half of the folds
-    reason: str  # why the figures are missing
-
-
-def rows_of(comparison: Comparison) -> list[Row]:
-    """Return the rows, best score first, those without a score last."""
+    selector (short name), label, the figures above (NaN where there is nothing to say),
+    columns (those kept in more than half of the folds), reason (why there is no score).
+    """
     agreement = agreement_matrix(comparison)
-    rows = []
-    for i, result in enumerate(comparison.results):
-        others = np.delete(agreement[i], i)
-        known = others[~np.isnan(others)]
-        mean = float(known.mean()) if len(known) else float("nan")
-        rows.append(_row(comparison, result, mean))
-    return sorted(rows, key=lambda row: (bool(row.reason), -np.nan_to_num(row.score)))
+    np.fill_diagonal(agreement, np.nan)
+    rows = pd.DataFrame([_row(comparison, result) for result in comparison.results])
+    rows["agreement"] = pd.DataFrame(agreement).mean(axis=1)
+    order = rows.assign(has_failed=rows["reason"] != "")
+    order = order.sort_values(["has_failed", "score"], ascending=[True, False])
+    return rows.loc[order.index]
 
 
 def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
@@ -60,24 +48,56 @@ def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
     """
     results = comparison.results
     matrix = np.full((len(results), len(results)), np.nan)
-    for i, first in enumerate(results):
-        for j, second in enumerate(results):
-            if _is_choice(first) and _is_choice(second):
-                pairs = zip(first.folds, second.folds, strict=True)
-                indices = [jaccard(a.support, b.support) for a, b in pairs]
-                matrix[i, j] = np.mean(indices)
+    supports = {
+        i: _supports(result)
+        for i, result in enumerate(results)
+        if not result.reason and result.selector != "none"
+    }
+    for (i, first), (j, second) in product(supports.items(), repeat=2):
+        matrix[i, j] = _jaccard(first, second)
     return matrix
 
 
-def jaccard(first: tuple[bool, ...], second: tuple[bool, ...]) -> float:
-    """Return the size of the intersection over that of the union."""
-    a, b = np.array(first), np.array(second)
-    return float((a & b).sum() / (a | b).sum())
+def _supports(result: SelectorResult) -> npt.NDArray[np.bool_]:
+    """Return which columns were kept, (folds, columns)."""
+    return np.array([fold.support for fold in result.folds])
+
+
+def _jaccard(first: Any, second: Any) -> float:
+    """Return the size of the intersection over that of the union, mean over pairs."""
+    common, either = first & second, first | second
+    return float(np.mean(common.sum(axis=1) / either.sum(axis=1)))
+
+
+def _row(comparison: Comparison, result: SelectorResult) -> dict[str, Any]:
+    """Return the figures of one selector, but for its agreement with others."""
+    row = {
+        "selector": result.selector,
+        "label": SELECTOR_LABELS[result.selector],
+        **dict.fromkeys(_FIGURES, float("nan")),
+        "columns": (),
+        "reason": result.reason,
+    }
+    if result.reason:
+        done = f" ({len(result.folds)} of {comparison.plan.n_folds} folds done)"
+        return row | {"reason": result.reason + (done if result.folds else "")}
+    scores = np.array([fold.score for fold in result.folds])
+    supports = _supports(result)
+    pairs = np.array(list(combinations(supports, 2)))  # (pairs, 2, columns)
+    names = comparison.table.features.columns
+    return row | {
+        "score": scores.mean(),
+        "score_error": scores.std(ddof=1) / np.sqrt(len(scores)),
+        "n_kept": supports.sum(axis=1).mean(),
+        "seconds": np.mean([fold.seconds for fold in result.folds]),
+        "stability": _jaccard(pairs[:, 0], pairs[:, 1]),
+        "columns": tuple(names[supports.mean(axis=0) > 0.5]),
+    }
 
 
 def screen_text(comparison: Comparison) -> str:
     """Return the comparison as lines of text."""
-    rows = rows_of(comparison)
+    rows = list(rows_of(comparison).itertuples())
     cells = [HEADINGS, *(printed_cells(row) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
@@ -87,6 +107,27 @@ def screen_text(comparison: Comparison) -> str:
         text = f"{first}  {reason}" if reason else "  ".join([first, *numbers])
         lines.append(text.rstrip())
     return "\n".join([*facts(comparison), "", *lines])
+
+
+def printed_cells(row: Any) -> list[str]:
+    """Return the printed cells of one row, a dash where there is no number."""
+    figures = [(getattr(row, name), digits) for name, (_, digits) in _FIGURES.items()]
+    return [
+        row.label,
+        *("–" if np.isnan(value) else f"{value:.{n}f}" for value, n in figures),
+    ]
+
+
+def csv_text(comparison: Comparison) -> str:
+    """Return the comparison as CSV, one line per selector.
+
+    The names of columns are a JSON list, nothing for a selector without a result.
+    """
+    rows = rows_of(comparison)
+    lists = [json.dumps([*map(str, n)], ensure_ascii=False) for n in rows["columns"]]
+    named = rows.assign(columns=lists)
+    named.loc[rows["reason"] != "", "columns"] = ""
+    return str(named.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
 
 
 def facts(comparison: Comparison) -> list[str]:
@@ -106,64 +147,3 @@ def facts(comparison: Comparison) -> list[str]:
         f"Score: {plan.metric} of {plan.predictor} on held-out rows, "
         f"{plan.n_folds} folds, seed {plan.seed}; columns kept: {keep}.",
     ]
-
-
-def csv_text(comparison: Comparison) -> str:
-    """Return the comparison as CSV, one line per selector.
-
-    The names of columns are a JSON list, nothing for a selector without a result.
-    """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow([heading.name for heading in fields(Row)])
-    for row in rows_of(comparison):
-        figures = [getattr(row, name) for name in _DIGITS]
-        numbers = ["" if np.isnan(figure) else f"{figure:.6g}" for figure in figures]
-        names = list(map(str, row.columns))
-        columns = "" if row.reason else json.dumps(names, ensure_ascii=False)
-        writer.writerow([row.selector, row.label, *numbers, columns, row.reason])
-    return out.getvalue()
-
-
-def _row(comparison: Comparison, result: SelectorResult, agreement: float) -> Row:
-    """Return the figures of one selector."""
-    label = SELECTOR_LABELS[result.selector]
-    if result.reason:
-        done = f" ({len(result.folds)} of {comparison.plan.n_folds} folds done)"
-        reason = result.reason + (done if result.folds else "")
-        empty = dict.fromkeys(_DIGITS, float("nan"))
-        return Row(result.selector, label, **empty, columns=(), reason=reason)
-    scores = np.array([fold.score for fold in result.folds])
-    supports = np.array([fold.support for fold in result.folds])
-    names = comparison.table.features.columns[supports.mean(axis=0) > 0.5]
-    pairs = [
-        jaccard(a.support, b.support)
-        for i, a in enumerate(result.folds)
-        for b in result.folds[:i]
-    ]
-    return Row(
-        result.selector,
-        label,
-        score=float(scores.mean()),
-        score_error=float(scores.std(ddof=1) / np.sqrt(len(scores))),
-        n_kept=float(supports.sum(axis=1).mean()),
-        seconds=float(np.mean([fold.seconds for fold in result.folds])),
-        agreement=agreement,
-        stability=float(np.mean(pairs)),
-        columns=tuple(names),
-        reason="",
-    )
-
-
-def printed_cells(row: Row) -> list[str]:
-    """Return the printed cells of one row, a dash where there is no number."""
-    figures = [(getattr(row, name), digits) for name, digits in _DIGITS.items()]
-    return [
-        row.label,
-        *("–" if np.isnan(value) else f"{value:.{n}f}" for value, n in figures),
-    ]
-
-
-def _is_choice(result: SelectorResult) -> bool:
-    """Tell whether a selector finished, and had a choice to make."""
-    return not result.reason and result.selector != "none"

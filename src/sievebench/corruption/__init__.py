@@ -32,25 +32,10 @@ def apply(
 ) -> Dataset:
     """Append the columns of a scenario, marked as not original.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Raw and not yet split: the benchmark adds columns before anything else.
-    scenario : {"none", "random", "corrupted", "second_order"}
-    noise_fraction : float, default=0.5
-        Share of added columns among all, from 0 to 0.9.
-    seed : int or None, default=None
-        None draws the benchmark's own numbers (NumPy's legacy generator, seed 0), a
-        number those of a stream of its own.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    ValueError
-        If an argument is not allowed.
+    The data set is not yet split: the benchmark adds columns before anything else.
+    `noise_fraction`, from 0 to 0.9, is the share of added columns among all. A seed of
+    None draws the benchmark's own numbers (NumPy's legacy generator, seed 0), another
+    those of a stream of its own.
     """
     if scenario not in SCENARIOS:
         raise ValueError(

@@ -3,6 +3,7 @@
 That of the package, and one in the data folder, for data sets of one's own.
 """
 
+import os
 import re
 import tomllib
 from collections.abc import Mapping
@@ -14,7 +15,6 @@ from typing import Any, Literal
 from featuresieve.errors import did_you_mean
 from sievebench.data._catalog_keys import check_row
 from sievebench.data._exceptions import CatalogError, UnknownDatasetError
-from sievebench.data._folders import data_folder
 
 Task = Literal["classification", "regression"]
 Metric = Literal["accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"]
@@ -112,7 +112,6 @@ def find_entry(name: str) -> CatalogEntry:
 
 
 def _entry(name: str, row: Mapping[str, Any]) -> CatalogEntry:
-    """Return one row that has been checked."""
     values = {**row, "name": name, "relevant": tuple(row.get("relevant", ()))}
     if "sample" in row:
         values["sample"] = Sample(**row["sample"])
@@ -133,7 +132,6 @@ def made_sizes(name: str) -> tuple[int, int]:
 
 
 def _made_entry(name: str) -> CatalogEntry:
-    """Return what the catalogue would say of a table that is made."""
     n_rows, n_columns = made_sizes(name)
     return CatalogEntry(
         name=name,
@@ -148,3 +146,25 @@ def _made_entry(name: str) -> CatalogEntry:
         source={"kind": "made"},
         relevant=tuple(range(N_RELEVANT)),
     )
+
+
+def data_folder() -> Path | None:
+    """Return the folder that FEATURESIEVE_DATA names, None if it is not set.
+
+    Raises NotADirectoryError if it names something else.
+    """
+    setting = os.environ.get("FEATURESIEVE_DATA")
+    if not setting:
+        return None
+    folder = Path(setting).expanduser()
+    if not folder.is_dir():
+        raise NotADirectoryError(
+            f"FEATURESIEVE_DATA must name a folder that exists, got {setting!r}."
+        )
+    return folder
+
+
+def cache_folder() -> Path:
+    """Return the folder that keeps downloads, by the usual rule of the platform."""
+    root = os.environ.get("XDG_CACHE_HOME")
+    return (Path(root) if root else Path.home() / ".cache") / "featuresieve"

@@ -8,12 +8,10 @@ from sievebench.toml_keys import Key, check_keys, is_int, is_list_of, is_text, o
 
 
 def _whole(least: int) -> Key:
-    """Return the key of a whole number."""
     return Key(f"a whole number >= {least}", lambda value: is_int(value, least))
 
 
 def _digits(name: str, n_digits: int) -> Key:
-    """Return the key of a checksum."""
     pattern = re.compile(f"[0-9a-f]{{{n_digits}}}")
     allowed = f"{name}, {n_digits} digits 0-9 and a-f"
     return Key(allowed, lambda value: is_text(value) and bool(pattern.fullmatch(value)))

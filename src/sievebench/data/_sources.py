@@ -188,7 +188,6 @@ def _numbers(frame: pd.DataFrame) -> Any:
 
 
 def _target(entry: CatalogEntry, y: pd.Series) -> Any:
-    """Return the target as values or class codes."""
     if entry.task == "regression":
         return y.to_numpy(dtype=np.float64)
     return _codes(y)

@@ -40,7 +40,6 @@ def read_table(path: Path) -> RawTable:
 
 
 def _read_arrays(path: Path) -> RawTable:
-    """Read the arrays X and target."""
     with path.open("rb") as stream, np.load(stream) as arrays:
         missing = {"X", TARGET} - set(arrays)
         if missing:
@@ -55,7 +54,6 @@ def _read_arrays(path: Path) -> RawTable:
 
 
 def _read_parquet(path: Path) -> RawTable:
-    """Read the column target and, as numbers, all others."""
     frame = pd.read_parquet(path)
     if TARGET not in frame.columns:
         raise ValueError(f"it has no column {TARGET!r}.")

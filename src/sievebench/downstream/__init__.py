@@ -14,9 +14,10 @@ import numpy.typing as npt
 from sievebench.data import Split
 from sievebench.downstream import constant, forest, mlp, xgboost
 from sievebench.downstream._evaluation import Evaluate, Evaluation
+from sievebench.downstream._metrics import score
 from sievebench.search_space import SearchSpace
 
-__all__ = ["PREDICTORS", "Evaluation", "Predictor", "evaluate"]
+__all__ = ["PREDICTORS", "Evaluation", "Predictor", "evaluate", "score"]
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """What a predictor is asked, and what it answers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -8,8 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from sievebench.data import Part, Split
+from sievebench.data import Matrix, Part, Split
 from sievebench.downstream._metrics import score
+
+# Features of some rows -> outputs as in `score_part`.
+Predict = Callable[[Matrix], npt.NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -39,12 +43,41 @@ class Evaluate(Protocol):
         """Return one evaluation a seed."""
 
 
-def imputed_parts(split: Split, columns: Sequence[int]) -> Iterator[Part]:
-    """Yield the test part with one column replaced by its mean in the train part."""
-    for column in columns:
+def evaluate_each(
+    split: Split,
+    seeds: Sequence[int],
+    imputed: Sequence[int],
+    train: Callable[[int], Predict],
+) -> list[Evaluation]:
+    """Train a predictor for each seed, and score it, also with columns imputed."""
+    parts = [split.test, split.validation]
+    for column in imputed:
         X = split.test.X.copy()
         X[:, column] = split.train.X[:, column].mean()
-        yield Part(X, split.test.y)
+        parts.append(Part(X, split.test.y))
+    found = []
+    for seed in seeds:
+        started = time.perf_counter()
+        predict = train(seed)
+        seconds = time.perf_counter() - started
+        test, validation, *further = (
+            score_part(split, part, predict(part.X)) for part in parts
+        )
+        found.append(Evaluation(seed, test, validation, seconds, tuple(further)))
+    return found
+
+
+def outputs_of(model: Any, split: Split) -> Predict:
+    """Return what an estimator of scikit-learn predicts, as `score_part` takes it."""
+    if split.task == "regression":
+        return lambda X: np.asarray(model.predict(X))
+
+    def classes(X: Matrix) -> Matrix:
+        shares = np.zeros((len(X), split.n_classes))
+        shares[:, model.classes_] = model.predict_proba(X)
+        return shares[:, 1] - 0.5 if split.n_classes == 2 else shares
+
+    return classes
 
 
 def score_part(split: Split, part: Part, predictions: npt.NDArray[Any]) -> float:

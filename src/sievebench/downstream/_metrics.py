@@ -29,12 +29,10 @@ def _predicted(outputs: Tensor) -> Tensor:
 
 
 def _accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the share of rows whose class is found."""
     return (_predicted(outputs) == targets).double().mean(dim=1)
 
 
 def _balanced_accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the mean over the classes of the share that is found."""
     is_right = (_predicted(outputs) == targets).double()
     shares = [
         is_right[:, targets == code].mean(dim=1) for code in targets.unique().tolist()
@@ -43,12 +41,10 @@ def _balanced_accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
 
 
 def _roc_auc(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return the area under the ROC curve of the one output."""
     return area_under_roc(outputs.squeeze(-1).double(), targets)
 
 
 def _negative_rmse(outputs: Tensor, targets: Tensor) -> Tensor:
-    """Return minus the root mean squared error."""
     errors = outputs.squeeze(-1).double() - targets.double()
     return -errors.square().mean(dim=1).sqrt()
 

@@ -126,7 +126,6 @@ def evaluate(
 
 
 def _training(chosen: MLPSettings) -> TrainingSettings:
-    """Return how the stack is trained."""
     return TrainingSettings(
         learning_rate=chosen.learning_rate,
         weight_decay=chosen.weight_decay,
@@ -144,7 +143,6 @@ def _with_mean(rows: StackRows, test: Tensor, column: int) -> StackRows:
 
 
 def _task_loss(split: Split) -> TaskLoss:
-    """Return the loss of the task."""
     if split.task == "regression":
         return TaskLoss.for_values()
     return TaskLoss.for_classes(split.n_classes)

@@ -1,15 +1,14 @@
 """Boosted trees as the predictor, stopped by the validation part."""
 
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sievebench.data import Part, Split
+from sievebench.data import Split
 from sievebench.downstream._evaluation import (
     Evaluation,
+    Predict,
     check_settings,
-    imputed_parts,
-    score_part,
+    evaluate_each,
 )
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
 
@@ -42,64 +41,42 @@ def evaluate(
 
     `settings` are parameters of XGBoost, `n_rounds` (2000) and `patience` (50).
     """
-    check_settings("xgboost", settings, SETTINGS)
-    return [_evaluate_one(split, settings, seed, device, imputed) for seed in seeds]
-
-
-def _evaluate_one(
-    split: Split,
-    settings: Mapping[str, Any],
-    seed: int,
-    device: str,
-    imputed: Sequence[int],
-) -> Evaluation:
-    """Boost and score one ensemble."""
     import xgboost  # an extra, and slow to import
 
-    objective, metric = _OBJECTIVES[_kind(split)]
+    check_settings("xgboost", settings, SETTINGS)
+    kind = "binary" if split.n_classes == 2 else "multiclass"
+    kind = "regression" if split.task == "regression" else kind
+    objective, metric = _OBJECTIVES[kind]
     parameters = {
         "tree_method": "hist",
         "nthread": 1,
         "verbosity": 0,
-        "seed": seed,
         "device": "cuda" if device == "cuda" else "cpu",
         "objective": objective,
         "eval_metric": metric,
+        **({"num_class": split.n_classes} if kind == "multiclass" else {}),
         **settings,
     }
     n_rounds = parameters.pop("n_rounds", 2000)
     patience = parameters.pop("patience", 50)
-    if _kind(split) == "multiclass":
-        parameters["num_class"] = split.n_classes
-    train, validation = (
+    rows, validation = (
         xgboost.DMatrix(part.X, label=part.y)
         for part in (split.train, split.validation)
     )
-    started = time.perf_counter()
-    booster = xgboost.train(
-        parameters,
-        train,
-        num_boost_round=n_rounds,
-        evals=[(validation, "validation")],
-        early_stopping_rounds=patience,
-        verbose_eval=False,
-    )
-    seconds = time.perf_counter() - started
-    rounds = (0, booster.best_iteration + 1)
 
-    def scored(part: Part) -> float:
-        outputs = booster.predict(xgboost.DMatrix(part.X), iteration_range=rounds)
-        shift = 0.5 if _kind(split) == "binary" else 0.0
-        return score_part(split, part, outputs - shift)
+    def train(seed: int) -> Predict:
+        booster = xgboost.train(
+            {**parameters, "seed": seed},
+            rows,
+            num_boost_round=n_rounds,
+            evals=[(validation, "validation")],
+            early_stopping_rounds=patience,
+            verbose_eval=False,
+        )
+        rounds = (0, booster.best_iteration + 1)
+        shift = 0.5 if kind == "binary" else 0.0
+        return lambda X: (
+            booster.predict(xgboost.DMatrix(X), iteration_range=rounds) - shift
+        )
 
-    test_score, validation_score, *further = map(
-        scored, (split.test, split.validation, *imputed_parts(split, imputed))
-    )
-    return Evaluation(seed, test_score, validation_score, seconds, tuple(further))
-
-
-def _kind(split: Split) -> str:
-    """Return "regression", "binary" or "multiclass"."""
-    if split.task == "regression":
-        return "regression"
-    return "binary" if split.n_classes == 2 else "multiclass"
+    return evaluate_each(split, seeds, imputed, train)

@@ -181,7 +181,6 @@ class Experiment:
                 )
 
     def _all_cells(self, device: str) -> list[RunSpec]:
-        """Return the product of the lists."""
         budget = self.budget
         return [
             RunSpec(

@@ -22,7 +22,6 @@ _SOURCES = {"matched": "match", "shared": "reuse"}
 
 
 def _whole(least: int) -> Key:
-    """Return the key of a whole number."""
     return Key(
         f"an int >= {least} and <= {LARGEST_INTEGER}",
         lambda value: is_int(value, least, LARGEST_INTEGER),
@@ -30,14 +29,12 @@ def _whole(least: int) -> Key:
 
 
 def _is_number(value: Any) -> bool:
-    """Tell whether a value is a finite number."""
     if isinstance(value, float):
         return math.isfinite(value)
     return is_int(value, -LARGEST_INTEGER, LARGEST_INTEGER)
 
 
 def _are_names(value: Any) -> bool:
-    """Tell whether a value is a list of names, none of them twice."""
     return is_list_of(value, is_text) and 0 < len(value) == len(set(value))
 
 
@@ -51,14 +48,12 @@ def _is_plain(value: Any) -> bool:
 
 
 def _is_variation(value: Any) -> bool:
-    """Tell whether a value is a table of lists that are not empty."""
     return isinstance(value, dict) and all(
         items and is_list_of(items, _is_plain) for items in value.values()
     )
 
 
 def _is_match(value: Any) -> bool:
-    """Tell whether a value names an experiment and a selector of it."""
     return (
         isinstance(value, dict)
         and set(value) == {"experiment", "selector"}
@@ -67,7 +62,6 @@ def _is_match(value: Any) -> bool:
 
 
 def _is_reuse(value: Any) -> bool:
-    """Tell whether a value says what to take over from which experiment."""
     return (
         isinstance(value, dict)
         and set(value) - {"not_from"} == {"experiment", "what", "n_predictors"}
@@ -79,7 +73,6 @@ def _is_reuse(value: Any) -> bool:
 
 
 def _is_count(value: Any) -> bool:
-    """Tell whether a value says how many columns to keep."""
     return value in COUNTS_BY_NAME or is_int(value, 1, LARGEST_INTEGER)
 
 
@@ -147,7 +140,6 @@ def read_experiment(path: Path) -> Experiment:
 
 
 def _experiment(name: str, values: Mapping[str, Any]) -> Experiment:
-    """Return what a file says."""
     check_keys(values, EXPERIMENT_KEYS, _REQUIRED)
     for purpose, key in _SOURCES.items():
         if values.get("purpose") == purpose and not values.get(key):
@@ -163,7 +155,6 @@ def _experiment(name: str, values: Mapping[str, Any]) -> Experiment:
 
 
 def _row(number: int, row: Any) -> SelectorRow:
-    """Return a row given as a name or as a table."""
     values = {"name": row} if isinstance(row, str) else row
     where = f"selector {number}: "
     if not isinstance(values, dict):

@@ -9,18 +9,23 @@ from typing import Any
 
 from featuresieve.errors import one_line
 from sievebench.data import MissingDataError, Split
-from sievebench.pipeline._cell_table import CellTable, table_of
-from sievebench.pipeline._checks import check_components, check_table
-from sievebench.pipeline._removal import remove_columns
+from sievebench.pipeline._cell import (
+    CellTable,
+    cached_table,
+    check_components,
+    check_table,
+    table_of,
+)
 from sievebench.pipeline._runs import run_seeds, time_seeds
 from sievebench.pipeline._steps import merged, own_settings
 from sievebench.pipeline._tuning import tune_cell
+from sievebench.pipeline.removal import remove_columns
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS
 from sievebench.store import RunRecord, RunResult
 from sievebench.tuning import Settings, SharedStudy
 
-__all__ = ["check_components", "check_table", "run_one"]
+__all__ = ["cached_table", "check_components", "check_table", "run_one"]
 
 # Experiments whose runs are not just selected and predicted.
 _STUDIES: dict[str, Callable[[RunSpec, CellTable, Settings], tuple[RunResult, ...]]] = {
@@ -30,18 +35,7 @@ _STUDIES: dict[str, Callable[[RunSpec, CellTable, Settings], tuple[RunResult, ..
 
 
 def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunRecord:
-    """Run a cell; whatever happens is a record.
-
-    Parameters
-    ----------
-    spec : RunSpec
-    journal : Path, SharedStudy or None, default=None
-        Where the trials of tuning are remembered.
-
-    Returns
-    -------
-    RunRecord
-    """
+    """Run a cell; whatever happens is a record. The journal remembers its trials."""
     started = time.perf_counter()
     known: dict[str, Any] = {}
     try:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sievebench.downstream import PREDICTORS, Evaluation
-from sievebench.pipeline._cell_table import CellTable
+from sievebench.pipeline._cell import CellTable
 from sievebench.pipeline._steps import SPARE_REPETITION, evaluate, select
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import Selection

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sievebench import downstream, selectors
-from sievebench.pipeline._cell_table import CellTable
+from sievebench.pipeline._cell import CellTable
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import Selection
 from sievebench.tuning import Settings
@@ -76,7 +76,6 @@ def evaluate(
 
 
 def _n_to_keep(spec: RunSpec, n_original: int) -> float | str:
-    """Return the selector's `n_features_to_select`."""
     if isinstance(spec.keep, int):
         return spec.keep
     keep: str = spec.keep

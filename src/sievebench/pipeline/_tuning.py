@@ -9,7 +9,7 @@ import torch
 
 from featuresieve.errors import one_line
 from sievebench.downstream import PREDICTORS
-from sievebench.pipeline._cell_table import CellTable
+from sievebench.pipeline._cell import CellTable
 from sievebench.pipeline._steps import (
     SPARE_REPETITION,
     evaluate,
@@ -62,7 +62,6 @@ def tune_cell(
 
 
 def _without(space: SearchSpace, given: Mapping[str, Any]) -> SearchSpace:
-    """Return what is left to search."""
     return {name: choice for name, choice in space.items() if name not in given}
 
 
@@ -105,11 +104,9 @@ class _Judge:
             return None
 
     def _select(self, settings: Mapping[str, Any]) -> Selection:
-        """Return what the selector says with these settings."""
         return select(self._spec, self._table, settings, SPARE_REPETITION)
 
     def _score(self, settings: Settings) -> float | None:
-        """Return the validation score."""
         selection = self._selections[_key_of(settings)]
         if selection is None:
             return None

@@ -1,31 +1,17 @@
 """Stage 7: tables, figures, one page, and the paper's numbers beside ours."""
 
-from sievebench.report.against_paper import agreement, compare_scores
-from sievebench.report.material import ReportData, gather, read_runs
-from sievebench.report.paper_tables import PAPER_TABLES
-from sievebench.report.tables import Table, csv, latex, markdown
-from sievebench.report.writing import (
-    WRITERS,
-    all_figures,
-    all_tables,
-    svg_of,
-    write_report,
-)
-
-__all__ = [
-    "PAPER_TABLES",
-    "WRITERS",
-    "ReportData",
-    "Table",
-    "agreement",
-    "all_figures",
-    "all_tables",
-    "compare_scores",
-    "csv",
-    "gather",
-    "latex",
-    "markdown",
-    "read_runs",
-    "svg_of",
-    "write_report",
-]
+from sievebench.report.against_paper import agreement as agreement
+from sievebench.report.against_paper import compare_scores as compare_scores
+from sievebench.report.material import ReportData as ReportData
+from sievebench.report.material import gather as gather
+from sievebench.report.material import read_runs as read_runs
+from sievebench.report.paper import PAPER_TABLES as PAPER_TABLES
+from sievebench.report.tables import Table as Table
+from sievebench.report.tables import csv as csv
+from sievebench.report.tables import latex as latex
+from sievebench.report.tables import markdown as markdown
+from sievebench.report.writing import WRITERS as WRITERS
+from sievebench.report.writing import all_figures as all_figures
+from sievebench.report.writing import all_tables as all_tables
+from sievebench.report.writing import svg_of as svg_of
+from sievebench.report.writing import write_report as write_report

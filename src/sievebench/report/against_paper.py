@@ -7,8 +7,8 @@ import pandas as pd
 
 from sievebench.analysis import in_order
 from sievebench.labels import DATASET_LABELS, scenario_title, selector_label
-from sievebench.report.material import PAPER_SCENARIOS, ReportData
-from sievebench.report.paper import paper_scores, printed_scores
+from sievebench.report.material import ReportData
+from sievebench.report.paper import PAPER_SCENARIOS, paper_scores, printed_scores
 from sievebench.report.tables import (
     MISSING,
     Table,
@@ -43,7 +43,6 @@ def compare_scores(material: ReportData) -> pd.DataFrame:
 
 
 def _beside(material: ReportData, scenario: str) -> pd.DataFrame:
-    """Return ours and theirs in one scenario."""
     wide, numbers = material.wide(scenario), paper_scores(scenario)
     own = {name.partition(":")[0] for name in wide.index}
     selectors = [*wide.index, *(name for name in numbers.index if name not in own)]
@@ -116,7 +115,6 @@ def comparison_tables(material: ReportData) -> Iterator[Table]:
 
 
 def _cell_by_cell(material: ReportData, part: pd.DataFrame, scenario: str) -> Table:
-    """Return ours, theirs and the difference of one scenario."""
     datasets = list(dict.fromkeys(part["dataset"]))
     rows: list[tuple[str, ...]] = []
     for selector, cells in part.groupby("selector", sort=False):

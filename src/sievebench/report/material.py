@@ -6,23 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from sievebench.analysis import (
-    check_runs,
-    ordered,
-    ranked_tables,
-    score_table,
-    summarize_cells,
-    unfinished_tables,
-)
+from sievebench import analysis
 from sievebench.labels import (
     DATASET_LABELS,
     DOWNSTREAM_LABELS,
     SCENARIO_LABELS,
     SELECTOR_LABELS,
 )
+from sievebench.report.paper import PAPER_SCENARIOS
 from sievebench.store import collect, find_stores
-
-PAPER_SCENARIOS = ("random", "corrupted", "second_order")
 
 
 @dataclass(frozen=True)
@@ -36,7 +28,7 @@ class ReportData:
     @property
     def scenarios(self) -> list[str]:
         """The scenarios of the benchmark, in the order of the paper."""
-        return ordered(self.scored["scenario"], SCENARIO_LABELS)
+        return analysis.ordered(self.scored["scenario"], SCENARIO_LABELS)
 
     @property
     def paper_scenarios(self) -> list[str]:
@@ -46,12 +38,12 @@ class ReportData:
     @property
     def datasets(self) -> list[str]:
         """The tables of the benchmark, in the order of the paper."""
-        return ordered(self.scored["dataset"], DATASET_LABELS)
+        return analysis.ordered(self.scored["dataset"], DATASET_LABELS)
 
     @property
     def selectors(self) -> list[str]:
         """The selectors of the benchmark, in the order of the paper."""
-        return ordered(self.scored["selector"], SELECTOR_LABELS)
+        return analysis.ordered(self.scored["selector"], SELECTOR_LABELS)
 
     @property
     def own_selectors(self) -> list[str]:
@@ -69,15 +61,15 @@ class ReportData:
 
     def wide(self, scenario: str, value: str = "score_mean") -> pd.DataFrame:
         """Return one number of each cell of a scenario, selectors × tables."""
-        return score_table(self.cells, scenario, self.downstream, value)
+        return analysis.score_table(self.cells, scenario, self.downstream, value)
 
     def unfinished(self, scenario: str) -> dict[str, list[str]]:
         """Return the tables on which some selector has no record, and the selectors."""
-        return unfinished_tables(self.cells, scenario, self.downstream)
+        return analysis.unfinished_tables(self.cells, scenario, self.downstream)
 
     def ranked(self, scenario: str) -> pd.DataFrame:
         """Return the scores that are ranked, selectors × tables."""
-        return ranked_tables(self.cells, scenario, self.downstream)
+        return analysis.ranked_tables(self.cells, scenario, self.downstream)
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any."""
@@ -109,11 +101,11 @@ class ReportData:
 
 def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
     """Check a table of runs and choose the downstream."""
-    checked = check_runs(runs)
-    cells = summarize_cells(checked)
-    present = ordered(cells["downstream"], DOWNSTREAM_LABELS)
+    checked = analysis.check_runs(runs)
+    cells = analysis.summarize_cells(checked)
+    present = analysis.ordered(cells["downstream"], DOWNSTREAM_LABELS)
     # Smaller studies have runs of their own.
-    allowed = present or ordered(checked["downstream"], DOWNSTREAM_LABELS)
+    allowed = present or analysis.ordered(checked["downstream"], DOWNSTREAM_LABELS)
     if downstream is None:
         downstream = present[0] if present else "mlp"
     elif downstream not in allowed:
@@ -135,7 +127,6 @@ def read_runs(*paths: Path) -> pd.DataFrame:
 
 
 def _read_table(path: Path) -> pd.DataFrame:
-    """Return the runs of a file."""
     if path.suffix == ".parquet":
         return pd.read_parquet(path)
     if path.suffix == ".csv":

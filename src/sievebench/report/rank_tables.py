@@ -7,17 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sievebench.analysis import (
-    complete_datasets,
-    complete_selectors,
-    critical_difference,
-    friedman_test,
-    groups_alike,
-    mean_ranks,
-    rank_scores,
-    ranks_by_variant,
-    summarize_cells,
-)
+from sievebench import analysis
 from sievebench.labels import SCENARIO_LABELS, scenario_title, selector_label
 from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_ranks, paper_scores
@@ -65,11 +55,11 @@ def rank_tables(material: ReportData) -> Iterator[Table]:
     columns: Columns = {}
     for scenario in scenarios:
         scores = material.ranked(scenario)
-        ours = mean_ranks(scores)
+        ours = analysis.mean_ranks(scores)
         names = [name.partition(":")[0] for name in ours.index]  # variants included
         printed = paper_scores(scenario)
         same = printed[[d for d in scores.columns if d in printed.columns]]
-        again = rank_scores(same).mean(axis=1)
+        again = analysis.rank_scores(same).mean(axis=1)
         columns[scenario, "ours"] = ours["rank"]
         columns[scenario, "complete"] = ours["rank_complete"]
         columns[scenario, _SAME_TABLES] = again.reindex(names).set_axis(ours.index)
@@ -88,16 +78,16 @@ def rank_tables(material: ReportData) -> Iterator[Table]:
 
 def shared_tables(material: ReportData) -> Iterator[Table]:
     """Yield ranks and scores with the same predictors for all selectors."""
-    shared = replace(material, cells=summarize_cells(material.runs, "shared"))
+    shared = replace(material, cells=analysis.summarize_cells(material.runs, "shared"))
     if not shared.scenarios:
         return
     columns: Columns = {}
     for scenario in shared.scenarios:
         scores = shared.ranked(scenario)
-        columns[scenario, "same predictors"] = mean_ranks(scores)["rank"]
+        columns[scenario, "same predictors"] = analysis.mean_ranks(scores)["rank"]
         if scenario in material.scenarios:
             tuned = material.wide(scenario).reindex_like(scores)
-            columns[scenario, "own search"] = mean_ranks(tuned)["rank"]
+            columns[scenario, "own search"] = analysis.mean_ranks(tuned)["rank"]
     yield _side_by_side(
         columns,
         shared.selectors,
@@ -148,7 +138,7 @@ def _rank_notes(material: ReportData) -> tuple[str, ...]:
     """Return what the four columns of a scenario are."""
     parts = []
     for scenario in material.paper_scenarios:
-        ranks = mean_ranks(material.ranked(scenario))
+        ranks = analysis.mean_ranks(material.ranked(scenario))
         n_complete, n_all = ranks["n_complete"].max(), ranks["n_datasets"].max()
         parts.append(f"{SCENARIO_LABELS[scenario]} {n_complete} of {n_all}")
     return (
@@ -183,7 +173,9 @@ def _order_note(columns: Columns, scenarios: list[str]) -> tuple[str, ...]:
 
 def _variant_ranks(material: ReportData, name: str, addition: str) -> Iterator[Table]:
     """Yield the ranks of each variant without its sisters, if there are variants."""
-    parts = {s: ranks_by_variant(material.ranked(s)) for s in material.scenarios}
+    parts = {
+        s: analysis.ranks_by_variant(material.ranked(s)) for s in material.scenarios
+    }
     names = [
         n for n in material.selectors if any(n in p.columns for p in parts.values())
     ]
@@ -218,20 +210,23 @@ def _variant_ranks(material: ReportData, name: str, addition: str) -> Iterator[T
 
 def friedman_tables(material: ReportData) -> Iterator[Table]:
     """Yield whether the selectors differ, over both kinds of complete cases."""
-    kinds = {"all selectors": complete_datasets, "all tables": complete_selectors}
+    kinds = {
+        "all selectors": analysis.complete_datasets,
+        "all tables": analysis.complete_selectors,
+    }
     parts = []
     for scenario in material.scenarios:
         for cases, choose in kinds.items():
-            ranks = rank_scores(choose(material.ranked(scenario)))
+            ranks = analysis.rank_scores(choose(material.ranked(scenario)))
             if min(ranks.shape) < 2:
                 continue
-            difference = critical_difference(*ranks.shape)
+            difference = analysis.critical_difference(*ranks.shape)
             means = ranks.mean(axis=1)
             best = means.sort_values(kind="stable").index[0]
-            groups = groups_alike(means, difference)
+            groups = analysis.groups_alike(means, difference)
             n_like_best = len(groups[0]) - 1 if groups and best in groups[0] else 0
             parts.append(
-                friedman_test(ranks).assign(
+                analysis.friedman_test(ranks).assign(
                     scenario=scenario,
                     cases=cases,
                     critical_difference=difference,

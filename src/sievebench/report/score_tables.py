@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pandas as pd
 
-from sievebench.analysis import in_order, mean_ranks, overview, summarize_cells
+from sievebench import analysis
 from sievebench.labels import (
     METRIC_LABELS,
     SCENARIO_LABELS,
@@ -41,7 +41,7 @@ _OVERVIEW = {
 
 def overview_tables(material: ReportData) -> Iterator[Table]:
     """Yield one table a scenario: each selector in one line."""
-    data = overview(material.runs, material.downstream)
+    data = analysis.overview(material.runs, material.downstream)
     for scenario in material.scenarios:
         part = data[data["scenario"] == scenario]
         yield table_of(
@@ -78,7 +78,7 @@ def scores_of_scenario(
     """Return the scores of one scenario, and the mean ranks they give."""
     means = material.wide(scenario)
     deviations = material.wide(scenario, "score_std")
-    ranks = mean_ranks(material.ranked(scenario))["rank"]
+    ranks = analysis.mean_ranks(material.ranked(scenario))["rank"]
     rows = []
     for selector in means.index:
         pairs = zip(means.loc[selector], deviations.loc[selector], strict=True)
@@ -102,7 +102,6 @@ def scores_of_scenario(
 
 
 def _score_note(material: ReportData, scenario: str) -> str:
-    """Return what the scores are."""
     runs = material.runs
     chosen = runs[(runs["experiment"] == "benchmark") & (runs["scenario"] == scenario)]
     metrics = chosen.groupby("metric", sort=True)["dataset"].unique()
@@ -149,7 +148,6 @@ def count_tables(material: ReportData) -> Iterator[Table]:
 
 
 def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
-    """Return the printed number of columns of one cell."""
     if key not in part.index:
         return MISSING
     cell = part.loc[key]
@@ -196,7 +194,9 @@ def _unfinished_runs(material: ReportData) -> pd.DataFrame:
     """Return the cells with a record of runs that did not end well."""
     every = _stacked(
         [
-            summarize_cells(material.runs, experiment).assign(experiment=experiment)
+            analysis.summarize_cells(material.runs, experiment).assign(
+                experiment=experiment
+            )
             for experiment in PURPOSES
         ]
     )
@@ -218,7 +218,7 @@ def _without_record(material: ReportData) -> pd.DataFrame:
         for selector in selectors
     ]
     table = pd.DataFrame(cells, columns=["dataset", "scenario", "selector"])
-    return in_order(table).assign(
+    return analysis.in_order(table).assign(
         experiment="benchmark",
         downstream=material.downstream,
         n_runs=0,
@@ -228,7 +228,6 @@ def _without_record(material: ReportData) -> pd.DataFrame:
 
 
 def _cut(text: str) -> str:
-    """Return a reason that is not too long."""
     text = " ".join(text.split())
     if len(text) <= _REASON_WIDTH:
         return text

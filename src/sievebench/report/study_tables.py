@@ -5,16 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from sievebench.analysis import (
-    balance_influence,
-    cohort_summary,
-    cohort_table,
-    matched_comparison,
-    matched_summary,
-    misselection,
-    predictive_power,
-    scaling_exponents,
-)
+from sievebench import analysis
 from sievebench.labels import DOWNSTREAM_LABELS, SCENARIO_LABELS, selector_label
 from sievebench.report.material import ReportData
 from sievebench.report.paper import (
@@ -79,7 +70,7 @@ def _stated(selector: str, what: str, n_decimals: int) -> str:
 
 def misselection_tables(material: ReportData) -> Iterator[Table]:
     """Yield the share of added columns among the kept ones."""
-    data = misselection(material.runs, material.downstream)
+    data = analysis.misselection(material.runs, material.downstream)
     data = data[data["selector"] != "none"]
     if data.empty:
         return
@@ -110,7 +101,7 @@ def misselection_tables(material: ReportData) -> Iterator[Table]:
 def matched_tables(material: ReportData) -> Iterator[Table]:
     """Yield AutoNFS against the others at its own number of columns."""
     for reference in material.own_selectors:
-        comparison = matched_comparison(material.runs, reference)
+        comparison = analysis.matched_comparison(material.runs, reference)
         comparison = comparison[comparison["downstream"] == material.downstream]
         known = comparison[comparison["n_kept"].notna()]
         # The counts of a variant that was not matched may agree here and there.
@@ -118,7 +109,7 @@ def matched_tables(material: ReportData) -> Iterator[Table]:
             continue
         label = selector_label(reference)
         yield table_of(
-            matched_summary(comparison),
+            analysis.matched_summary(comparison),
             _MATCHED,
             name=f"matched-{reference.replace(':', '-')}",
             title=f"{label} against selectors given its number of columns",
@@ -156,7 +147,7 @@ def _whose_predictors(material: ReportData, reference: str) -> str:
 
 def power_tables(material: ReportData) -> Iterator[Table]:
     """Yield what the score loses without one of the kept columns."""
-    data = predictive_power(material.runs)
+    data = analysis.predictive_power(material.runs)
     if data.empty:
         return
     yield table_of(
@@ -176,7 +167,7 @@ def power_tables(material: ReportData) -> Iterator[Table]:
 
 def scaling_tables(material: ReportData) -> Iterator[Table]:
     """Yield how seconds grow with the number of columns."""
-    data = scaling_exponents(material.runs)
+    data = analysis.scaling_exponents(material.runs)
     if data.empty:
         return
     yield table_of(
@@ -194,7 +185,7 @@ def scaling_tables(material: ReportData) -> Iterator[Table]:
 
 def balance_tables(material: ReportData) -> Iterator[Table]:
     """Yield score and columns at each balance."""
-    data = balance_influence(material.runs)
+    data = analysis.balance_influence(material.runs)
     if data.empty:
         return
     columns = {
@@ -225,11 +216,10 @@ def cohort_tables(material: ReportData) -> Iterator[Table]:
     chosen = material.runs[material.runs["experiment"] == "cohorts"]
     for selector in dict.fromkeys(chosen["selector"]):
         if selector != "none":
-            yield _cohorts(cohort_table(material.runs, selector), selector)
+            yield _cohorts(analysis.cohort_table(material.runs, selector), selector)
 
 
 def _cohorts(ours: pd.DataFrame, selector: str) -> Table:
-    """Return the cohorts with the columns of one selector."""
     printed = pd.concat([paper_cohorts(), paper_cohorts(is_withdrawn=True)])
     theirs = printed.reindex(ours.index)
     rows = [_cohort_row(c, ours.loc[c], theirs.loc[c], 1) for c in ours.index]
@@ -239,7 +229,7 @@ def _cohorts(ours: pd.DataFrame, selector: str) -> Table:
         f"{DOWNSTREAM_LABELS[str(downstream)]}: better, equal, worse on "
         f"{row['n_better']:.0f}, {row['n_equal']:.0f}, {row['n_worse']:.0f} cohorts, "
         f"gain {signed(row['gain'], 2)} points."
-        for downstream, row in cohort_summary(ours).iterrows()
+        for downstream, row in analysis.cohort_summary(ours).iterrows()
     ]
     return Table(
         name=f"cohorts-{selector.replace(':', '-')}",

@@ -189,7 +189,6 @@ def _one_line(text: str) -> str:
 
 
 def _latex_text(text: str) -> str:
-    """Return text with every sign that means something to LaTeX escaped."""
     pattern = "|".join(map(re.escape, _LATEX))
     escaped = re.sub(pattern, lambda match: _LATEX[match.group()], _one_line(text))
     return re.sub(r"(?<![\w.])([-+])(?=[\d.])", r"$\1$", escaped)

@@ -1,11 +1,15 @@
 """The whole report: which tables and figures there are, and their files."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jinja2 import Template
+
 from featuresieve.files import write_atomically
+from sievebench.labels import DOWNSTREAM_LABELS
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.material import ReportData
 from sievebench.report.rank_tables import (
@@ -27,7 +31,7 @@ from sievebench.report.study_tables import (
     power_tables,
     scaling_tables,
 )
-from sievebench.report.tables import Table, csv, latex, markdown, markdown_text
+from sievebench.report.tables import MISSING, Table, csv, latex, markdown, markdown_text
 
 if TYPE_CHECKING:  # needs matplotlib
     from sievebench.report.figures import Drawing
@@ -93,7 +97,6 @@ def write_report(
     """Write tables, figures, one Markdown file with all tables, and the page."""
     # Lazily: tables need no matplotlib.
     from sievebench.report.figures import draw, png_bytes, svg_text
-    from sievebench.report.page import facts, html_page
 
     sections = all_tables(material) if sections is None else sections
     tables = [table for _, section in sections for table in section]
@@ -135,7 +138,60 @@ def _remove_former(folder: Path, names: set[str]) -> None:
 
 
 def _write(path: Path, content: str | bytes) -> Path:
-    """Write a file and return its path."""
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content.encode() if isinstance(content, str) else content)
     return path
+
+
+def html_page(
+    material: ReportData,
+    tables: Sequence[tuple[str, Sequence[Table]]],
+    drawings: Mapping[str, Sequence["Drawing"]],
+    images: Mapping[str, str],
+) -> str:
+    """Return the report as a self-contained page.
+
+    Tables and drawings are by the heading of their section, images (SVG) by the name of
+    their drawing.
+    """
+    source = resources.files("sievebench.report").joinpath("page.html")
+    template: Template = Template(
+        source.read_text(encoding="utf-8"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    return template.render(
+        title="AutoNFS benchmark: results beside the paper's",
+        facts=facts(material),
+        sections=[(h, t) for h, t in tables if t or drawings.get(h)],
+        drawings=drawings,
+        images=images,
+        missing=MISSING,
+        anchor=_anchor,
+    )
+
+
+def facts(material: ReportData) -> list[str]:
+    """Return sentences about the runs."""
+    runs = material.runs
+    n_done = int((runs["status"] == "done").sum())
+    label = DOWNSTREAM_LABELS.get(material.downstream, material.downstream)
+    names = ", ".join(map(material.dataset_label, material.datasets))
+    sentences = [
+        f"{len(runs):,} runs, {n_done:,} of them done. Benchmark: "
+        f"{len(material.selectors)} selectors on {len(material.datasets)} tables "
+        f"({names}), scores of {label}."
+    ]
+    sentences += material.unranked_note(material.scenarios)
+    if runs["is_sample"].any():
+        sentences.append(
+            "(sample): only a part of the rows was at hand; these scores are not "
+            "comparable with the paper's."
+        )
+    return sentences
+
+
+def _anchor(heading: str) -> str:
+    return "section-" + re.sub(r"[^a-z0-9]+", "-", heading.lower())

@@ -1,26 +1,22 @@
 """Run cells in parallel processes; what is finished is on disk before it is told."""
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sievebench.run_spec import RunSpec
-from sievebench.runner._cluster import Cluster, ClusterError
-from sievebench.runner._node import Order
-from sievebench.runner._processes import ProcessRunner, Progress
-from sievebench.runner._remaining import remaining_seconds
+from sievebench.runner._remaining import remaining_seconds as remaining_seconds
 from sievebench.runner._trials import forget_trials
+from sievebench.runner.cluster import Cluster as Cluster
+from sievebench.runner.cluster import ClusterError as ClusterError
+from sievebench.runner.cluster import carry_out_with_joblib as carry_out_with_joblib
+from sievebench.runner.node import Order as Order
+from sievebench.runner.node import carry_out as carry_out
+from sievebench.runner.processes import ProcessRunner
+from sievebench.runner.processes import Progress as Progress
 from sievebench.store import RunRecord, Status, Store
-from sievebench.tuning import StorageError, open_storage
-
-__all__ = [
-    "Cluster",
-    "ClusterError",
-    "Progress",
-    "StorageError",
-    "check_cells",
-    "remaining_seconds",
-    "run_cells",
-]
+from sievebench.tuning import StorageError as StorageError
+from sievebench.tuning import open_storage
 
 
 def run_cells(
@@ -85,6 +81,12 @@ def check_cells(specs: Iterable[RunSpec], *, is_elsewhere: bool = False) -> None
         if not is_elsewhere:
             check_table(spec)
             resolve_device(spec.device, needs_float64=True)
+
+
+def usual_workers(cells: Iterable[RunSpec]) -> int:
+    """Return one process a core; one in all if others would disturb a measurement."""
+    is_timed = any(spec.experiment == "scaling" for spec in cells)
+    return 1 if is_timed else os.cpu_count() or 1
 
 
 def _run_on(

@@ -1,27 +1,13 @@
 """Stage 5: one self-describing record a cell, and the table of all of them."""
 
-from sievebench.store._folder import Store, find_stores
-from sievebench.store._former import counts_kept, former_results
-from sievebench.store._record import (
-    STATUSES,
-    DatasetFacts,
-    Removal,
-    RunRecord,
-    RunResult,
-    Status,
-)
-from sievebench.store._table import collect
-
-__all__ = [
-    "STATUSES",
-    "DatasetFacts",
-    "Removal",
-    "RunRecord",
-    "RunResult",
-    "Status",
-    "Store",
-    "collect",
-    "counts_kept",
-    "find_stores",
-    "former_results",
-]
+from sievebench.store._folder import Store as Store
+from sievebench.store._folder import find_stores as find_stores
+from sievebench.store._former import counts_kept as counts_kept
+from sievebench.store._former import former_results as former_results
+from sievebench.store._record import STATUSES as STATUSES
+from sievebench.store._record import DatasetFacts as DatasetFacts
+from sievebench.store._record import Removal as Removal
+from sievebench.store._record import RunRecord as RunRecord
+from sievebench.store._record import RunResult as RunResult
+from sievebench.store._record import Status as Status
+from sievebench.store._table import collect as collect

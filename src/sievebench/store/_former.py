@@ -60,7 +60,6 @@ def former_results(
 
 
 def _cell(record: RunRecord) -> Cell:
-    """Return which cell of its experiment a record is of."""
     spec = record.spec
     return (spec.dataset, spec.scenario, spec.downstream, spec.selector)
 
@@ -96,7 +95,6 @@ def _named(records: Iterable[RunRecord], names: Collection[str]) -> set[str]:
 
 
 def _settings(record: RunRecord, part: str) -> dict[str, Any]:
-    """Return the settings that the runs of a cell had."""
     tuned = record.tuning.get("settings", {}).get(part, {})
     return {**tuned, **getattr(record.spec, f"{part}_settings")}
 

@@ -3,13 +3,12 @@
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args
 
 from sievebench.environment import describe_environment
-from sievebench.run_spec import RunSpec
+from sievebench.run_spec import RunSpec, built
 
 Status = Literal["done", "failed", "timeout", "skipped"]
 STATUSES: tuple[Status, ...] = get_args(Status)
@@ -57,15 +56,6 @@ class RunResult:
             if not values[name]:
                 del values[name]
         return values
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> "RunResult":
-        """Return the run that `as_dict` was called on."""
-        removals = tuple(Removal(**removal) for removal in values.get("removals", ()))
-        lists = {
-            name: tuple(values.get(name, ())) for name in ("kept", "predictor_scores")
-        }
-        return cls(**{**values, **lists, "removals": removals})
 
 
 @dataclass(frozen=True)
@@ -130,42 +120,10 @@ class RunRecord:
         if not isinstance(values, dict) or values.get("version") != VERSION:
             raise ValueError(f"not a record of version {VERSION}.")
         del values["version"], values["key"]
-        values["spec"] = RunSpec.from_dict(values["spec"])
-        values["facts"] = values["facts"] and DatasetFacts(**values["facts"])
-        values["runs"] = tuple(RunResult.from_dict(run) for run in values["runs"])
-        record = cls(**values)
-        _check_types(record)
+        record: RunRecord = built(cls, values)
         return record
 
 
 def _on_one_line(found: re.Match[str]) -> str:
     """Return a list that was written one number a line, as hundreds of columns are."""
     return f"[{', '.join(found[1].replace(',', ' ').split())}]"
-
-
-def _check_types(record: Any) -> None:
-    """Raise TypeError if a field of a dataclass is not what its annotation says."""
-    hints = get_type_hints(type(record))
-    for item in fields(record):
-        value = getattr(record, item.name)
-        if not _is_type(value, hints[item.name]):
-            raise TypeError(f"{item.name} cannot be {value!r:.80}.")
-
-
-def _is_type(value: Any, hint: Any) -> bool:
-    """Tell whether a value is what an annotation says."""
-    origin, inner = get_origin(hint), get_args(hint)
-    if origin is Literal:
-        return value in inner
-    if origin in (Union, UnionType):
-        return any(_is_type(value, each) for each in inner)
-    if origin is tuple:  # of any length, of one kind
-        is_tuple = isinstance(value, tuple)
-        return is_tuple and all(_is_type(each, inner[0]) for each in value)
-    if origin is Mapping:
-        return isinstance(value, Mapping)
-    if is_dataclass(hint) and isinstance(value, hint):  # type: ignore[arg-type]
-        _check_types(value)
-    if hint in (int, float) and isinstance(value, bool):
-        return False
-    return isinstance(value, int | float if hint is float else hint)

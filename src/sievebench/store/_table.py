@@ -12,6 +12,10 @@ from sievebench.store._record import RunRecord
 if TYPE_CHECKING:  # pandas: only when a table is made
     import pandas as pd
 
+_NO_FACTS = {"metric": "", "is_sample": False} | dict.fromkeys(
+    ("n_rows", "n_original", "n_features"), math.nan
+)
+
 
 def collect(records: Iterable[RunRecord]) -> "pd.DataFrame":
     """Return one row a run; a cell that is not done has one for each seed all the same.
@@ -24,7 +28,6 @@ def collect(records: Iterable[RunRecord]) -> "pd.DataFrame":
 
 
 def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one record."""
     results = {run.seed: run for run in record.runs}
     for seed in record.spec.seeds:
         run = results.get(seed)
@@ -52,22 +55,14 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
 
 
 def _of_cell(record: RunRecord) -> dict[str, Any]:
-    """Return what all runs of a cell share."""
     spec, facts, environment = record.spec, record.facts, record.environment
+    names = ("experiment", "dataset", "scenario", "selector", "downstream")
     return {
-        "experiment": spec.experiment,
-        "dataset": spec.dataset,
-        "scenario": spec.scenario,
-        "selector": spec.selector,
-        "downstream": spec.downstream,
+        **{name: getattr(spec, name) for name in names},
         "balance": _balance(spec),
         "status": record.status,
         "reason": record.reason,
-        "metric": facts.metric if facts else "",
-        "is_sample": facts.is_sample if facts else False,
-        "n_rows": facts.n_rows if facts else math.nan,
-        "n_original": facts.n_original if facts else math.nan,
-        "n_features": facts.n_features if facts else math.nan,
+        **(_NO_FACTS if facts is None else {n: getattr(facts, n) for n in _NO_FACTS}),
         "n_trials": spec.n_trials,
         "cell_seconds": record.seconds,
         "finished": record.finished,
@@ -87,12 +82,10 @@ def _digest(predictors: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _number(value: float | None) -> float:
-    """Return a score, NaN if there is none."""
     return math.nan if value is None else value
 
 
 def _balance(spec: RunSpec) -> float:
-    """Return λ in the balance experiment, NaN in others."""
     if spec.experiment != "balance":
         return math.nan
     return float(spec.selector_settings["balance"])

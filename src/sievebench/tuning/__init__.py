@@ -14,30 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sievebench.search_space import SearchSpace
-from sievebench.tuning._journal import JournalError, Settings, TrialJournal
-from sievebench.tuning._shared import (
-    SharedStudy,
-    StorageError,
-    forget_study,
-    open_storage,
-)
-from sievebench.tuning._suggestion import suggest_settings
+from sievebench.tuning._journal import JournalError as JournalError
+from sievebench.tuning._journal import Settings as Settings
+from sievebench.tuning._journal import TrialJournal
+from sievebench.tuning._shared import SharedStudy as SharedStudy
+from sievebench.tuning._shared import StorageError as StorageError
+from sievebench.tuning._shared import forget_study as forget_study
+from sievebench.tuning._shared import open_storage as open_storage
+from sievebench.tuning._suggestion import suggest_settings as suggest_settings
 
 if TYPE_CHECKING:  # an extra, and slow to import
     import optuna
 
-__all__ = [
-    "JournalError",
-    "NothingWorkedError",
-    "Settings",
-    "SharedStudy",
-    "StorageError",
-    "TuningResult",
-    "forget_study",
-    "open_storage",
-    "suggest_settings",
-    "tune",
-]
 
 # Called with the settings of a batch; None stands for settings that do not work.
 Judge = Callable[[Sequence[Settings]], Sequence[float | None]]
@@ -151,7 +139,6 @@ def _finished(study: "optuna.Study") -> list["optuna.trial.FrozenTrial"]:
 def _scored(
     trials: "Sequence[optuna.trial.FrozenTrial]",
 ) -> list["optuna.trial.FrozenTrial"]:
-    """Return the trials whose settings worked."""
     return [trial for trial in trials if trial.value is not None]
 
 

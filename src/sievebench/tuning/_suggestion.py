@@ -34,7 +34,6 @@ def suggest_settings(
 
 
 def _suggest(trial: "Trial", name: str, distribution: Distribution) -> Any:
-    """Draw one setting."""
     match distribution:
         case Uniform(low, high):
             return trial.suggest_float(name, low, high)

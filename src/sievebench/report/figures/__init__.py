@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Iterator
 
-from sievebench.report.figures.benchmark import count_drawings, score_drawings
-from sievebench.report.figures.canvas import (
-    Drawing,
-    house_style,
-    png_bytes,
-    svg_text,
-)
+from sievebench.report.figures.canvas import Drawing as Drawing
+from sievebench.report.figures.canvas import house_style
+from sievebench.report.figures.canvas import png_bytes as png_bytes
+from sievebench.report.figures.canvas import svg_text as svg_text
 from sievebench.report.figures.critical_difference import critical_difference_drawings
-from sievebench.report.figures.studies import (
+from sievebench.report.figures.panels import (
     balance_drawings,
+    count_drawings,
     power_drawings,
     scaling_drawings,
+    score_drawings,
 )
 from sievebench.report.material import ReportData
 
@@ -26,8 +25,6 @@ FIGURES: dict[str, Callable[[ReportData], Iterator[Drawing]]] = {
     "scaling": scaling_drawings,
     "balance": balance_drawings,
 }
-
-__all__ = ["FIGURES", "Drawing", "draw", "png_bytes", "svg_text"]
 
 
 def draw(kind: str, material: ReportData) -> list[Drawing]:

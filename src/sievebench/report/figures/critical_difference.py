@@ -7,13 +7,7 @@ import numpy as np
 import pandas as pd
 
 from featuresieve.plotting import INK, PALE_INK, PALETTE
-from sievebench.analysis import (
-    complete_datasets,
-    complete_selectors,
-    critical_difference,
-    groups_alike,
-    rank_scores,
-)
+from sievebench import analysis
 from sievebench.labels import scenario_title, selector_label
 from sievebench.report.figures.canvas import Drawing, new_figure
 from sievebench.report.material import ReportData
@@ -32,7 +26,7 @@ def critical_difference_drawings(material: ReportData) -> Iterator[Drawing]:
     """Yield one diagram a scenario, over the complete cases that keep more scores."""
     for scenario in material.scenarios:
         scores = material.ranked(scenario)
-        kinds = complete_datasets(scores), complete_selectors(scores)
+        kinds = analysis.complete_datasets(scores), analysis.complete_selectors(scores)
         complete = max(kinds, key=lambda cases: cases.size)
         if min(complete.shape) < 2:
             continue
@@ -45,15 +39,15 @@ def critical_difference_drawings(material: ReportData) -> Iterator[Drawing]:
             caption=f"Mean rank of {n_selectors} selectors on {n_datasets} tables, 1 "
             "is best. Bars join selectors that Nemenyi's test cannot tell apart at "
             f"0.05.{missing if left_out else ''}",
-            figure=_rank_diagram(rank_scores(complete)),
+            figure=_rank_diagram(analysis.rank_scores(complete)),
         )
 
 
 def _rank_diagram(ranks: pd.DataFrame) -> "Figure":
     """Draw mean ranks on a line, names at both sides, bars over those alike."""
     means = ranks.mean(axis=1).sort_values(kind="stable")
-    difference = critical_difference(*ranks.shape)
-    groups = groups_alike(means, difference)
+    difference = analysis.critical_difference(*ranks.shape)
+    groups = analysis.groups_alike(means, difference)
     n_left = (len(means) + 1) // 2
     height = 0.75 + _BAR * len(groups) + _LINE * n_left + 0.2
     figure, (ax,) = new_figure(_WIDTH, height)

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sievebench.data._catalog import CatalogEntry, find_entry
+from sievebench.data._catalog import CatalogEntry, cache_folder, data_folder, find_entry
 from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
 from sievebench.data._exceptions import CorruptDataError, OfflineError
-from sievebench.data._folders import cache_folder, data_folder
 from sievebench.data._sources import SOURCES, bundled_table, made_table, where_to_put
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 
@@ -31,33 +30,12 @@ class Place:
 
 
 def load(
-    name: str,
-    *,
-    folder: Path | None = None,
-    cache: Path | None = None,
-    progress: Progress | None = None,
+    name: str, *, folder: Path | None = None, cache: Path | None = None
 ) -> Dataset:
-    """Load a data set, from its source if it is not at hand.
+    """Load a data set, from its source if it is not at hand, or raise a DataError.
 
-    Parameters
-    ----------
-    name : str
-        As in the catalogue, or "made:ROWSxCOLUMNS".
-    folder : Path or None, default=None
-        The data folder; None takes the one that FEATURESIEVE_DATA names.
-    cache : Path or None, default=None
-        Where downloads are kept; None takes the usual place.
-    progress : callable or None, default=None
-        Told the bytes at hand and the bytes in all of a download.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        If there is no such data set, it cannot be got, or a file is damaged.
+    Its name is as in the catalogue, or "made:ROWSxCOLUMNS". None stands for the folder
+    that FEATURESIEVE_DATA names, and for the usual place of downloads.
     """
     entry = find_entry(name)
     if not entry.needs_file:
@@ -66,7 +44,7 @@ def load(
         return _dataset(entry, table, is_sample=False, checksum="")
     place = find_place(entry, folder=folder, cache=cache)
     if place is None:
-        place = fetch(name, cache=cache, progress=progress)
+        place = fetch(name, cache=cache)
     checksum = _checked_md5(place)
     table = read_table(place.path)
     return _dataset(entry, table, is_sample=place.is_sample, checksum=checksum)
@@ -90,7 +68,6 @@ def find_place(
 
 
 def _checked_md5(place: Place) -> str:
-    """Return the md5 of a file, or say that it is not the one it should be."""
     found = file_md5(place.path)
     if place.md5 and found != place.md5:
         raise CorruptDataError(
@@ -163,7 +140,6 @@ def _dataset(
 
 
 def _encoded(y: npt.NDArray[Any], is_regression: bool) -> npt.NDArray[Any]:
-    """Return values as float64, or classes as codes from 0."""
     if is_regression:
         return np.asarray(y, dtype=np.float64)
     codes = np.unique(y, return_inverse=True)[1]

@@ -21,7 +21,7 @@ from sievebench.store import RunRecord, Status, Store
 Progress = Callable[[RunSpec, str, float], None]
 
 _TICK_SECONDS = 1.0
-_FAREWELL_SECONDS = 5.0
+FAREWELL_SECONDS = 5.0
 
 
 @dataclass
@@ -70,7 +70,7 @@ class ProcessRunner:
     def _add_worker(self) -> None:
         """Start a process that Ctrl-C does not reach: this one decides."""
         with interrupts_held():
-            self._workers.append(_start(self._store.folder, self._storage))
+            self._workers.append(start_worker(self._store.folder, self._storage))
 
     def _listen(self, todo: list[RunSpec]) -> None:
         """Wait for a word of any worker, at most until the next limit."""
@@ -91,7 +91,6 @@ class ProcessRunner:
             self._give(worker, todo)
 
     def _tell_running(self) -> None:
-        """Tell of the cell that began first."""
         busy = [worker for worker in self._workers if worker.spec is not None]
         if busy:
             first = min(busy, key=lambda worker: worker.started)
@@ -112,7 +111,7 @@ class ProcessRunner:
         if not todo:
             with suppress(OSError):
                 worker.pipe.send(None)
-            worker.process.join(_FAREWELL_SECONDS)
+            worker.process.join(FAREWELL_SECONDS)
             # One that waits for a thread that a selector left would never end.
             self._clear_away(worker)
             self._workers.remove(worker)
@@ -123,14 +122,12 @@ class ProcessRunner:
         self._tell(worker.spec, "started", 0.0)
 
     def _finish(self, worker: _Worker, status: str) -> None:
-        """Count a cell that ended, and tell."""
         assert worker.spec is not None
         self._endings[status] += 1
         self._tell(worker.spec, status, time.monotonic() - worker.started)
         worker.spec = None
 
     def _end_late(self, todo: list[RunSpec]) -> None:
-        """Kill the workers whose cell takes too long."""
         if self._limit is None:
             return
         for worker in list(self._workers):
@@ -158,7 +155,7 @@ class ProcessRunner:
 
     def _clear_away(self, worker: _Worker) -> None:
         """End a process at once, and remove the record it may have half written."""
-        _kill(worker)
+        kill_worker(worker)
         if worker.spec is not None and worker.process.pid is not None:
             self._store.forget_part(worker.spec, worker.process.pid)
 
@@ -175,12 +172,12 @@ class ProcessRunner:
         self._finish(worker, "done" if is_done else status)
 
 
-def _start(folder: Path, storage: str | None) -> _Worker:
+def start_worker(folder: Path, storage: str | None) -> _Worker:
     """Start a process; it imports what it needs before its first cell's time runs."""
     context = multiprocessing.get_context("spawn")
     pipe, far_end = context.Pipe()
     arguments = (far_end, folder, storage)
-    process = context.Process(target=_work, args=arguments, daemon=True)
+    process = context.Process(target=work_there, args=arguments, daemon=True)
     with _one_thread():
         process.start()
     far_end.close()  # so that the end of the process is the end of the pipe
@@ -201,15 +198,15 @@ def _one_thread() -> Any:
             os.environ["OMP_NUM_THREADS"] = before
 
 
-def _kill(worker: _Worker) -> None:
+def kill_worker(worker: _Worker) -> None:
     """End a process at once."""
     worker.process.kill()
     worker.process.join()
     worker.pipe.close()
 
 
-def _work(pipe: Connection, folder: Path, storage: str | None) -> None:
+def work_there(pipe: Connection, folder: Path, storage: str | None) -> None:
     """Import and do the work there: the parent needs neither torch nor pandas."""
-    from sievebench.runner._worker import work
+    from sievebench.runner.worker import work
 
     work(pipe, folder, storage)

@@ -1,16 +1,61 @@
-"""Whether everything that a cell names exists."""
+"""What a cell names: whether all of it exists, and its table, ready for use."""
 
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from functools import lru_cache
 
 from featuresieve.errors import did_you_mean
+from sievebench import corruption, data
 from sievebench.corruption import SCENARIOS, n_extra_columns
-from sievebench.data import find_entry
+from sievebench.data import Split, find_entry
 from sievebench.downstream import PREDICTORS
 from sievebench.run_spec import NO_PREDICTOR, RunSpec
 from sievebench.selectors import SELECTORS
+from sievebench.store import DatasetFacts
 
 # Arguments of selectors that a run decides by itself.
 _DECIDED = {"n_features_to_select", "device"}
+
+
+@dataclass(frozen=True)
+class CellTable:
+    """A corrupted table in three scaled parts."""
+
+    facts: DatasetFacts
+    split: Split
+
+
+def table_of(spec: RunSpec, repetition: int) -> CellTable:
+    """Return the table that a run of the cell sees."""
+    return cached_table(
+        spec.dataset,
+        spec.scenario,
+        spec.noise_fraction,
+        spec.seed("corruption"),
+        spec.seed("split", repetition) or 0,
+    )
+
+
+@lru_cache(maxsize=2)
+def cached_table(
+    name: str,
+    scenario: str,
+    noise_fraction: float,
+    seed: int | None,
+    split_seed: int,
+) -> CellTable:
+    """Return the corrupted table in parts; a worker's cells often share one."""
+    dataset = data.load(name)
+    corrupted = corruption.apply(dataset, scenario, noise_fraction, seed)
+    facts = DatasetFacts(
+        n_rows=corrupted.n_rows,
+        n_original=corrupted.n_original,
+        n_features=corrupted.n_columns,
+        metric=corrupted.metric,
+        is_sample=corrupted.is_sample,
+        checksum=corrupted.checksum,
+    )
+    return CellTable(facts, data.split(corrupted, split_seed).scaled())
 
 
 def check_components(spec: RunSpec) -> None:
@@ -45,13 +90,11 @@ def check_table(spec: RunSpec) -> None:
 
 
 def _check_name(what: str, name: str, known: Collection[str]) -> None:
-    """Refuse a name that is in no registry."""
     if name not in known:
         raise ValueError(f"there is no {what} {name!r}{did_you_mean(name, known)}")
 
 
 def _check_settings(whose: str, given: Iterable[str], known: Collection[str]) -> None:
-    """Refuse settings that a selector or predictor does not have."""
     for name in given:
         if name not in known:
             raise ValueError(

@@ -74,7 +74,6 @@ class RunProgress:
             print(file=sys.stderr, flush=True)
 
     def _reason(self, spec: "RunSpec") -> str:
-        """Return why a cell that ended is not done."""
         record = self.store.read(spec)
         if record is None or not record.reason:
             return ""
@@ -83,7 +82,6 @@ class RunProgress:
         )
 
     def _times(self) -> str:
-        """Return the time so far, and what is left if that can be told."""
         from sievebench.runner import remaining_seconds
 
         spent = as_clock(time.monotonic() - self.started)

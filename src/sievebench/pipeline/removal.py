@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from featuresieve.engine import resolve_device
 from sievebench.downstream import PREDICTORS, Evaluation
-from sievebench.pipeline._cell_table import CellTable
+from sievebench.pipeline._cell import CellTable
 from sievebench.pipeline._runs import result_of, seeds_alike, select_seeds
 from sievebench.pipeline._steps import evaluate
 from sievebench.run_spec import RunSpec
@@ -59,7 +59,7 @@ def _columns_to_remove(spec: RunSpec, support: Support) -> list[int]:
     return sorted(kept[: spec.n_removed])
 
 
-def _n_stacked(spec: RunSpec) -> int:
+def members_at_once(spec: RunSpec) -> int:
     """Return of how many columns the removal is tried in one stack.
 
     All members train until the last one stops, which a GPU hardly notices. Where
@@ -78,7 +78,7 @@ def _retrained(
     seeds: Sequence[int],
 ) -> list[list[Evaluation]]:
     """Return what predictors without each column are worth, one a seed."""
-    n_stacked = _n_stacked(spec)
+    n_stacked = members_at_once(spec)
 
     def without(some: Sequence[int]) -> list[list[Evaluation]]:
         rests = np.tile(support, (len(some), 1))

@@ -7,7 +7,7 @@ from typing import Any
 
 import joblib
 
-from sievebench.runner._node import Order, carry_out
+from sievebench.runner.node import Order, carry_out
 
 _CONNECT_SECONDS = 10
 

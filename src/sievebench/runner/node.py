@@ -35,7 +35,7 @@ def carry_out(order: Order) -> tuple[str, float]:
     started = time.monotonic()
     store, spec = Store(Path(order.folder)), RunSpec.from_dict(order.spec)
     with subprocess.Popen(
-        [sys.executable, "-m", "sievebench.runner._node"],
+        [sys.executable, "-m", "sievebench.runner.node"],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         bufsize=0,
