@@ -239,7 +239,14 @@ POLARS_REFUSED = {
 
 
 def of_arrow(dtype):
-    return lambda values: pa.array(values, dtype)
+    def make(values):
+        if dtype == pa.float16():  # an older pyarrow takes no other floats for it
+            values = [v if v is None else np.float16(v) for v in values]
+        if pa.types.is_dictionary(dtype):  # nor large strings for a dictionary
+            return pa.array(values, dtype.value_type).dictionary_encode().cast(dtype)
+        return pa.array(values, dtype)
+
+    return make
 
 
 ARROW_COLUMNS = {n: (k, of_arrow(d)) for n, (k, d) in ARROW_TAKEN.items()}

@@ -21,6 +21,14 @@ LABELS = {
     "truths": [True, False, True],
     "large": [2**62, -(2**62), 0],
 }
+
+
+def nullable(values):
+    """Return a Series of the type that pandas finds; an older one warns on the way."""
+    with np.errstate(invalid="ignore"):
+        return pd.Series(values).convert_dtypes()
+
+
 CONTAINERS = {
     "list": list,
     "tuple": tuple,
@@ -28,7 +36,7 @@ CONTAINERS = {
     "objects": lambda values: np.array(values, dtype=object),
     "column": lambda values: np.array(values).reshape(-1, 1),
     "pandas": lambda values: pd.Series(values, index=np.arange(len(values)) * 2),
-    "nullable": lambda values: pd.Series(values).convert_dtypes(),
+    "nullable": nullable,
     "frame": lambda values: pd.DataFrame({"y": values}),
     "polars": pl.Series,
     "polars frame": lambda values: pl.DataFrame({"y": values}),

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -32,7 +33,20 @@ def as_usual(column: Any) -> Any:
         usual = _usual_type(kind)
         return column if usual == kind else column.cast(usual)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
-        return column
+        return _widened_halves(column) if "halffloat" in str(kind) else column
+
+
+def _widened_halves(column: Any) -> Any:
+    """Return a column of half floats, perhaps coded, as pyarrow < 16 cannot."""
+    if pa.types.is_dictionary(column.type):
+        parts = [chunk.dictionary_decode() for chunk in column.chunks]
+        column = pa.chunked_array(parts, type=pa.float16())
+    elif isinstance(column.type, pa.BaseExtensionType):
+        parts = [chunk.storage for chunk in column.chunks]
+        column = pa.chunked_array(parts, type=column.type.storage_type)
+    is_missing = column.is_null().to_numpy()
+    values = np.asarray(column.to_numpy(), dtype=np.float32)
+    return pa.chunked_array([pa.array(values, mask=is_missing)])
 
 
 def _usual_type(kind: Any) -> Any:
