@@ -77,6 +77,23 @@ def of_pandas(dtype, filler=None):
     return lambda values: pd.Series(filled(values, filler), dtype=dtype)
 
 
+def of_arrow(dtype):
+    def make(values):
+        if dtype == pa.float16():  # an older pyarrow takes no other floats for it
+            values = [v if v is None else np.float16(v) for v in values]
+        if pa.types.is_dictionary(dtype):  # nor large strings for a dictionary
+            return pa.array(values, dtype.value_type).dictionary_encode().cast(dtype)
+        return pa.array(values, dtype)
+
+    return make
+
+
+def arrow_in_pandas(dtype):
+    return lambda values: pd.Series(
+        pd.arrays.ArrowExtensionArray(of_arrow(dtype)(values))
+    )
+
+
 def categories(dtype, ordered=False):
     def make(values):
         levels = pd.Series(values, dtype=dtype)
@@ -178,7 +195,7 @@ PANDAS_TAKEN = {
     "zoned": ("moment", zoned(ZONE)),
     "UTC": ("moment", zoned("UTC")),
     **{
-        f"arrow {name}": (kind, of_pandas(pd.ArrowDtype(dtype)))
+        f"arrow {name}": (kind, arrow_in_pandas(dtype))
         for name, (kind, dtype) in ARROW_TAKEN.items()
         if name != "string view"  # pandas itself fails on these
     },
@@ -236,17 +253,6 @@ POLARS_REFUSED = {
     "Struct": ("struct", of_polars(pl.Struct({"a": pl.Int64}))),
     "Object": ("identifier", of_polars(pl.Object)),
 }
-
-
-def of_arrow(dtype):
-    def make(values):
-        if dtype == pa.float16():  # an older pyarrow takes no other floats for it
-            values = [v if v is None else np.float16(v) for v in values]
-        if pa.types.is_dictionary(dtype):  # nor large strings for a dictionary
-            return pa.array(values, dtype.value_type).dictionary_encode().cast(dtype)
-        return pa.array(values, dtype)
-
-    return make
 
 
 ARROW_COLUMNS = {n: (k, of_arrow(d)) for n, (k, d) in ARROW_TAKEN.items()}
