@@ -254,7 +254,11 @@ def _booleans(series: nw.Series[Any]) -> Column:
 def _dates(series: nw.Series[Any]) -> Column:
     """Read dates and moments, the latter as the clock time of their zone."""
     if getattr(series.dtype, "time_zone", None) is not None:
-        series = series.dt.replace_time_zone(None)
+        try:
+            series = series.dt.replace_time_zone(None)
+        except ValueError:  # an older pyarrow knows no zones that are offsets
+            moments = [m and m.replace(tzinfo=None) for m in series.to_list()]
+            return column_of_dates(np.array(moments, dtype="datetime64[us]"))
     # Arrow refuses to cast what has nanoseconds; numpy leaves them out.
     if getattr(series.dtype, "time_unit", None) != "ns":
         series = series.cast(nw.Datetime("us"))

@@ -102,7 +102,12 @@ def plain_array(X: Any) -> Any:
         if frame.implementation.is_pandas_like():
             return np.asarray(frame.to_native())
         return np.array([column.to_list() for column in frame.iter_columns()], object).T
-    return check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
+    try:
+        return check_array(X, accept_sparse=True, dtype=None, ensure_all_finite=False)
+    except TypeError:  # holes in whole numbers of Arrow, with pandas 2.2
+        if frame is None or not frame.implementation.is_pandas_like():
+            raise
+        return frame.to_native().to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _is_numeric(frame: nw.DataFrame[Any]) -> bool:
