@@ -168,6 +168,7 @@ def _draw_map(stored: dict[str, Any], selection: dict[str, Any]) -> None:
     """Draw the kept pixels, their entropies, and what five pixels tell of the digit."""
     import matplotlib as mpl
     import matplotlib.pyplot as plt
+    from matplotlib.patheffects import withStroke
 
     mpl.use("Agg")
     kept = _mask(selection["kept"])
@@ -196,11 +197,21 @@ def _draw_map(stored: dict[str, Any], selection: dict[str, Any]) -> None:
         colour = PALETTE[0] if is_kept else PALETTE[1]
         style = ("-", "--", ":")[(number - 1) % 3]
         right.plot(range(10), means[:, pixel], style, color=colour, label=f"F{number}")
-        left.text(column, row, f"F{number}", color=INK if is_kept else PALETTE[1],
-                  ha="center", va="center", fontsize=8, weight="bold")  # fmt: skip
+        left.text(
+            *(column, row, f"F{number}"),
+            color=INK if is_kept else PALETTE[1],
+            ha="center",
+            va="center",
+            fontsize=8,
+            weight="bold",
+            path_effects=[withStroke(linewidth=2.5, foreground="white")],
+        )
     right.set(xlabel="digit", xticks=range(10), ylabel="mean intensity")
     right.set_title("F1 to F3 kept, F4 and F5 dropped")
-    right.legend(frameon=False, fontsize=8)
+    right.set_ylim(top=1.0)  # room for the legend
+    right.legend(
+        frameon=False, fontsize=8, ncols=5, handlelength=1.5, loc="upper center"
+    )
     figure.savefig(IMAGES / "mnist_pixels.png", dpi=110)
 
 
@@ -234,7 +245,7 @@ def _draw_frames(selection: dict[str, Any]) -> None:
 
     mpl.use("Agg")
     n_frames = len(selection["steps"])
-    size = (2 * n_frames, 2.3)
+    size = (2 * n_frames, 2.2)
     figure, axes = plt.subplots(1, n_frames, figsize=size, layout="constrained")
     for ax, step, gates in zip(
         axes, selection["steps"], selection["gates"], strict=True
