@@ -6,6 +6,8 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
     python benchmarks/breadth.py run --draws 11 --selectors f_test l1 forest \
         --file breadth_peers
     python benchmarks/breadth.py run --draws 11 --selectors boruta --file breadth_boruta
+    python benchmarks/breadth.py run --draws 11 --selectors all_relevant autonfs \
+        --file breadth_more
     python benchmarks/breadth.py ablation --draws 1 2            # the rule, varied
     python benchmarks/breadth.py table                           # print what is stored
     python benchmarks/breadth.py table --file breadth_ablation
@@ -66,6 +68,11 @@ def ours(cell: Cell, seed: int, **arguments: Any) -> np.ndarray:
 def price(cell: Cell, seed: int) -> np.ndarray:
     """Select with the votes alone."""
     return ours(cell, seed, balance="price")
+
+
+def all_relevant(cell: Cell, seed: int) -> np.ndarray:
+    """Keep everything that carries information."""
+    return ours(cell, seed, goal="all_relevant")
 
 
 def boruta(cell: Cell, seed: int) -> np.ndarray:
@@ -140,6 +147,7 @@ def _filled(cell: Cell) -> np.ndarray:
 SELECTORS: dict[str, Select] = {
     "auto": ours,
     "price": price,
+    "all_relevant": all_relevant,
     "forest": forest_mean,
     "f_test": f_test,
     "l1": l1,
@@ -148,6 +156,7 @@ SELECTORS: dict[str, Select] = {
 }
 QUICK = ("auto", "price", "forest", "f_test", "l1")  # minutes on one core
 TWICE = ("auto", "price", "forest")  # with two seeds, for their overlap
+UNRANKED = ("price", "all_relevant")  # ours, but not the default
 _SEARCH = "featuresieve.search"
 
 
@@ -286,7 +295,7 @@ def _by_selector(cells: list[dict[str, Any]]) -> dict[str, list[dict[str, Any]]]
 
 def mean_ranks(cells: list[dict[str, Any]]) -> dict[str, str]:
     """Return mean ranks and their standard errors, where all selectors have a score."""
-    groups = _by_selector([c for c in cells if c["selector"] != "price"])
+    groups = _by_selector([c for c in cells if c["selector"] not in UNRANKED])
     scores = {
         name: {_key(c): np.mean(list(c["runs"][0]["scores"].values())) for c in group}
         for name, group in groups.items()
