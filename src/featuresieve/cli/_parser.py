@@ -135,6 +135,7 @@ def _add_how(group: Any) -> None:
     add("--test", type=_fraction, metavar="FRACTION", help=text)
     add("--seed", type=_seed, metavar="N", help="decides all that is random (0)")
     add("--device", type=_device, help="auto (default), cpu, cuda or mps")
+    add("--jobs", type=_jobs, metavar="N", help="threads that train (all cores)")
     text = "shorten the selection to that"
     add("--max-time", type=_seconds, metavar="SECONDS", help=text)
     add("--epochs", type=_count, metavar="N", help="length of training (by size)")
@@ -211,6 +212,11 @@ def _number(
 _count = _number(
     f"a whole number >= 1 and <= {LARGEST_INTEGER}",
     lambda number: 1 <= number <= LARGEST_INTEGER,
+    int,
+)
+_jobs = _number(
+    f"a whole number >= 1 and <= {LARGEST_INTEGER}, or -1 for all cores",
+    lambda number: number == -1 or 1 <= number <= LARGEST_INTEGER,
     int,
 )
 _lines = _number(

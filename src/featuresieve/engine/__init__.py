@@ -10,6 +10,7 @@ from featuresieve.engine._cuda_graph import record_graph
 from featuresieve.engine._device import (
     explain_out_of_memory,
     resolve_device,
+    resolve_threads,
     torch_defaults,
 )
 from featuresieve.engine._losses import LOSSES, SelectionPenalty
@@ -37,7 +38,8 @@ from featuresieve.engine._state import (
     without_prefix,
 )
 from featuresieve.engine._task_network import StackedMLP
-from featuresieve.engine._trainer import StackTrainer, TaskStack, stack_outputs
+from featuresieve.engine._task_stack import TaskStack, stack_outputs
+from featuresieve.engine._trainer import StackTrainer
 from featuresieve.engine._training import (
     DECISIONS,
     GATE_ROWS,
@@ -84,6 +86,7 @@ __all__ = [
     "number_of",
     "record_graph",
     "resolve_device",
+    "resolve_threads",
     "stack_outputs",
     "threshold_mask",
     "torch_defaults",

@@ -21,6 +21,7 @@ from featuresieve.engine import (
     REDUCTIONS,
     Training,
     resolve_device,
+    resolve_threads,
 )
 from featuresieve.errors import (
     check_choice,
@@ -120,7 +121,19 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         n_members=None if params["n_members"] is None else int(params["n_members"]),
         n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
+        n_threads=resolve_threads(_checked_jobs(params["n_jobs"])),
     )
+
+
+def _checked_jobs(value: Any) -> int | None:
+    """Return a number of jobs as scikit-learn counts them: negative ones from all."""
+    if value is None:
+        return None
+    if not isinstance(value, Integral) or isinstance(value, bool):
+        raise TypeError(f"n_jobs must be an int or None, got {shown(value)}.")
+    if value == 0:
+        raise ValueError("n_jobs must not be 0: -1 stands for all cores, got 0.")
+    return int(value)
 
 
 def _check_goal(params: Mapping[str, Any]) -> None:
