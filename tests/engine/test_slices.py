@@ -33,16 +33,6 @@ def networks():
     return task, MaskingNetwork(N_COLUMNS, N_MEMBERS, **sizes, **drawn)
 
 
-def part_of(network, members):
-    """Return some members of a network."""
-    part = network.of_members(len(members))
-    views = network.parameters.member_views(network.parameters.flat, members)
-    own = part.parameters.member_views(part.parameters.flat, slice(None))
-    for its, whole in zip(own, views, strict=True):
-        its.copy_(whole)
-    return part
-
-
 class Replayed:
     """Noise from a list."""
 
@@ -53,6 +43,7 @@ class Replayed:
         return next(self._rest)
 
 
+EVERYONE = slice(0, N_MEMBERS)
 RNG = np.random.default_rng(0)
 X = torch.from_numpy(RNG.standard_normal((N_ROWS, N_COLUMNS)))
 Y = torch.from_numpy(RNG.integers(3, size=N_ROWS))
@@ -63,7 +54,7 @@ MASK = torch.from_numpy((RNG.random((N_COLUMNS, N_MEMBERS)) < 0.5).astype(np.flo
 
 def trainer_of(members, is_gated=True, n_threads=1, noise_source=None):
     """Return a trainer of some members of the stack."""
-    task, masking = (part_of(network, members) for network in networks())
+    task, masking = (network.of_members(members) for network in networks())
     sets = torch.arange(N_MEMBERS)[members] % 4
     masked = {"fixed_mask": MASK[:, members]}
     if is_gated:
@@ -84,10 +75,10 @@ def numbers_of(trainer):
 
 @pytest.mark.parametrize("is_gated", [True, False])
 def test_a_stack_in_slices_trains_like_its_parts(is_gated):
-    everyone = np.arange(N_MEMBERS)
-    whole = trainer_of(everyone, is_gated, noise_source=Replayed(everyone))
+    whole = trainer_of(EVERYONE, is_gated, noise_source=Replayed(EVERYONE))
     whole.run(SCHEDULE, record_after=(0.5, 1.0))
-    for members in np.split(everyone, 2):  # half a stack is not sliced
+    half = N_MEMBERS // 2
+    for members in (slice(0, half), slice(half, N_MEMBERS)):  # halves are not sliced
         part = trainer_of(members, is_gated, noise_source=Replayed(members))
         part.run(SCHEDULE, record_after=(0.5, 1.0))
         found = whole.member_views(members, is_brief=True)
@@ -123,16 +114,15 @@ class StopsAt:
 
 @pytest.mark.parametrize("n_threads", [2, 4])
 def test_the_number_of_threads_changes_no_bit_also_in_a_resumed_run(n_threads):
-    everyone = np.arange(N_MEMBERS)
-    alone = trainer_of(everyone)
+    alone = trainer_of(EVERYONE)
     alone.run(SCHEDULE, record_after=(0.5, 1.0))
     n_before = threading.active_count()
-    begun, monitor = trainer_of(everyone, n_threads=n_threads), StopsAt(7)
+    begun, monitor = trainer_of(EVERYONE, n_threads=n_threads), StopsAt(7)
     with pytest.raises(KeyboardInterrupt):
         begun.run(SCHEDULE, record_after=(0.5, 1.0), monitor=monitor)
     assert monitor.n_threads == n_threads
     assert threading.active_count() == n_before
-    resumed = trainer_of(everyone, n_threads=n_threads)
+    resumed = trainer_of(EVERYONE, n_threads=n_threads)
     resumed.planned_steps = N_STEPS
     resumed.load_state_dict(monitor.state)
     resumed.run(SCHEDULE, record_after=(0.5, 1.0))
@@ -142,7 +132,7 @@ def test_the_number_of_threads_changes_no_bit_also_in_a_resumed_run(n_threads):
 
 
 def test_an_error_in_a_slice_ends_the_run():
-    trainer = trainer_of(np.arange(N_MEMBERS), n_threads=2)
+    trainer = trainer_of(EVERYONE, n_threads=2)
     trainer.data.targets[0] = 7  # there are three classes
     n_before = threading.active_count()
     try:

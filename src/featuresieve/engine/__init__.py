@@ -24,6 +24,7 @@ from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import OptimizerName, StackOptimizer
 from featuresieve.engine._predictor import Predictor
 from featuresieve.engine._schedule import Schedule
+from featuresieve.engine._slices import on_threads
 from featuresieve.engine._state import (
     RUNNING,
     FollowedTrainer,
@@ -84,6 +85,7 @@ __all__ = [
     "explain_out_of_memory",
     "number_array",
     "number_of",
+    "on_threads",
     "record_graph",
     "resolve_device",
     "resolve_threads",

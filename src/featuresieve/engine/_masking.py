@@ -144,11 +144,11 @@ class MaskingNetwork:
             draw = torch.rand(value[name].shape, generator=generator)
             value[name].copy_(draw.mul_(2 * bound).sub_(bound))
 
-    def of_members(self, n_members: int) -> "MaskingNetwork":
-        """Return a network of fewer members, all zero, in memory of its own."""
-        fewer = copy(self)
-        fewer.parameters = self.parameters.of_members(n_members)
-        return fewer
+    def of_members(self, members: slice) -> "MaskingNetwork":
+        """Return a copy of some members."""
+        part = copy(self)
+        part.parameters = self.parameters.of_members(members)
+        return part
 
     def close_(self, is_closed: Tensor) -> None:
         """Close gates for good, (members, gates): a closed gate has no slope."""

@@ -63,18 +63,23 @@ class FlatParameters:
             for name, view in self._views(flat).items()
         ]
 
-    def of_members(self, n_members: int) -> "FlatParameters":
-        """Return zeros in the same layout for another number of members."""
+    def of_members(self, members: slice) -> "FlatParameters":
+        """Return a copy of some members."""
+        n_members = members.stop - members.start
         shapes = {}
         for name, shape in self._shapes.items():
             axis = self._axes.get(name, 0)
             shapes[name] = (*shape[:axis], n_members, *shape[axis + 1 :])
-        return FlatParameters(
+        part = FlatParameters(
             shapes,
             dtype=self.flat.dtype,
             device=self.flat.device,
             member_axes=self._axes,
         )
+        whole = self.member_views(self.flat, members)
+        for own, values in zip(part.value.values(), whole, strict=True):
+            own.copy_(values)
+        return part
 
 
 class StackOptimizer:

@@ -1,11 +1,11 @@
 """A step of a large stack on the CPU: slices of its members, on threads."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -16,6 +16,38 @@ from featuresieve.engine._training_data import TrainingData
 # million, and a fifth of one for calling torch. Threads want milliseconds, and many
 # slices read a batch as often, which takes one core an eighth more time with eight.
 _LEAST_WORK, _LEAST_OF_SLICE, _MOST_SLICES = 40_000_000, 10_000_000, 8
+
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def on_threads(
+    function: Callable[[Item], Result], items: Iterable[Item], n_threads: int
+) -> list[Result]:
+    """Return what a function says of each item, one-thread arithmetic on each thread.
+
+    Parameters
+    ----------
+    function : callable (item) -> result
+    items : iterable
+    n_threads : int
+        With one nothing leaves the present thread.
+
+    Returns
+    -------
+    list
+    """
+    if n_threads == 1:
+        return [function(item) for item in items]
+    with _pool(n_threads) as pool:
+        return list(pool.map(function, items))
+
+
+def _pool(n_threads: int) -> ThreadPoolExecutor:
+    """Return threads which compute as `torch_defaults` says of the one that asks."""
+    use_one = partial(torch.set_num_threads, 1)
+    return ThreadPoolExecutor(n_threads, "featuresieve", use_one)
 
 
 class Sliceable(Protocol):
@@ -84,9 +116,7 @@ class Slices:
         if self._n_threads == 1:
             yield
             return
-        # As torch_defaults says it of the thread that it is called on.
-        use_one = partial(torch.set_num_threads, 1)
-        with ThreadPoolExecutor(self._n_threads, "featuresieve", use_one) as pool:
+        with _pool(self._n_threads) as pool:
             self._pool = pool
             try:
                 yield

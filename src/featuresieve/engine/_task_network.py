@@ -68,13 +68,13 @@ class StackedMLP:
                 draw = torch.rand(value.shape, generator=generator)
                 value.copy_(draw.mul_(2 * bound).sub_(bound))
 
-    def of_members(self, n_members: int) -> "StackedMLP":
-        """Return a stack of fewer members, all zero, in memory of its own."""
-        fewer = copy(self)
-        fewer.n_members = n_members
-        fewer.parameters = self.parameters.of_members(n_members)
-        fewer._folded = torch.empty_like(fewer.parameters.value["weight0"])
-        return fewer
+    def of_members(self, members: slice) -> "StackedMLP":
+        """Return a copy of some members."""
+        part = copy(self)
+        part.n_members = members.stop - members.start
+        part.parameters = self.parameters.of_members(members)
+        part._folded = torch.empty_like(part.parameters.value["weight0"])
+        return part
 
     @property
     def trainable(self) -> list[Tensor]:

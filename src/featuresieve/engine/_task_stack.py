@@ -11,13 +11,21 @@ TaskStack = StackedMLP | ModuleStack
 
 
 def stack_outputs(
-    task: TaskStack, features: Tensor | SparseRows, mask: Tensor | None
+    task: TaskStack,
+    features: Tensor | SparseRows,
+    mask: Tensor | None,
+    members: slice | None = None,
 ) -> Tensor:
-    """Return the outputs of all members, (members, rows, outputs), in chunks."""
+    """Return outputs, (members, rows, outputs), in chunks; of all members or some."""
     chunk = max(64, (1 << 22) // (task.n_members * 64))
     if isinstance(task, ModuleStack):
         task.evaluation_mode(True)
+    elif members is not None:
+        task = task.of_members(members)
+        mask = None if mask is None else mask[:, members]
     parts = [task.forward(part, mask) for part in features.split(chunk)]
+    outputs = torch.cat(parts, dim=1)
     if isinstance(task, ModuleStack):
         task.evaluation_mode(False)
-    return torch.cat(parts, dim=1)
+        return outputs if members is None else outputs[members]
+    return outputs

@@ -250,21 +250,20 @@ class StackTrainer:
     def _part(self, members: slice) -> "StackTrainer":
         """Return a trainer of a slice, in memory of its own, for its steps alone."""
         assert isinstance(self.task, StackedMLP)
-        part, n_members = copy(self), members.stop - members.start
+        part = copy(self)
         part.__dict__.pop("_optimizers", None)
-        part.task = self.task.of_members(n_members)
+        part.task = self.task.of_members(members)
         part._loss_sums = self._loss_sums[members]
         if self.fixed_mask is not None:
             part.fixed_mask = self.fixed_mask[:, members].contiguous()
         if self.masking is not None:
             assert self.balances is not None
             part.balances = self.balances[members]
-            part.masking = self.masking.of_members(n_members)
-        is_fresh = self.step == 0  # optimisers have nothing to remember
-        own = part.member_views(slice(None), is_brief=is_fresh)
-        whole = self.member_views(members, is_brief=is_fresh)
-        for its, ours in zip(own, whole, strict=True):
-            its.copy_(ours)
+            part.masking = self.masking.of_members(members)
+        if self.step > 0:  # before, the optimisers have nothing to remember
+            own, whole = part.member_views(slice(None)), self.member_views(members)
+            for its, ours in zip(own, whole, strict=True):
+                its.copy_(ours)
         return part
 
     def member_views(self, members: slice, *, is_brief: bool = False) -> list[Tensor]:

@@ -116,12 +116,14 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
     check_folds(params["cv"])
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
+    device = resolve_device(params["device"])
+    n_threads = resolve_threads(_checked_jobs(params["n_jobs"]))
     return Settings(
         checked_training(params["training"]),
         n_members=None if params["n_members"] is None else int(params["n_members"]),
         n_epochs=_plain(params["n_epochs"]),
-        device=resolve_device(params["device"]),
-        n_threads=resolve_threads(_checked_jobs(params["n_jobs"])),
+        device=device,
+        n_threads=n_threads if device.type == "cpu" else 1,
     )
 
 
