@@ -34,8 +34,8 @@ def judged_losses(
 ) -> tuple[HeldOutLosses, FloatArray]:
     """Train a model on every candidate of every split.
 
-    A loss is the squared error of a prediction, of probabilities where there are classes
-    or labels (Brier's score), summed over them.
+    A loss is the squared error of a prediction, summed over outputs; of probabilities
+    (Brier's score) where there are classes or labels.
 
     Parameters
     ----------

@@ -128,7 +128,7 @@ def elected(
 
 
 def nested_sizes(
-    votes: Votes, gates: Gates, limits: CountLimits, reach: int
+    votes: Votes, gates: Gates, limits: CountLimits, reach: int = REACH
 ) -> list[int]:
     """Return sizes of sets worth a refit, in gates, ascending.
 
