@@ -16,17 +16,21 @@ X = RNG.standard_normal((2100, 250))
 Y = (X[:, 0] + X[:, 1] > 0).astype(int)
 
 
-def fit_answers(n_jobs):
-    selector = AutoNFSClassifier(
-        n_members=20, n_epochs=1, n_jobs=n_jobs, random_state=0, device="cpu"
-    )
-    return answers(selector.fit(X, Y), X)
+def fit_answers(n_jobs, X, y, judge):
+    settings = {"n_members": 20, "n_epochs": 1, "random_state": 0, "device": "cpu"}
+    selector = AutoNFSClassifier(n_jobs=n_jobs, judge=judge, **settings)
+    return answers(selector.fit(X, y), X)
 
 
-def test_the_number_of_jobs_changes_no_bit_of_the_answer():
-    expected = fit_answers(1)
+@pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+@pytest.mark.parametrize(
+    ("judge", "n_rows", "n_columns"), [("networks", 2100, 250), ("trees", 200, 5)]
+)
+def test_the_number_of_jobs_changes_no_bit_of_the_answer(judge, n_rows, n_columns):
+    data = X[:n_rows, :n_columns], Y[:n_rows], judge
+    expected = fit_answers(1, *data)
     for n_jobs in (2, 4):
-        assert_same_answers(fit_answers(n_jobs), expected)
+        assert_same_answers(fit_answers(n_jobs, *data), expected)
 
 
 @pytest.mark.parametrize(

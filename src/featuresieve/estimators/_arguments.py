@@ -24,6 +24,7 @@ from featuresieve.engine import (
     resolve_threads,
 )
 from featuresieve.errors import (
+    LARGEST_INTEGER,
     check_choice,
     check_count_or_share,
     check_flag,
@@ -31,12 +32,13 @@ from featuresieve.errors import (
     check_real,
     check_sizes,
     did_you_mean,
+    listed,
     shown,
 )
 from featuresieve.estimators._folds import check_folds
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
-from featuresieve.search import GOALS, Settings
+from featuresieve.search import GOALS, JUDGES, Settings
 from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
@@ -116,14 +118,12 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
     check_folds(params["cv"])
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
-    device = resolve_device(params["device"])
-    n_threads = resolve_threads(_checked_jobs(params["n_jobs"]))
     return Settings(
         checked_training(params["training"]),
         n_members=None if params["n_members"] is None else int(params["n_members"]),
         n_epochs=_plain(params["n_epochs"]),
-        device=device,
-        n_threads=n_threads if device.type == "cpu" else 1,
+        device=resolve_device(params["device"]),
+        n_threads=resolve_threads(_checked_jobs(params["n_jobs"])),
     )
 
 
@@ -131,11 +131,24 @@ def _checked_jobs(value: Any) -> int | None:
     """Return a number of jobs as scikit-learn counts them: negative ones from all."""
     if value is None:
         return None
-    if not isinstance(value, Integral) or isinstance(value, bool):
-        raise TypeError(f"n_jobs must be an int or None, got {shown(value)}.")
+    check_integer("n_jobs, if not None,", value, least=-LARGEST_INTEGER)
     if value == 0:
         raise ValueError("n_jobs must not be 0: -1 stands for all cores, got 0.")
     return int(value)
+
+
+def check_judge(value: Any, *, needs_probabilities: bool) -> None:
+    """Refuse what can not judge sets of columns."""
+    if isinstance(value, str):
+        check_choice("judge, if no estimator,", value, JUDGES)
+        return
+    wanted = "predict_proba" if needs_probabilities else "predict"
+    is_estimator = hasattr(value, "get_params") and not isinstance(value, type)
+    if not (is_estimator and hasattr(value, "fit") and hasattr(value, wanted)):
+        raise TypeError(
+            f"judge must be one of {listed(JUDGES)}, or an estimator with fit and "
+            f"{wanted}, got {shown(value)}."
+        )
 
 
 def _check_goal(params: Mapping[str, Any]) -> None:

@@ -24,8 +24,8 @@ from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun, tensors_of, train_fixed_mask
 
 FloatArray = npt.NDArray[np.float64]
-# Predictions, of every candidate for every held-out row, that one thread makes as soon.
-_SMALL = 20_000
+# Predictions, of every candidate for every held-out row, that are worth threads.
+_LARGE = 20_000
 _RECORDS = tuple(np.arange(1, 11) / 10)
 
 
@@ -153,9 +153,12 @@ class _Watch:
             # Folds of the user's may hold a row out more than once.
             self._groups = np.unique(held_out, return_inverse=True)[1]
         # Modules are not safe on threads, and a small table is judged sooner without.
-        is_own = settings.training.task_network is not None
-        is_small = len(held_out) * n_candidates < _SMALL
-        self._n_threads = 1 if is_own or is_small else settings.n_threads
+        is_for_threads = (
+            settings.device.type == "cpu"
+            and settings.training.task_network is None
+            and len(held_out) * n_candidates >= _LARGE
+        )
+        self._n_threads = settings.n_threads if is_for_threads else 1
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)

@@ -30,7 +30,7 @@ class Settings:
         None means "choose from the data".
     device : torch.device
     n_threads : int
-        Threads that train on the CPU.
+        Threads that train and judge on the CPU.
     """
 
     training: Training = field(default_factory=Training)
