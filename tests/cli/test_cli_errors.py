@@ -115,7 +115,6 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
     [
         ("--device abacus", "--device: must be auto, cpu, cuda"),
         ("--encoding klingon", "there is no encoding 'klingon'"),
-        ("--max-features inf", "--max-features: must be a whole number"),
         (
             "--n-features 5 --max-features 3",
             "--n-features must be at most --max-features, 3, got 5",
@@ -138,6 +137,23 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
 def test_what_no_file_can_mend_is_refused_before_it_is_read(capsys, words, message):
     line = refused(capsys, *f"select none.csv --target label {words}".split())
     assert message in line
+
+
+NUMERIC = (
+    *("--balance", "--max-features", "--n-features", "--test", "--seed", "--max-time"),
+    *("--epochs", "--skip", "--cost", "--class-weight"),
+)
+ODD = ("inf", "nan", "-1", "1e400", "0x10", "1_0", "", " 3", "\u0663", "1,5")
+
+
+@pytest.mark.parametrize("option", NUMERIC)
+def test_odd_numbers_are_refused_with_what_was_given(capsys, option):
+    name = "a=" if option in ("--cost", "--class-weight") else ""
+    for word in ODD:
+        words = ("select", "none.csv", "--target", "y", f"{option}={name}{word}")
+        line = refused(capsys, *words)
+        assert f"{option}: must be " in line
+        assert f"got {name + word!r}" in line
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:1", "mps"])

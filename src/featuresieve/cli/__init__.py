@@ -6,5 +6,15 @@ public names.
 
 from featuresieve.cli._main import console, main
 from featuresieve.cli._parser import add_reading, add_types
+from featuresieve.cli._words import as_seed, number, plain_number, whole_number
 
-__all__ = ["add_reading", "add_types", "console", "main"]
+__all__ = [
+    "add_reading",
+    "add_types",
+    "as_seed",
+    "console",
+    "main",
+    "number",
+    "plain_number",
+    "whole_number",
+]
