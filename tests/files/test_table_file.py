@@ -140,8 +140,27 @@ def test_ambiguous_dates_are_noted(put):
 
 
 def test_thousands_currencies_and_percent_are_numbers(put):
-    path = put('price,share\n"$1,200.50",5%\n$30,12.5%\n')
-    assert columns_of(path) == {"price": [1200.5, 30], "share": [5, 12.5]}
+    path = put('price,share\n"$1,200.50",5%\n$30,12.5%\n-$\t2.5,+3 %\n')
+    assert columns_of(path) == {"price": [1200.5, 30, -2.5], "share": [5, 12.5, 3]}
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ('a,b\n"(1,017)",x\n"1,200",y\n', [-1017, 1200]),
+        ("a;b\n(1.017,50 €);x\n3,50;y\n", [-1017.5, 3.5]),
+        ("a,b\n($5.50),x\n$(7),y\n(12) %,z\nNA,\n", [-5.5, -7, -12, None]),
+    ],
+)
+def test_numbers_in_brackets_are_negative_and_noted(put, text, numbers):
+    file = read(put(text))
+    assert file.table.to_pydict()["a"] == numbers
+    assert "numbers in brackets, such as (" in file.notes[0]
+
+
+@pytest.mark.parametrize("cells", [["(01)", "(02)"], ["(1)", "see (2)", "(x)"]])
+def test_codes_and_remarks_in_brackets_stay_text(put, cells):
+    assert columns_of(put("\n".join(["a", *cells]))) == {"a": cells}
 
 
 def test_few_words_among_many_numbers_are_missing_and_noted(put):
