@@ -1,9 +1,5 @@
 """What is no table is called by its name, with what to do about it."""
 
-import gzip
-import io
-import zipfile
-
 import pytest
 
 from featuresieve.files import TableFileError, read_file
@@ -17,14 +13,6 @@ def refusal(name):
     return message
 
 
-def zipped(*names):
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        for name in names:
-            archive.writestr(name, "<x/>")
-    return out.getvalue()
-
-
 @pytest.mark.parametrize(
     "address",
     ["http://a.org/t.csv", "https://a.org/t.csv?x=1", "s3://bucket/t.parquet"],
@@ -36,32 +24,9 @@ def test_address_is_to_be_downloaded_first(address):
 
 
 @pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("t.json", b'{"a": [1, 2]}'),
-        ("t.json", b'\xef\xbb\xbf[\n  {"a": 1}\n]'),
-        ("t.json.gz", gzip.compress(b"[null]", mtime=0)),
-        ("t.jsonl", b'{"a": 1}\n{"a": 2}\n'),
-        ("t.ndjson", b"{}\n"),
-        ("t.json", b"[\n"),
-        ("t.csv", b'[{"a": 1}]'),
-        ("t.csv", b"[[1, 2], [3, 4]]"),
-    ],
-)
-def test_json_is_to_be_converted_first(tmp_path, name, content):
-    (tmp_path / name).write_bytes(content)
-    assert refusal(tmp_path / name).endswith(
-        f"{name} is JSON: convert it to CSV or Parquet first."
-    )
-
-
-@pytest.mark.parametrize(
     ("content", "what", "advice"),
     [
         (b"SQLite format 3\x00", "an SQLite database", "export the table as CSV"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1", "a spreadsheet of Excel", "its sheet as CSV"),
-        (zipped("xl/workbook.xml", "x"), "a spreadsheet", "save its sheet as CSV"),
-        (zipped("mimetype", "content.xml"), "a spreadsheet", "its sheet as CSV"),
         (b"<!doctype html><p>Not found", "a web page", "download the table itself"),
         (b"<HTML><table>", "a web page", "download the table itself"),
         (b"<?xml version='1.0'?>", "XML", "convert it to CSV or Parquet"),

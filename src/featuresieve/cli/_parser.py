@@ -38,8 +38,9 @@ examples:
   zcat big.csv.gz | featuresieve select - --target y --max-time 300 --json -
 
 FILE is CSV, TSV (delimiter, quotes, decimal comma and encoding are found; .gz, .bz2,
-.xz, .zip, .zst too), Parquet, Feather or Arrow. Names are as in the header; quote those
-with spaces. With * and ? a name is a pattern.
+.xz, .zip, .zst too), JSON lines, Parquet, Feather, Arrow, or with the extra excel a
+spreadsheet. Names are as in the header; quote those with spaces. With * and ? a name is
+a pattern.
 
 The task is classification if the target holds text or truth values, or whole numbers of
 which there are at most 20 (and three rows for each, or only two of them); else it is
@@ -157,6 +158,8 @@ def add_reading(group: Any) -> None:
     text = "such as k.A.: a missing value, beside NA, null, ? and the like"
     add("--missing", **_MANY, metavar="TEXT", help=text)
     add("--skip", type=as_lines, metavar="LINES", help="lines before the header (0)")
+    text = "the sheet of a spreadsheet (the first that holds anything)"
+    add("--sheet", metavar="NAME", help=text)
 
 
 def add_types(group: Any) -> None:

@@ -45,7 +45,8 @@ def write_columns(
         with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
             copy_columns(file.source, file.dialect, indices, out, delimiter)
         return
-    table = file.table if file.dialect is not None else read_arrow(file.source)
+    keeps_types = file.source.format in ("parquet", "arrow")
+    table = read_arrow(file.source) if keeps_types else file.table
     table = table.select(list(indices))
     metadata = dict(table.schema.metadata or {})
     metadata.pop(b"pandas", None)

@@ -58,7 +58,7 @@ def add_compare_parser(commands: Any) -> None:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("table", metavar="TABLE", help="CSV, TSV, Parquet, Feather; - for input")
+    add("table", metavar="TABLE", help="CSV, Parquet, JSON lines, Excel; - for input")
     add("--target", metavar="COLUMN", required=True, help="the column to predict")
     drop: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
     add("--drop", **drop, metavar="COLUMN", help="columns to leave out; * in patterns")
@@ -151,6 +151,7 @@ def _compare(options: argparse.Namespace) -> int:
         encoding=options.encoding,
         delimiter=options.delimiter,
         skip=options.skip or 0,
+        sheet=options.sheet,
     )
     progress = _Progress(len(names), plan.n_folds, options.quiet)
     comparison = run_comparison(table, plan, progress)
