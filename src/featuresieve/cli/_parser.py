@@ -4,6 +4,7 @@ import argparse
 from typing import Any, NoReturn
 
 from featuresieve import __version__
+from featuresieve.cli._completion import SHELLS, PrintCompletion
 from featuresieve.cli._options import UsageError
 from featuresieve.cli._words import (
     as_balance,
@@ -82,6 +83,13 @@ def build_parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument(
+        "--completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        help='print what makes a shell complete words: eval "$(featuresieve '
+        '--completion bash)" in its start-up file (fish: | source)',
+    )
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser
     )
@@ -102,6 +110,7 @@ def build_parser() -> Parser:
     _add_apply(command("apply", text, _APPLY_EXAMPLES))
     demo = command("demo", "select columns of a bundled table, noise among them")
     demo.add_argument("--quiet", action="store_true", help="no progress")
+    command("doctor", "print versions, extras, devices, and try a small fit on each")
     return parser
 
 
