@@ -71,6 +71,7 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --row-group w", "--row-group: there is no column 'w'"),
         (f"{PLAIN} --class-weight maybe=2", "has no class 'maybe'"),
         (f"{PLAIN} --task regression", "'label' holds text such as 'no'"),
+        (f"{PLAIN} --encoding utf-16", "plain.csv is not written in utf-16"),
         (f"{PLAIN} --delimiter ab", "--delimiter: must be one character"),
         (f"{PLAIN} --out no/out.csv", "--out: there is no folder 'no'"),
         (f"{PLAIN} --out out.xls", "--out: out.xls must end in .csv"),
@@ -115,6 +116,7 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
     [
         ("--device abacus", "--device: must be auto, cpu, cuda"),
         ("--encoding klingon", "there is no encoding 'klingon'"),
+        ("--encoding hex", "there is no encoding 'hex'"),
         (
             "--n-features 5 --max-features 3",
             "--n-features must be at most --max-features, 3, got 5",

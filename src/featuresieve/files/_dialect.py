@@ -194,7 +194,7 @@ def _decoded(sample: bytes, encoding: str, name: str) -> str:
         raise TableFileError(f"there is no encoding {encoding!r}.") from None
     try:
         return decoder.decode(sample)
-    except UnicodeDecodeError:
+    except UnicodeError:  # of UTF-16 without its mark, no UnicodeDecodeError
         if encoding == "cp1252":  # which leaves five bytes without a meaning
             return sample.decode("latin-1")
         raise TableFileError(f"{name} is not written in {encoding}.") from None
