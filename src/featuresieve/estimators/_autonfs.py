@@ -197,6 +197,7 @@ class AutoNFS(
             params = {**params, "training": Training()}
         return super().set_params(**params)  # type: ignore[no-any-return]
 
+    @as_called
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
     ) -> Self:
