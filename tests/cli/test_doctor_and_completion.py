@@ -13,16 +13,23 @@ from argcomplete.shell_integration import shellcode
 from featuresieve.cli import main
 from featuresieve.cli._doctor import EXTRAS, REQUIRED
 
-PROJECT = tomllib.loads(
-    (Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8")
-)["project"]
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
 
 
 def name_of(requirement):
     return re.match(r"[\w-]+", requirement)[0]
 
 
-def test_doctor_looks_at_what_the_package_depends_on():
+def test_doctor_and_the_page_of_licences_know_what_the_package_depends_on():
+    page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    for name in (
+        *REQUIRED,
+        *(f"{name} (extra `{e}`)" for e, (name, _) in EXTRAS.items()),
+    ):
+        assert f"| {name} |" in page
     assert sorted(REQUIRED) == sorted(map(name_of, PROJECT["dependencies"]))
     for extra, (name, _) in EXTRAS.items():
         (requirement,) = PROJECT["optional-dependencies"][extra]
