@@ -52,6 +52,8 @@ PLAIN = "select plain.csv --target label"
         ("select plain.csv", "--target is required"),
         ("select none.csv --target y", "there is no file none.csv"),
         ("select . --target y", "is a folder"),
+        ("select https://a.org/t.csv?x=1 --target y", "an address, and only files are"),
+        ("select s3://bucket/t.parquet --target y", "read: download it first."),
         ("select plain.csv --target lable", "did you mean 'label'?"),
         ("select plain.csv --target LABEL", "did you mean 'label'?"),
         ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
