@@ -28,16 +28,18 @@ def read_json(source: Source) -> pa.Table:
         try:
             with source.open() as file:
                 table = json.read_json(file, options)
+            table.validate(full=True)  # text may be no UTF-8
+            names = table.column_names  # these too
         except DAMAGED as error:
             raise source.unreadable(error) from error
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowInvalid, UnicodeDecodeError) as error:
             if "straddling" not in str(error) or block_bytes >= _MOST_BLOCK_BYTES:
                 return _from_objects(source)  # columns of several kinds, NaN, damage
             block_bytes *= 8
             continue
         if table.num_rows == 1 and any(map(pa.types.is_nested, table.schema.types)):
             raise _no_rows(source, "it is a single object")
-        return table
+        return table.rename_columns(names)
 
 
 def _from_objects(source: Source) -> pa.Table:
@@ -115,6 +117,7 @@ def _sheet_rows(source: Source, sheet: str | None) -> tuple[list[list[Any]], lis
         if sheet is not None and sheet not in names:
             hint = did_you_mean(sheet, names)
             raise TableFileError(f"--sheet: there is no sheet {sheet!r}{hint}")
+        name, rows = "", []
         for name in names if sheet is None else [sheet]:
             rows = book.get_sheet_by_name(name).to_python(skip_empty_area=False)
             if any(cell != "" for row in rows for cell in row):

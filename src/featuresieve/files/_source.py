@@ -70,8 +70,11 @@ _WRITERS: dict[str, Callable[[IO[bytes]], Any]] = {
     "xz": partial(lzma.open, mode="wb"),
     "zst": lambda raw: pa.CompressedOutputStream(raw, "zstd"),
 }
-# What the openers of damaged archives raise.
-DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+# What the openers of damaged archives raise, and of those packed in a rare way.
+DAMAGED = (
+    *(OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile),
+    NotImplementedError,
+)
 
 
 @dataclass(frozen=True)
