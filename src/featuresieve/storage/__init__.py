@@ -5,7 +5,11 @@ Goes out: a file, JSON, a model of ONNX, plain state for pickle; or checked attr
 May import: errors, tables, problem, engine, search, files.
 """
 
-from featuresieve.storage._attribute_state import PATH_FIELDS, kept_attributes
+from featuresieve.storage._attribute_state import (
+    PATH_FIELDS,
+    VERDICTS,
+    kept_attributes,
+)
 from featuresieve.storage._container import pack, unpack
 from featuresieve.storage._export import selection_text
 from featuresieve.storage._file_checks import Fields
@@ -31,6 +35,7 @@ __all__ = [
     "CLASS_NAMES",
     "PATH_FIELDS",
     "TEXT_OPSET",
+    "VERDICTS",
     "Columns",
     "Fields",
     "Graph",
