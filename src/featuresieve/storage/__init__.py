@@ -5,6 +5,7 @@ Goes out: a file, JSON, a model of ONNX, plain state for pickle; or checked attr
 May import: errors, tables, problem, engine, search, files.
 """
 
+from featuresieve.storage._argument_state import CODE_ARGUMENTS
 from featuresieve.storage._attribute_state import (
     PATH_FIELDS,
     VERDICTS,
@@ -33,6 +34,7 @@ from featuresieve.storage.onnx._predictor import label_type
 
 __all__ = [
     "CLASS_NAMES",
+    "CODE_ARGUMENTS",
     "PATH_FIELDS",
     "TEXT_OPSET",
     "VERDICTS",
