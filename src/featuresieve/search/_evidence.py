@@ -25,6 +25,7 @@ class Evidence:
     # its gain.
     first: int | None
     first_gain: float
+    whole: tuple[float, float] | None  # gain of all columns and its error, if tried
     lost: float  # what the elected set loses to all columns; NaN if that was not tried
     lost_error: float
     agreement: float  # what two parts elect in common, of what either elects
@@ -72,13 +73,16 @@ def gathered(
     firsts = {int(part.ranked[0]) for part in own}
     is_alone = len(firsts) == 1 and sizes[0] == 1 < len(gates)
     lost = error = np.nan
+    of_whole = None
     if whole is not None:
+        of_whole = 1 - float(whole.means[0]) / scale, float(whole.errors[0]) / scale
         lost, error = whole.gain_over(losses.rows[candidate], 0)
     return Evidence(
         importance=importance,
         gain=float(gains[candidate]),
         first=firsts.pop() if is_alone else None,
         first_gain=float(gains[0]),
+        whole=of_whole,
         lost=lost / scale,
         lost_error=error / scale,
         agreement=_agreement([part.is_elected() for part in own]),
