@@ -19,7 +19,7 @@ from featuresieve.problem import (
     Problem,
 )
 from featuresieve.search._choice import Judgement
-from featuresieve.search._evidence import Evidence, gathered, refit_all
+from featuresieve.search._evidence import Evidence, gathered, refit_both
 from featuresieve.search._judge import NETWORKS, judged_losses
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
@@ -250,7 +250,6 @@ class VoteSearch:
             self._candidates(votes, sizes),
             self.splits,
             seed=self.seed + 1 if seed is None else seed,
-            shuffled=self._elected(votes, sizes) if seed is None else None,
             deadline=self._deadline(_REFIT_SHARE),
             monitor=self._monitor.stage("refit" if seed is None else "rounds"),
         )
@@ -275,19 +274,20 @@ class VoteSearch:
         self, votes: Votes, sizes: list[int], refits: HeldOutLosses
     ) -> Evidence:
         """Return what the networks say of what they elected, whoever judges."""
-        elected, whole, gates = self._elected(votes, sizes), None, self.problem.gates
+        elected, gates = self._elected(votes, sizes), self.problem.gates
         is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
         deadline = self._deadline(_REFIT_SHARE)
-        is_late = deadline is not None and time.monotonic() > deadline
-        if self._is_own_judge and is_few and not is_late:
-            whole = refit_all(
-                *(self.problem, self.settings, self.splits, len(elected)),
+        both: tuple[HeldOutLosses | None, HeldOutLosses | None] = (None, None)
+        if deadline is None or time.monotonic() < deadline:
+            both = refit_both(
+                *(self.problem, self.settings, self.splits, elected),
+                is_all_tried=self._is_own_judge and is_few,
                 seed=self.seed + 2,
                 deadline=deadline,
             )
         null_loss = float((self._null_losses() * refits.weights).mean())
         own = self._by_split(votes)
-        return gathered(votes, own, gates, elected, sizes, refits, whole, null_loss)
+        return gathered(votes, own, gates, elected, sizes, refits, both, null_loss)
 
     def _null_losses(self) -> FloatArray:
         """Return the loss of a constant on every held-out row."""
