@@ -43,6 +43,7 @@ BAD_ARGUMENTS = [
     ("tolerance", None, TypeError, NOT_NEGATIVE),
     ("n_members", 0, ValueError, INT),
     ("n_members", 4.0, TypeError, INT),
+    ("judge", "forest", ValueError, "'networks', 'trees'"),
     ("training__gate_rows", "both", ValueError, "'held_out', 'shared'"),
     ("n_epochs", -3, ValueError, INT),
     ("n_epochs", 10.5, TypeError, INT),
@@ -171,7 +172,7 @@ def test_an_entry_of_training_is_told_how_to_be_set():
 
 
 def test_the_constructor_has_few_arguments():
-    assert len(signature(AutoNFSClassifier).parameters) <= 22
+    assert len(signature(AutoNFSClassifier).parameters) <= 23
 
 
 def test_the_constructor_shows_its_arguments():
