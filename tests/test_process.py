@@ -1,5 +1,3 @@
-"""The process around the work: how commands end, and Ctrl-C while they load."""
-
 import os
 import signal
 import subprocess

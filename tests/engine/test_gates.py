@@ -1,5 +1,3 @@
-"""Gates over several columns, with costs, some forced open: against autograd."""
-
 import numpy as np
 import pytest
 import torch

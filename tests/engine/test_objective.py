@@ -1,5 +1,3 @@
-"""Losses and penalties against scikit-learn and finite differences."""
-
 import numpy as np
 import pytest
 import torch

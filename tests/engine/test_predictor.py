@@ -1,5 +1,3 @@
-"""Predictions from plain numpy arrays are those of the torch stack."""
-
 import pickle
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""A stack is many single runs at once, with the same numbers and less memory."""
-
 import numpy as np
 import pytest
 import torch

@@ -1,5 +1,3 @@
-"""Runs along a schedule: batches, records, deadlines, divergence."""
-
 import itertools
 import time
 

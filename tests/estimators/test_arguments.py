@@ -1,5 +1,3 @@
-"""A bad argument is refused by name, with its value and what is allowed."""
-
 import math
 import re
 from inspect import signature

@@ -1,5 +1,3 @@
-"""Names of columns that are no strings come back as they were, everywhere."""
-
 import datetime
 import json
 import pickle

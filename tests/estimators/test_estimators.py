@@ -1,5 +1,3 @@
-"""What a fitted estimator tells: learned attributes, columns out, predictions."""
-
 import numpy as np
 import pandas as pd
 import polars as pl

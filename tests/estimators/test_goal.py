@@ -1,5 +1,3 @@
-"""goal="all_relevant" finds what carries information, also behind what is kept."""
-
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification

@@ -1,5 +1,3 @@
-"""Numbers that are infinite, none, or too large for a float are refused by name."""
-
 import inspect
 from decimal import Decimal
 from fractions import Fraction

@@ -1,5 +1,3 @@
-"""Random tables through fit and transform: what must hold whatever comes."""
-
 import warnings
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""`random_state` decides everything, and nothing of the caller's is touched."""
-
 import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

@@ -1,5 +1,3 @@
-"""Which columns are kept: made problems, counts asked for, doubt, limits of time."""
-
 import time
 
 import numpy as np

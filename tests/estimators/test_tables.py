@@ -1,5 +1,3 @@
-"""Tables of every kind through the estimators: what goes in comes out."""
-
 import warnings
 
 import narwhals as nw

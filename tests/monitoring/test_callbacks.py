@@ -1,5 +1,3 @@
-"""scikit-learn's callbacks follow a fit, and may end a stage of it."""
-
 import subprocess
 import sys
 from collections import Counter

@@ -1,5 +1,3 @@
-"""A fit that was killed or interrupted goes on, to the answer it would have had."""
-
 import os
 import signal
 import subprocess

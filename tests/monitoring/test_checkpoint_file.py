@@ -1,5 +1,3 @@
-"""A checkpoint is used by the fit that left it; any other file is refused."""
-
 import json
 import os
 import pickle

@@ -1,5 +1,3 @@
-"""Progress is told on request, on standard error, and nothing is printed otherwise."""
-
 import io
 import re
 import sys

@@ -1,5 +1,3 @@
-"""What the user knows: groups, forced and forbidden features, costs, counts."""
-
 import numpy as np
 import pandas as pd
 import pytest

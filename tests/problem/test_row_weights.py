@@ -1,5 +1,3 @@
-"""Sample and class weights: copies, factors on the loss, and what is refused."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""Targets of every kind, in the units they came in."""
-
 from fractions import Fraction
 
 import numpy as np

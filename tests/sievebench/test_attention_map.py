@@ -1,5 +1,3 @@
-"""AttentionMap: the transformer against PyTorch's own parts, and what it finds."""
-
 import numpy as np
 import pytest
 import torch

@@ -1,5 +1,3 @@
-"""The selector against the estimators it stands for."""
-
 import json
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Cells on a cluster: each in a process of its own, which ends with its sender."""
-
 import json
 import subprocess
 import sys

@@ -1,5 +1,3 @@
-"""Rows of a catalogue: what they may say, and what is refused."""
-
 import re
 from dataclasses import replace
 

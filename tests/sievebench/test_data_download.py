@@ -1,5 +1,3 @@
-"""Downloads, against a web server of the test's own."""
-
 import hashlib
 import io
 import json

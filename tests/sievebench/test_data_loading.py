@@ -1,5 +1,3 @@
-"""The catalogue, and loading from a folder."""
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,5 +1,3 @@
-"""Split and scaling, against scikit-learn and against poisoned rows."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Deep Lasso: its gradient norms by finite differences and by autograd on the input."""
-
 import numpy as np
 import pytest
 import torch

@@ -1,5 +1,3 @@
-"""Predictors and metrics, against scikit-learn, plain torch and each other."""
-
 import numpy as np
 import pytest
 import torch

@@ -1,5 +1,3 @@
-"""Experiment files: what they say, and what they may not."""
-
 import re
 from dataclasses import fields
 from itertools import product

@@ -1,5 +1,3 @@
-"""1L Lasso: its penalty by definition and by finite differences, and what it finds."""
-
 import numpy as np
 import torch
 from neural_tables import make_stack

@@ -1,5 +1,3 @@
-"""The coefficients against the conditions of optimality."""
-
 import numpy as np
 import pytest
 from scipy.special import softmax

@@ -1,5 +1,3 @@
-"""LassoNet's constraint, its path and its errors."""
-
 import threading
 import time
 from functools import partial

@@ -1,5 +1,3 @@
-"""The order of mRMR against plain loops and the package, and what it is for."""
-
 import numpy as np
 import pytest
 from scipy.linalg import hadamard

@@ -1,5 +1,3 @@
-"""What the neural selectors share: the split, the batches, the caller's torch."""
-
 import numpy as np
 import pytest
 import torch

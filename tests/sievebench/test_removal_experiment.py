@@ -1,5 +1,3 @@
-"""The removal experiment: predictors without one of the kept columns."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""`sievebench run`: what does not fit is one line, before any work and any record."""
-
 import json
 import re
 import sys

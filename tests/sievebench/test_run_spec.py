@@ -1,5 +1,3 @@
-"""Cells: names, seeds by name, and what they refuse."""
-
 import hashlib
 from dataclasses import replace
 

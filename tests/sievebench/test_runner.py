@@ -1,5 +1,3 @@
-"""The runner: resumed after a kill, limits kept, dead workers replaced."""
-
 import argparse
 import json
 import multiprocessing

@@ -1,5 +1,3 @@
-"""What every selector of the registry promises, whatever it does inside."""
-
 import sys
 
 import numpy as np

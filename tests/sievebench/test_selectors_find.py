@@ -1,5 +1,3 @@
-"""What selectors find: sums, curves and interactions; and XOR, which some must miss."""
-
 import numpy as np
 import pytest
 from balanced_xor import XOR_COLUMNS, balanced_xor

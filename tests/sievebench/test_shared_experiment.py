@@ -1,5 +1,3 @@
-"""What a later experiment takes over: columns, settings, predictors."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Manners of a process that has a GPU together with others."""
-
 import ctypes.util
 import subprocess
 import sys

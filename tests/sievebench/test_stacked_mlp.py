@@ -1,5 +1,3 @@
-"""The stacked MLP against torch.nn, member by member, in float64."""
-
 import pytest
 import torch
 from neural_tables import CPU, as_sequential, make_stack

@@ -1,5 +1,3 @@
-"""The stacked trainer against a plain PyTorch loop, and its early stopping."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Records on disk, and the table the analysis reads."""
-
 import json
 import math
 import os

@@ -1,5 +1,3 @@
-"""Tuning: draws within their spaces, resumed journals, failing settings."""
-
 import json
 import multiprocessing
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""A selection goes to other programs, as JSON and as ONNX."""
-
 import json
 import sys
 from importlib import resources

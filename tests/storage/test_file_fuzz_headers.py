@@ -1,5 +1,3 @@
-"""Files with the right checksum are refused if their header or arrays are not sound."""
-
 import time
 import tracemalloc
 from functools import partial

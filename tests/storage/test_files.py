@@ -1,5 +1,3 @@
-"""A fitted estimator is saved to one file, and what is loaded equals it."""
-
 import json
 import os
 import stat

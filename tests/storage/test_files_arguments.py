@@ -1,5 +1,3 @@
-"""Labels, names and arguments survive in a file, or are refused by name."""
-
 import copy
 from fractions import Fraction
 

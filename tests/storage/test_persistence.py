@@ -1,5 +1,3 @@
-"""A fitted estimator can be stored, copied, and put inside other estimators."""
-
 import copy
 import dataclasses
 import pickle

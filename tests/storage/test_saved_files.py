@@ -1,5 +1,3 @@
-"""Files of every schema version stay loadable, and answer as they did."""
-
 import json
 from pathlib import Path
 

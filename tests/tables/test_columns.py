@@ -1,5 +1,3 @@
-"""Scaling of columns against scipy, and an order that depends on content alone."""
-
 import numpy as np
 import pytest
 from scipy.stats import norm, rankdata

@@ -1,5 +1,3 @@
-"""Encoding of mixed tables against pandas and scipy."""
-
 import datetime as dt
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""What the encoding of a table never depends on, for tables drawn at random."""
-
 import datetime as dt
 
 import numpy as np

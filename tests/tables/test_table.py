@@ -1,5 +1,3 @@
-"""Every kind of table is read as what it holds."""
-
 import datetime as dt
 import subprocess
 import sys

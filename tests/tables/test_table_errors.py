@@ -1,5 +1,3 @@
-"""What cannot be read as a table ends in an error that names it."""
-
 import datetime as dt
 
 import dask.dataframe
