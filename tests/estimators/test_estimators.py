@@ -62,10 +62,6 @@ def test_logits_are_one_finite_number_a_column(fitted):
     assert np.isfinite(fitted.logits_).all()
 
 
-def test_ranking_is_a_permutation_that_starts_at_one(fitted):
-    assert sorted(fitted.order_) == list(range(N_COLUMNS))
-
-
 def test_informative_columns_are_ranked_first(fitted):
     assert set(fitted.order_[:2]) == set(INFORMATIVE)
 
@@ -182,23 +178,6 @@ def test_data_frame_in_gives_named_columns_out(library, frame_type):
     np.testing.assert_array_equal(kept.to_numpy(), X[:, selector.support_])
     assert list(selector.get_feature_names_out()) == kept_names
     assert set(selector.feature_table()["name"]) == set(NAMES)
-
-
-def test_feature_names_out_of_an_array_are_numbered(fitted):
-    expected = [f"x{j}" for j in np.flatnonzero(fitted.support_)]
-    assert list(fitted.get_feature_names_out()) == expected
-
-
-def test_transform_returns_the_kept_columns_as_they_are(fitted):
-    X, _ = class_table(n_rows=20, seed=1)
-    np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.support_])
-    np.testing.assert_array_equal(fitted.get_support(), fitted.support_)
-
-
-def test_inverse_transform_puts_zeros_for_what_was_dropped(fitted):
-    X, _ = class_table(n_rows=20, seed=1)
-    restored = fitted.inverse_transform(fitted.transform(X))
-    np.testing.assert_array_equal(restored, np.where(fitted.support_, X, 0))
 
 
 # --- predictions

@@ -126,6 +126,14 @@ CONTRADICTIONS = [
     ),
     ({"feature_groups": [["a", "b"], ["b"]]}, "disjoint, got 'b' in two"),
     ({"always_keep": ["aa"]}, "must name columns of X, got 'aa'"),
+    *(
+        ({"max_features": 2, name: 3}, f"{name} must be at most max_features=2, got 3")
+        for name in ("min_features_to_select", "n_features_to_select")
+    ),
+    (
+        {"n_features_to_select": 2, "min_features_to_select": 3},
+        "n_features_to_select",
+    ),
 ]
 
 
