@@ -97,16 +97,14 @@ def reading_of(name, kind, values):
     if "categories" in name or "number dictionary" in name:
         read_as = str if kind == "moment" or name.startswith("pyarrow") else read_as
         kind = "text"
-    elif name.startswith("pandas arrow") and IS_OLD_PANDAS:
-        pass
-    elif kind == "moment" and ("offset" in name or "arrow zoned" in name):
-        zone = INDIA if "offset" in name else ZoneInfo(ZONE)  # moments of UTC there
+    elif "offset" in name or "arrow zoned" in name:  # whose moments are of UTC
+        zone = INDIA if "offset" in name else ZoneInfo(ZONE)
+        zone = dt.UTC if name.startswith("pandas") and IS_OLD_PANDAS else zone
 
         def read_as(moment):
             there = moment.replace(tzinfo=dt.UTC).astimezone(zone)
             return there.replace(tzinfo=None)
-    elif kind == "decimal" and "decimal128" in name:
-        read_as = lambda value: pytest.approx(float(value))  # noqa: E731
+
     read = [None if value is None else read_as(value) for value in values]
     return KINDS.get(kind, "number"), read
 
