@@ -96,13 +96,6 @@ def test_outputs_and_attention_are_those_of_torch_parts(n_layers):
         torch.testing.assert_close(maps[:, member], attention)
 
 
-def test_attention_rows_sum_to_one():
-    maps = make_network().cls_attention(small_rows().features).detach()
-    assert maps.shape == (3, 2, 24, N_HEADS, 1 + N_COLUMNS)
-    assert (maps > 0).all()
-    torch.testing.assert_close(maps.sum(dim=-1), torch.ones(3, 2, 24, 2).double())
-
-
 def test_explicit_attention_is_the_fused_one_when_nothing_is_dropped():
     # A drop fraction this small takes the explicit way, and drops nothing here.
     fused, explicit = make_network(), make_network(attention_dropout=1e-12)

@@ -120,6 +120,10 @@ def test_mistake_is_refused(tmp_path, change, message):
         ('["wine"]', '[""]', "datasets must be a list of different names"),
         ("is_tuned", "tuned", "selector 2: .* did you mean 'is_tuned'"),
         ("= false", '= "no"', "selector 2: is_tuned must be true or false, got 'no'"),
+        *(
+            ('["none", {', f"{rest} # ", "selectors must be a list of names and")
+            for rest in ("3", '"none"', "[]")
+        ),
         ('name = "autonfs:auto", ', "", "selector 2: name is missing: a name."),
         ('"autonfs:auto"', "[3]", "selector 2: name must be a name"),
         ('"none", {', "3, {", "selector 1: it must be a name or a table, got 3."),
@@ -135,12 +139,6 @@ def test_missing_or_wrong_value_is_refused(tmp_path, old, new, message):
     assert old in SMALL
     with pytest.raises(ExperimentError, match=message):
         read(tmp_path, SMALL.replace(old, new))
-
-
-@pytest.mark.parametrize("selectors", ["3", '"none"', "[]"])
-def test_selectors_are_a_list(tmp_path, selectors):
-    with pytest.raises(ExperimentError, match="selectors must be a list of names and"):
-        read(tmp_path, f"{SMALL.partition('selectors')[0]}selectors = {selectors}")
 
 
 def test_same_cell_twice_is_refused(tmp_path):

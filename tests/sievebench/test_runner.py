@@ -23,7 +23,6 @@ from sievebench.cli.run_progress import RunProgress
 from sievebench.environment import describe_environment
 from sievebench.experiment import read_experiment
 from sievebench.pipeline import run_one
-from sievebench.run_spec import RunSpec
 from sievebench.runner import processes, remaining_seconds, run_cells
 from sievebench.runner.worker import work
 from sievebench.store import RunRecord, Store, counts_kept
@@ -346,9 +345,6 @@ def test_worker_reads_the_commit_before_its_first_cell(tmp_path):
     assert describe_environment.cache_info().currsize == 1
 
 
-CELL = RunSpec("wine", "random", "none")
-
-
 def leave_thread(pipe, *_):
     """Work as `work` does, for no cell, and leave a thread that never ends."""
     threading.Thread(target=threading.Event().wait, daemon=False).start()
@@ -361,7 +357,7 @@ def leave_thread(pipe, *_):
 def test_worker_with_a_thread_that_never_ends_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "work_there", leave_thread)
     monkeypatch.setattr(processes, "FAREWELL_SECONDS", 0.5)
-    assert run_cells([CELL], Store(tmp_path)) == {"done": 1}
+    assert run_cells([cell("none")], Store(tmp_path)) == {"done": 1}
     assert not multiprocessing.active_children()
 
 
@@ -376,6 +372,6 @@ def half_write(pipe, folder, _):
 
 def test_record_that_a_dead_worker_half_wrote_is_removed(tmp_path, monkeypatch):
     monkeypatch.setattr(processes, "work_there", half_write)
-    assert run_cells([CELL], Store(tmp_path)) == {"failed": 1}
+    assert run_cells([cell("none")], Store(tmp_path)) == {"failed": 1}
     names = [path.suffix for path in (tmp_path / "records").iterdir()]
     assert names == [".json"]

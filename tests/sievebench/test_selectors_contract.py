@@ -98,14 +98,6 @@ def test_selector_treats_data_frame_like_array(name, task):
     assert list(out.columns) == expected
 
 
-@every_case
-def test_selector_accepts_float32_and_leaves_its_input_alone(name, task):
-    X, y = TABLES[task]()
-    X = X.astype(np.float32)
-    X.flags.writeable = False
-    quick(name, n_features_to_select=3, random_state=0).fit(X, y)
-
-
 @every_selector
 def test_selector_learns_string_labels(name):
     X, y = class_table()

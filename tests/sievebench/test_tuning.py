@@ -61,8 +61,12 @@ class Extreme:
 
 
 def test_draws_cover_the_space_from_end_to_end():
+    trial = Extreme(1)
     low = suggest_settings(Extreme(0), SPACE)["part"]
-    high = suggest_settings(Extreme(1), SPACE)["part"]
+    high = suggest_settings(trial, SPACE)["part"]
+    # Middle layers share one size, and names carry the part.
+    sizes = ("n_layers", "first", "middle", "last")
+    assert trial.names[-4:] == [f"part.hidden.{part}" for part in sizes]
     assert {name: (low[name], high[name]) for name in low} == {
         "rate": (1e-5, 1e-2),
         "share": (0.25, 0.5),
@@ -72,13 +76,6 @@ def test_draws_cover_the_space_from_end_to_end():
         "decay": (0.0, 1e-3),
         "hidden": ((1,), (8, 8, 8, 8)),
     }
-
-
-def test_middle_layers_share_one_size_and_names_carry_the_part():
-    trial = Extreme(1)
-    suggest_settings(trial, {"part": {"hidden": SPACE["part"]["hidden"]}})
-    parts = ("n_layers", "first", "middle", "last")
-    assert trial.names == [f"part.hidden.{part}" for part in parts]
 
 
 @pytest.mark.parametrize("name", SELECTORS)
