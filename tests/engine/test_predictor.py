@@ -73,13 +73,6 @@ def test_predictor_of_modules_has_their_outputs_in_evaluation_mode():
     np.testing.assert_allclose(found, expected, **FLOAT32)
 
 
-def test_predictor_of_modules_leaves_the_global_generator_alone():
-    predictor = Predictor.of(build_module_stack(), N_OUTPUTS)
-    before = torch.get_rng_state()
-    predictor.outputs(make_features(), module_factory)
-    assert torch.equal(torch.get_rng_state(), before)
-
-
 @pytest.mark.parametrize(
     ("build", "factory"), [(build_stack, None), (build_module_stack, module_factory)]
 )

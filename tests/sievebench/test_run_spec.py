@@ -36,6 +36,9 @@ def test_key_is_readable_and_changes_with_any_field_but_the_device():
     keys = {replace(CELL, **change).key for change in changes}
     assert len(keys | {CELL.key}) == len(changes) + 1
     assert replace(CELL, device="cuda").key == CELL.key
+    variant = replace(CELL, selector="autonfs:auto")
+    assert variant.selector_name == "autonfs"
+    assert ":" not in variant.key
 
 
 def test_file_of_the_longest_names_can_be_written(tmp_path):
@@ -54,12 +57,6 @@ def test_key_of_records_that_are_there_does_not_change():
     spec = RunSpec("eye", "random", "univariate", seeds=(0, 1, 2), **budget)
     assert spec.key == "benchmark--eye--random--univariate--mlp--57c7659484"
     assert len(spec.as_dict()) == 17
-
-
-def test_variant_makes_no_path_separator():
-    spec = replace(CELL, selector="autonfs:auto")
-    assert spec.selector_name == "autonfs"
-    assert ":" not in spec.key
 
 
 @pytest.mark.parametrize(

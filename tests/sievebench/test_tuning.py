@@ -86,20 +86,6 @@ def test_every_selector_can_be_built_from_its_space(name):
         kind(**drawn["selector"])
 
 
-def test_tuning_finds_the_best_settings():
-    found = tune(X, parabola, n_trials=40, seed=0)
-    # Forty uniform draws come within 0.03 of any point with probability 0.9; TPE aims.
-    assert found.settings["part"]["x"] == pytest.approx(0.3, abs=0.05)
-    assert (found.n_trials, found.n_failed) == (40, 0)
-
-
-def test_tuning_repeats_itself_with_the_same_seed():
-    first, second, other = (
-        tune(X, parabola, n_trials=5, seed=seed).settings for seed in (1, 1, 2)
-    )
-    assert first == second != other
-
-
 def drawn_by(journal, *, dies_after=None, n_trials=14, batch_size=1):
     """Search, die on the way if asked to, and return what was judged and found."""
     judge = Asked(dies_after)

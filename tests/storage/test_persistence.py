@@ -12,14 +12,13 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 import featuresieve
 from encoded_tables import mixed_frame
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from featuresieve import Training
 from made_tables import INFORMATIVE, class_table, value_table
 from quick_selectors import quick, quick_regressor
 
@@ -190,12 +189,3 @@ def test_column_transformer_selects_among_its_own_columns():
     support = transformer.named_transformers_["selected"].support_
     expected = X[:, [*np.array(own)[support], *other]]
     np.testing.assert_array_equal(transformed, expected)
-
-
-@pytest.mark.parametrize(
-    ("estimator_class", "table"),
-    [(AutoNFSClassifier, class_table), (AutoNFSRegressor, value_table)],
-)
-def test_cross_validation_scores_the_predictor(estimator_class, table):
-    estimator = estimator_class(0.01, n_epochs=20, random_state=0)
-    assert cross_val_score(estimator, *table(), cv=3).min() > 0.75
