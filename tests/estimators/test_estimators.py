@@ -49,20 +49,15 @@ def regressor():
 # --- learned attributes
 
 
-def test_support_is_a_mask_of_at_least_one_column(fitted):
+def test_columns_have_a_mask_logits_and_an_order(fitted):
     assert fitted.support_.dtype == bool
-    assert fitted.support_.shape == (N_COLUMNS,)
+    assert fitted.support_.shape == fitted.logits_.shape == (N_COLUMNS,)
     assert fitted.n_features_selected_ == fitted.support_.sum() >= 1
     assert isinstance(fitted.n_features_selected_, int)
-
-
-def test_logits_are_one_finite_number_a_column(fitted):
-    assert fitted.logits_.shape == (N_COLUMNS,)
     assert np.isfinite(fitted.logits_).all()
-
-
-def test_informative_columns_are_ranked_first(fitted):
     assert set(fitted.order_[:2]) == set(INFORMATIVE)
+    assert isinstance(fitted.balance_, float)
+    assert 0 < fitted.balance_ < np.inf
 
 
 def test_selection_frequency_is_a_share_of_members(fitted):
@@ -73,11 +68,6 @@ def test_selection_frequency_is_a_share_of_members(fitted):
     n_members = np.count_nonzero(fitted.history_["balance"] == fitted.balance_)
     counts = frequency * n_members
     np.testing.assert_allclose(counts, counts.round())
-
-
-def test_balance_is_a_positive_number(fitted):
-    assert isinstance(fitted.balance_, float)
-    assert 0 < fitted.balance_ < np.inf
 
 
 def test_path_has_one_chosen_row_that_tells_the_answer(fitted):
@@ -173,18 +163,14 @@ def test_probabilities_sum_to_one_and_decide_the_class(classifier):
     np.testing.assert_array_equal(classifier.predict(X), most_probable)
 
 
-def test_classifier_score_is_accuracy_on_new_rows(classifier):
-    X, y = class_table(seed=1)
-    score = classifier.score(X, y)
-    assert score == accuracy_score(y, classifier.predict(X))
-    assert score > 0.85
-
-
-def test_regressor_score_is_r2_on_new_rows(regressor):
-    X, y = value_table(seed=1)
-    score = regressor.score(X, y)
-    assert score == r2_score(y, regressor.predict(X))
-    assert score > 0.8
+def test_score_is_accuracy_or_r2_on_new_rows(classifier, regressor):
+    for selector, (X, y), metric, least in (
+        (classifier, class_table(seed=1), accuracy_score, 0.85),
+        (regressor, value_table(seed=1), r2_score, 0.8),
+    ):
+        score = selector.score(X, y)
+        assert score == metric(y, selector.predict(X))
+        assert score > least
 
 
 def assert_rows_are_alone(selector, X):
