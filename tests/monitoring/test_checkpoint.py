@@ -133,14 +133,6 @@ def test_diverged_fit_leaves_no_file(path):
     assert not path.exists()
 
 
-@pytest.fixture
-def python_handles_interrupts():
-    # Workers of pytest-xdist ignore the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
-
-
 class InterruptingFile(Checkpoint):
     """Sends the signal of Ctrl-C when it is asked for the third time."""
 

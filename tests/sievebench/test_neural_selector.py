@@ -56,14 +56,6 @@ def test_networks_have_scores_of_their_own(kind):
     np.testing.assert_allclose(selector.scores_, selector.network_scores_.mean(axis=0))
 
 
-@every_kind
-def test_published_settings_are_arguments(kind):
-    selector = kind.as_published(random_state=1)
-    assert (
-        selector.get_params().items() >= {**kind.published, "random_state": 1}.items()
-    )
-
-
 @pytest.mark.parametrize(
     ("kind", "settings"),
     [

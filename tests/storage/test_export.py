@@ -58,10 +58,6 @@ def parsed(text):
 # --- JSON
 
 
-def test_schema_is_a_valid_one():
-    jsonschema.Draft202012Validator.check_schema(schema())
-
-
 def test_selection_follows_its_schema(task_and_selector):
     task, selector = task_and_selector
     found = parsed(selector.to_json())
@@ -88,13 +84,6 @@ def test_selection_says_what_the_selector_knows(task_and_selector):
     assert found["n_features_selected"] == selector.support_.sum()
     path = pd.DataFrame(found["path"]).astype({"loss": float, "loss_error": float})
     pd.testing.assert_frame_equal(path, pd.DataFrame(selector.path_))
-
-
-def test_logits_that_are_infinite_are_null():
-    selector = FITS["multilabel"]()
-    assert np.isinf(selector.logits_).sum() == 2
-    features = parsed(selector.to_json())["features"]
-    assert [features[j]["logit"] for j in (0, 1)] == [None, None]
 
 
 def test_selection_is_written_as_utf8(named, tmp_path):
