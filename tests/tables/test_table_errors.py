@@ -1,4 +1,5 @@
 import datetime as dt
+import warnings
 
 import dask.dataframe
 import narwhals as nw
@@ -28,6 +29,9 @@ def spoiled(value, dtype=object):
     return X
 
 
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", PendingDeprecationWarning)
+    NUMPY_MATRIX = np.matrix("1 2")
 # What is said of tables, and these.
 REFUSED_VALUES = {
     "Expected 2D array, got 1D array": ([1.0, 2.0], pl.Series([1.0])),
@@ -92,7 +96,7 @@ REFUSED_TYPES = {
     "X is a NoneType.*a data frame, an array or a list": (None,),
     "GroupBy, which is not read as a table: pass a data frame": (ONE.groupby("a"),),
     "fields a": (np.ones(2, dtype=[("a", float)]),),
-    "np.matrix is not supported": (np.matrix("1 2"),),
+    "np.matrix is not supported": (NUMPY_MATRIX,),
     "column 0 of X has dtype": (np.array([[b"a"]]),),
     "column 'a' of X mixes kinds: the str 'x' in row 0 and the int 7 in row 100": (
         ends(7),
