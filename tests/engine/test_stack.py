@@ -170,7 +170,6 @@ def sequential_of(member_views):
 
 
 def module_twin(task, n_columns, n_outputs):
-    """Return a ModuleStack with the weights of a StackedMLP."""
     members = iter(range(task.n_members))
     return module_stack(
         lambda *_: sequential_of(member_views(task, None, next(members))),

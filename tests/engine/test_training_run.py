@@ -15,7 +15,6 @@ X, Y = make_rows(10, 2, is_classification=False)
 
 
 def build_plain_trainer(X=X, y=Y, *, dtype=torch.float32, task_learning_rate=3e-4):
-    """Return a trainer of one network without gates."""
     task, _ = build_networks(X.shape[1], y.shape[1], 1, dtype=dtype)
     training = Training(task_learning_rate=task_learning_rate)
     return StackTrainer(as_data(X, y, dtype), loss_for(False), training, task)

@@ -102,7 +102,6 @@ def test_labels_of_every_kind_come_back(kind, output, path):
 
 
 def made(case):
-    """Return the estimator of a case, not fitted."""
     estimator = AutoNFSClassifier if case.is_classes else AutoNFSRegressor
     selector = estimator(**case.arguments)
     return (
@@ -135,7 +134,6 @@ def assert_refused_in_words(error, case):
 
 
 def labels_of(X, n_columns):
-    """Return the names that columns have afterwards."""
     X = X.to_native() if isinstance(X, nw.DataFrame) else X
     if isinstance(X, ARROW):
         return X.schema.names
@@ -267,7 +265,6 @@ def values_in(X):
 
 
 def shape_of(table):
-    """Return rows and columns; record batches of pyarrow < 16 have no shape."""
     return getattr(table, "shape", None) or (table.num_rows, table.num_columns)
 
 

@@ -174,7 +174,6 @@ def test_score_is_accuracy_or_r2_on_new_rows(classifier, regressor):
 
 
 def assert_rows_are_alone(selector, X):
-    """Assert that neighbours and order do not matter to what a row gets."""
     answer = getattr(selector, "predict_proba", selector.predict)
     expected = answer(X)
     order = np.random.default_rng(0).permutation(len(X))

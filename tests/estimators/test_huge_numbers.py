@@ -37,7 +37,6 @@ def fit(**arguments):
 
 
 def told(name):
-    """Return what messages call an argument."""
     return name.replace("__", ".")
 
 

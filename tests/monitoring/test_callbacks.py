@@ -45,7 +45,6 @@ class Recorder:
 
 
 def path_of(context):
-    """Return the names of the tasks from the fit down to this one."""
     own = (context.task_name,)
     return own if context.parent is None else (*path_of(context.parent), *own)
 

@@ -18,8 +18,6 @@ LINE = r"featuresieve: (\w+) \((\d) of (\d)\), step (\d+) of (\d+), \d+ s"
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
     def isatty(self):
         return True
 

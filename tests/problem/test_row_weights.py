@@ -19,17 +19,12 @@ def test_weights_are_named(estimator):
         estimator(random_state=0).fit(X, y, np.arange(40) // 10)
 
 
-def test_without_weights_all_rows_count_alike():
-    found = row_weights(None, None, None, 3)
-    assert found.rows.tolist() == [0, 1, 2]
-    assert found.weights is None
-    assert found.by_row is None
-
-
-def test_whole_weights_are_copies():
-    found = row_weights([2, 0, 1, 3], None, None, 4)
-    assert found.rows.tolist() == [0, 0, 2, 3, 3, 3]
-    assert found.weights is None
+def test_without_weights_all_rows_count_alike_and_whole_weights_are_copies():
+    plain = row_weights(None, None, None, 3)
+    assert plain.rows.tolist() == [0, 1, 2]
+    copied = row_weights([2, 0, 1, 3], None, None, 4)
+    assert copied.rows.tolist() == [0, 0, 2, 3, 3, 3]
+    assert plain.weights is copied.weights is plain.by_row is None
 
 
 @pytest.mark.parametrize("given", [[0.5, 0, 1, 1.5], [50, 0, 100, 150]])

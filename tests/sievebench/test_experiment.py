@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from sievebench.corruption import SCENARIOS
-from sievebench.data import catalog, made_sizes
-from sievebench.downstream import PREDICTORS
+from sievebench.data import catalog
 from sievebench.experiment import (
     EXPERIMENT_KEYS,
     PROFILES,
@@ -18,7 +16,6 @@ from sievebench.experiment import (
     read_experiment,
 )
 from sievebench.reuse import EarlierResults
-from sievebench.run_spec import NO_PREDICTOR
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
 
@@ -205,19 +202,7 @@ def test_every_experiment_names_what_exists(path):
     cells = experiment.cells("cpu", dict.fromkeys(places, 3), former)
     assert cells
     assert len({spec.key for spec in cells}) == len(cells)
-    check_cells(cells)
-    for spec in cells:
-        assert spec.dataset in catalog() or made_sizes(spec.dataset)
-        assert spec.scenario in SCENARIOS
-        if spec.experiment == "scaling":
-            assert spec.downstream == NO_PREDICTOR
-        else:
-            assert spec.downstream in PREDICTORS
-        kind = SELECTORS[spec.selector_name]
-        assert set(spec.selector_settings) <= set(kind().get_params())
-        predictor = PREDICTORS.get(spec.downstream)
-        known = {"max_epochs", *predictor.space} if predictor else set()
-        assert set(spec.downstream_settings) <= known
+    check_cells(cells)  # which test_run_command.py tries with names of nothing
 
 
 def test_paper_experiment_has_the_papers_rows_and_tables():

@@ -54,7 +54,6 @@ def balanced_xor(task, n_quarter=150, n_columns=8, seed=0):
 
 
 def kept(name, settings, X, y, count=2):
-    """Return the columns that a selector keeps."""
     selector = SELECTORS[name](n_features_to_select=count, random_state=0, **settings)
     return set(np.flatnonzero(selector.fit(X, y).support_))
 

@@ -130,7 +130,6 @@ def test_member_trains_as_if_unseen_columns_were_not_there():
 
 
 def take_step(stack, loss):
-    """Take one step of gradient descent."""
     parameters = list(stack.trainable.values())
     slopes = torch.autograd.grad(loss, parameters)
     with torch.no_grad():

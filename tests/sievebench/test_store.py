@@ -36,7 +36,6 @@ def store(tmp_path):
 
 @pytest.fixture
 def path(store):
-    """Return the file of DONE."""
     return store.write(DONE)
 
 

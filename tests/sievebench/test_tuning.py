@@ -165,7 +165,7 @@ def test_search_that_is_late_ends_with_the_first_score():
 
 
 class KilledError(Exception):
-    """Stands for a process that ends."""
+    pass
 
 
 @pytest.mark.parametrize("dies_after", [0, 1, 2, 3])

@@ -13,13 +13,8 @@ from sklearn.exceptions import NotFittedError
 import featuresieve
 from featuresieve import AutoNFSRegressor
 from made_tables import class_table, value_table
+from onnx_tables import labels_table
 from saved_estimators import quick
-
-
-def labels_table():
-    X, _ = class_table()
-    return X, (X[:, [2, 5]] > 0).astype(int)
-
 
 FITS = {
     "classification": lambda: quick(balance="auto").fit(*class_table()),

@@ -18,6 +18,7 @@ import featuresieve
 from encoded_tables import mixed_frame
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, FileFormatError, Training
 from made_tables import class_table, value_table
+from onnx_tables import labels_table, outputs_table
 from saved_estimators import assert_same, quick, saved_and_loaded
 
 
@@ -30,17 +31,6 @@ def sparse_table(n_rows=150):
     rng = np.random.default_rng(0)
     X = sparse.csr_array(rng.random((n_rows, 6)) * (rng.random((n_rows, 6)) < 0.4))
     return X, X[:, [1]].toarray()[:, 0] > 0.3
-
-
-def labels_table():
-    X, _ = class_table()
-    return X, (X[:, [2, 5, 6]] > 0).astype(int)
-
-
-def outputs_table():
-    X, y = value_table()
-    # The second output has heavy tails: it is learnt on another scale.
-    return X, np.column_stack([y, np.exp(3 * X[:, 2])])
 
 
 FITS = {
@@ -124,7 +114,7 @@ def test_class_method_loads_its_own_class(fitted, tmp_path):
 
 
 class OwnClassifier(AutoNFSClassifier):
-    """Derived without a change."""
+    pass
 
 
 def test_derived_class_is_saved_as_what_it_is_derived_from(fitted, tmp_path):
