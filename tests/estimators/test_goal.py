@@ -70,8 +70,7 @@ def test_redundant_combinations_are_found_and_noise_is_not():
 
 
 def test_most_features_are_obeyed():
-    fitted = AutoNFSClassifier(goal="all_relevant", max_features=5, random_state=0)
-    fitted.fit(X, Y)
+    fitted = quick(goal="all_relevant", max_features=5).fit(X, Y)
     assert fitted.n_features_ == 5
     assert SHOWS[fitted.support_].all()
 

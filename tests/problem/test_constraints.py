@@ -5,7 +5,7 @@ import pytest
 from featuresieve import AutoNFSRegressor
 from featuresieve.problem import CountLimits, Gates, constraints_from, nearest_count
 from featuresieve.search import fill
-from made_tables import class_table, value_table
+from made_tables import class_table
 from quick_selectors import quick
 
 NAMES = list("abcdefgh")  # c and f matter
@@ -193,12 +193,3 @@ def test_counts_that_groups_cannot_make_are_refused():
     gates = Gates(np.arange(2), np.array([3, 4]), np.ones(2), np.zeros(2, dtype=bool))
     with pytest.raises(ValueError, match="between 5 and 6 features"):
         nearest_count(gates, CountLimits(5, 6))
-
-
-def test_wishes_hold_for_regression_too():
-    X, y = value_table()
-    selector = quick(
-        AutoNFSRegressor, always_keep=[0], never_keep=[1], feature_groups=[[2, 3]]
-    ).fit(X, y)
-    assert selector.support_[[0, 2, 3]].all()
-    assert not selector.support_[1]

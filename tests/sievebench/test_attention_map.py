@@ -5,7 +5,6 @@ from neural_tables import CPU, small_rows
 from torch import nn
 
 from sievebench.selectors.attention_map import (
-    AttentionMap,
     FTTransformer,
     attention_map,
     mean_attention,
@@ -138,11 +137,3 @@ def test_passes_over_a_batch_bound_what_a_row_needs():
     assert wide < 11 * narrow  # linear in the columns without attention dropout
     dropping = make_network(attention_dropout=0.1)
     assert dropping.training_numbers_per_row(1000) > 2 * wide
-
-
-def test_selector_finds_an_interaction_of_values():
-    X = np.random.default_rng(0).normal(size=(800, 6))
-    selector = AttentionMap(
-        n_features_to_select=2, random_state=0, token_size=16, max_epochs=30
-    ).fit(X, X[:, 1] * X[:, 3])
-    assert set(np.flatnonzero(selector.support_)) == {1, 3}

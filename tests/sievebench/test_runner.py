@@ -157,28 +157,29 @@ def wait_until(condition, seconds=90):
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_killed_run_loses_nothing_that_was_finished(file, tmp_path):
     settings = "{ max_epochs = 60, patience = 200 }"
-    file.write_text(CROSSED.replace("{ max_epochs = 3 }", settings))
+    few = CROSSED.replace(', "corrupted", "second_order"', "")
+    file.write_text(few.replace("{ max_epochs = 3 }", settings))
     out = tmp_path / "out"
     words = ["run", str(file), "--out", str(out), "--quiet", "--workers"]
     command = [sys.executable, "-m", "sievebench", *words, "2"]
     nowhere = subprocess.DEVNULL
     run = subprocess.Popen(command, stdout=nowhere, stderr=nowhere)
     records = out / "small" / "records"
-    wait_until(lambda: len(list(records.glob("*.json"))) >= 3)
+    wait_until(lambda: len(list(records.glob("*.json"))) >= 2)
     children = Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     wait_until(lambda: not any(is_running(pid) for pid in children))
 
     finished = {path: path.stat().st_mtime_ns for path in records.glob("*.json")}
-    assert 3 <= len(finished) < 12
+    assert 2 <= len(finished) < 6
     for path in finished:
         assert json.loads(path.read_text())["status"] == "done"
 
     assert main([*words, "1", "--table", str(tmp_path / "runs.csv")]) == 0
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
-    assert len(list(records.glob("*.json"))) == 12
-    assert len((tmp_path / "runs.csv").read_text().splitlines()) == 13
+    assert len(list(records.glob("*.json"))) == 6
+    assert len((tmp_path / "runs.csv").read_text().splitlines()) == 7
 
 
 def outcome(record):
