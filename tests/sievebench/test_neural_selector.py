@@ -73,6 +73,18 @@ def test_published_settings_are_those_of_the_reference_code(kind, settings):
     assert kind.as_published().get_params().items() >= settings.items()
 
 
+@pytest.mark.parametrize("kind", [FirstLayerLasso, DeepLasso])
+def test_stronger_penalty_leaves_smaller_scores(kind):
+    X, noise = np.random.default_rng(0).normal(size=(2, 300, 6))
+    y = X[:, 0] + 0.5 * noise[:, 0]
+    selector = kind(random_state=0, max_epochs=30)
+    weak, strong = (
+        selector.set_params(penalty=penalty).fit(X, y).scores_[1:].sum()
+        for penalty in (0.01, 0.5)
+    )
+    assert weak > strong
+
+
 @pytest.mark.parametrize("kind", [FirstLayerLasso, StochasticGates])
 def test_several_strengths_and_networks_train_as_they_would_alone(kind):
     X = np.random.default_rng(0).normal(size=(200, 5))

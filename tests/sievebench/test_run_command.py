@@ -164,4 +164,6 @@ def test_collect_refuses_in_one_line(tmp_path, refused, make, out, message):
     if make == "damaged":
         path.write_text(json.dumps({"version": 1}))
     assert message in refused("collect", store.folder, "--out", tmp_path / out)
+    if make == "empty":
+        assert message in refused("report", store.folder, "--list")
     assert not (tmp_path / out).exists()
