@@ -81,23 +81,3 @@ def test_nothing_is_added_where_nothing_predicts():
     y = RNG.standard_normal(100)
     fitted = AutoNFSRegressor(goal="all_relevant", random_state=0).fit(noise, y)
     assert fitted.n_features_ == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"goal": "all"}, "goal must be one of 'minimal', 'all_relevant', got 'all'"),
-        ({"goal": None}, "goal must be"),
-        (
-            {"goal": "all_relevant", "balance": 0.1},
-            "balance must be 'auto' with goal='all_relevant', got 0.1",
-        ),
-        (
-            {"goal": "all_relevant", "n_features_to_select": 3},
-            "n_features_to_select must be None with goal='all_relevant'",
-        ),
-    ],
-)
-def test_goal_that_cannot_be_is_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        quick(**arguments).fit(X, Y)

@@ -126,6 +126,14 @@ CONTRADICTIONS = [
     ),
     ({"feature_groups": [["a", "b"], ["b"]]}, "disjoint, got 'b' in two"),
     ({"always_keep": ["aa"]}, "must name columns of X, got 'aa'"),
+    (
+        {"goal": "all_relevant", "balance": 0.1},
+        "balance must be 'auto' with goal='all_relevant', got 0.1",
+    ),
+    (
+        {"goal": "all_relevant", "n_features_to_select": 3},
+        "n_features_to_select must be None with goal='all_relevant'",
+    ),
     *(
         ({"max_features": 2, name: 3}, f"{name} must be at most max_features=2, got 3")
         for name in ("min_features_to_select", "n_features_to_select")
