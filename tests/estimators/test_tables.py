@@ -103,7 +103,8 @@ def test_set_output_default_gives_an_array_as_scikit_learn_does(make, tmp_path):
 @pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table])
 def test_dropped_text_and_dates_come_back_missing(make):
     frame, y = make()
-    selector = quick(n_features_to_select=1).fit(frame, y)
+    only = {"n_features_to_select": 1, "always_keep": ["rooms"]}
+    selector = quick(**only).fit(frame, y)
     restored = nw.from_native(selector.inverse_transform(selector.transform(frame)))
     for name in selector.feature_names_in_[~selector.support_]:
         column = restored[name]
