@@ -32,6 +32,10 @@ def test_ranking_of_dropped_features_follows_the_full_order(fitted):
     assert fitted.ranking_[dropped].tolist() == [2, 3, 4, 5, 6]
 
 
+def test_number_of_features_has_the_names_of_both_worlds(fitted):
+    assert fitted.n_features_ == fitted.n_features_selected_ == 3
+
+
 def test_importances_are_shares_in_the_full_order(fitted):
     importances = fitted.feature_importances_
     assert importances.shape == (8,)
