@@ -1,6 +1,3 @@
-"""Runs along a schedule: batches, records, deadlines, divergence."""
-
-import itertools
 import time
 from types import SimpleNamespace
 
@@ -19,21 +16,9 @@ X, Y = make_rows(10, 2, is_classification=False)
 
 
 def build_plain_trainer(X=X, y=Y, *, dtype=torch.float32, task_learning_rate=3e-4):
-    """Return a trainer of one network without gates."""
     task, _ = build_networks(X.shape[1], y.shape[1], 1, dtype=dtype)
     training = Training(task_learning_rate=task_learning_rate)
     return StackTrainer(as_data(X, y, dtype), loss_for(False), training, task)
-
-
-def test_a_run_takes_every_row_once_an_epoch():
-    trainer, batches = build_plain_trainer(), []
-    trainer.train_step = lambda rows, *_: batches.append(rows.tolist())
-    trainer.run(whole_epochs(2, 10, 4))
-    epochs = batches[:3], batches[3:]
-    for epoch in epochs:
-        assert [len(rows) for rows in epoch] == [4, 4, 2]
-        assert sorted(itertools.chain(*epoch)) == list(range(10))
-    assert epochs[0] != epochs[1]
 
 
 def test_a_run_records_after_the_fractions_asked_for():
@@ -57,15 +42,6 @@ def test_a_run_records_the_mean_loss_since_the_record_before():
     expected = by_step.reshape(2, 3, 1).mean(axis=1)
     # The order of rows within a full batch is drawn alike, so only rounding differs.
     np.testing.assert_allclose(coarse.history.task_loss, expected, rtol=1e-12)
-
-
-def test_training_lowers_the_loss():
-    X, y = make_rows(64, 2, is_classification=False)
-    trainer = build_plain_trainer(X, y, task_learning_rate=1e-2)
-    trainer.run(whole_epochs(60, 64, 16), record_after=np.arange(1, 5) / 4)
-    losses = np.ravel(trainer.history.task_loss)
-    assert all(later < earlier for earlier, later in itertools.pairwise(losses))
-    assert losses[-1] < 0.3 * np.var(y)
 
 
 def test_a_deadline_shortens_a_run_and_keeps_its_last_temperature(monkeypatch):
@@ -126,12 +102,6 @@ def test_a_run_has_the_numbers_of_its_schedule_after_many_steps_too():
     temperatures, scales = schedule.temperatures(), schedule.penalty_scales()
     expected = np.column_stack([temperatures, scales])[65_530:]
     np.testing.assert_array_equal(numbers, expected)
-
-
-def test_a_deadline_far_away_changes_nothing():
-    trainer = build_plain_trainer()
-    planned = Schedule(40, 1, 10)
-    assert trainer.run(planned, deadline=time.monotonic() + 3600) == planned
 
 
 def test_an_absurd_learning_rate_is_reported_as_divergence():

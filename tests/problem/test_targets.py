@@ -1,5 +1,3 @@
-"""Targets of every kind, in the units they came in."""
-
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +9,7 @@ import torch
 from scipy import sparse
 from sklearn.metrics import r2_score
 
+from any_target import CONTAINERS
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.problem import class_target, value_target
 from made_tables import INFORMATIVE, class_table, value_table
@@ -37,19 +36,14 @@ def test_any_labels_come_back(labels):
     assert (predicted == labels[y.astype(int)]).mean() > 0.9
 
 
-CONTAINERS = {
-    "list": list,
-    "pandas": pd.Series,
+FORMS = CONTAINERS | {
     "pandas category": lambda y: pd.Series(pd.Categorical(y)),
-    "pandas frame": lambda y: pd.DataFrame({"y": y}),
-    "polars": lambda y: pl.Series(y),
-    "arrow": lambda y: pa.chunked_array([y]),
     "torch": torch.tensor,
     "sparse": lambda y: sparse.csr_array(np.asarray(y)[:, None]),
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("container", FORMS.values(), ids=FORMS)
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 def test_targets_of_any_container_are_read(container):
     y = [0, 1, 1, 2, 0]

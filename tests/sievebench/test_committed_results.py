@@ -1,5 +1,3 @@
-"""The records in `results/` are those that today's code would look for."""
-
 from pathlib import Path
 
 import pytest

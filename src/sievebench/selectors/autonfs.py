@@ -66,8 +66,6 @@ mask_learning_rate, task_learning_rate : default=None
         The number of columns that AutoNFS ranks behind this one.
     estimator_ : AutoNFSClassifier or AutoNFSRegressor
         The fitted estimator.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----
