@@ -200,7 +200,7 @@ def test_command_reads_records_as_it_reads_a_table_of_them(tmp_path, printed):
     ("words", "message"),
     [
         (["--figure", "count"], "no figure 'count', but critical-difference-random"),
-        (["--table", "rank"], "no table 'rank', but overview-random"),
+        (["--table", "rank"], "no table 'rank', but verdicts, overview-random"),
         (["--list", "--downstream", "oracle"], "downstream must be one of mlp, .*got"),
         (["--out", "runs.csv"], r"--out 'runs\.csv': (Not a dir|File ex)"),
     ],

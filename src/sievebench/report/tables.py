@@ -151,6 +151,13 @@ def number(value: Any, n_decimals: int, missing: str = MISSING) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
+def probability(value: float, missing: str = MISSING) -> str:
+    """Return a probability with two digits, or that it is tiny."""
+    if np.isnan(value):
+        return missing
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}"
+
+
 def signed(value: Any, n_decimals: int, missing: str = MISSING) -> str:
     """Return a difference with its sign, or that it is missing."""
     text = number(value, n_decimals, missing)
