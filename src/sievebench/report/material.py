@@ -80,7 +80,20 @@ class ReportData:
 
     def ranked(self, scenario: str) -> pd.DataFrame:
         """Return the scores that are ranked, selectors × tables."""
-        return analysis.ranked_tables(self.cells, scenario, self.downstream)
+        if scenario not in self._ranked:
+            self._ranked[scenario] = analysis.ranked_tables(
+                self.cells, scenario, self.downstream
+            )
+        return self._ranked[scenario]
+
+    @cached_property
+    def _ranked(self) -> dict[str, pd.DataFrame]:
+        return {}
+
+    @cached_property
+    def exponents(self) -> pd.DataFrame:
+        """Seconds against columns, as `scaling_exponents` returns them."""
+        return analysis.scaling_exponents(self.runs)
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any."""

@@ -167,7 +167,7 @@ def near_constant(material: ReportData, _: str) -> Finding | None:
 
 
 def _exponents(material: ReportData) -> pd.DataFrame:
-    return analysis.scaling_exponents(material.runs).set_index("selector")
+    return material.exponents.set_index("selector")
 
 
 def balance_shape(material: ReportData, _: str) -> Finding | None:

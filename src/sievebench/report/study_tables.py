@@ -166,7 +166,7 @@ def power_tables(material: ReportData) -> Iterator[Table]:
 
 def scaling_tables(material: ReportData) -> Iterator[Table]:
     """Yield how seconds grow with the number of columns."""
-    data = analysis.scaling_exponents(material.runs)
+    data = material.exponents
     if data.empty:
         return
     yield table_of(
