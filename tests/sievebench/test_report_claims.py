@@ -96,7 +96,7 @@ def test_made_study_gets_the_verdict_that_is_known(study, key, verdict, text):
 
 
 def test_what_is_not_there_is_missing_and_nothing_gives_no_table():
-    alone = run(selector="autonfs:auto", n_kept=5), run(selector="none")
+    alone = run(selector="autonfs:auto", n_kept=5), run(selector="none", score=0.4)
     rows = verdicts_of(*alone)
     assert rows.loc["MNIST, entropy", "verdict"] == "missing"
     assert rows.loc["rank, random", "ours"].startswith("1.0, No FS 2.0")

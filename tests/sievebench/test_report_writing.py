@@ -22,7 +22,7 @@ FIGURES = {
     f"{kind}-{scenario}"
     for kind in ("critical-difference", "score-and-columns")
     for scenario in ("random", "corrupted", "second_order")
-} | {"counts", "power", "scaling", "balance"}
+} | {"versus", "counts", "power", "scaling", "balance"}
 ONE_RUN = table(run()).to_csv(index=False)
 
 

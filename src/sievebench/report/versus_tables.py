@@ -46,17 +46,10 @@ def versus_tables(material: ReportData) -> Iterator[Table]:
         ("shared-", "same predictors", material.shared),
     ):
         for reference in field.own_selectors:
-            parts = []
-            for scenario in field.scenarios:
-                scores = field.ranked(scenario)
-                rivals = analysis.without_sisters(scores, reference)
-                if reference in scores.index and len(rivals) > 1 and scores.shape[1]:
-                    part = analysis.compare_with(scores, reference).reset_index()
-                    parts.append(part.assign(scenario=scenario))
-            if not parts:
+            data = beside_others(field, reference)
+            if data.empty:
                 continue
             label = selector_label(reference)
-            data = pd.concat(parts, ignore_index=True)
             yield table_of(
                 data,
                 VERSUS,
@@ -70,6 +63,18 @@ def versus_tables(material: ReportData) -> Iterator[Table]:
                     power_note(data),
                 ),
             )
+
+
+def beside_others(field: ReportData, reference: str) -> pd.DataFrame:
+    """Return what `compare_with` says in each scenario; empty if it says nothing."""
+    parts = []
+    for scenario in field.scenarios:
+        scores = field.ranked(scenario)
+        rivals = analysis.without_sisters(scores, reference)
+        if reference in scores.index and len(rivals) > 1 and scores.shape[1]:
+            part = analysis.compare_with(scores, reference).reset_index()
+            parts.append(part.assign(scenario=scenario))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def power_note(compared: pd.DataFrame) -> str:

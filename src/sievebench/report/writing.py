@@ -48,7 +48,7 @@ SECTIONS: dict[str, tuple[tuple[Maker, ...], str]] = {
     "Verdicts": ((verdict_tables,), ""),
     "Overview": ((overview_tables,), "critical-difference"),
     "Ranks": ((rank_tables, friedman_tables), ""),
-    "Beside each other selector": ((versus_tables,), ""),
+    "Beside each other selector": ((versus_tables,), "versus"),
     "Scores": ((score_tables,), "score-and-columns"),
     "With the same predictors": ((shared_tables,), ""),
     "Columns kept": ((count_tables, misselection_tables), "counts"),

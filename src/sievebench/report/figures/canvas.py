@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _PNG_DPI = 160
 _LEGEND_LINE = 0.2  # inches
-_HALF_PAGE = 7.0  # inches
+_HALF_PAGE = 8.0  # inches
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
     "font.family": "sans-serif",
