@@ -127,22 +127,31 @@ def verdict_tables(material: ReportData) -> Iterator[Table]:
     of_runs = (found for claim, found in judged if claim.metric and not claim.rule)
     if {found.verdict for found in of_runs} <= {"missing"}:
         return  # these runs say nothing on the paper
-    header = ("verdict", "claim", "where", "paper", "ours", "rule", "command")
+    header = ("verdict", "claim", "paper", "here", "command")
     rows = tuple(
         (
-            *(finding.verdict, claim.claim, claim.where, claim.paper),
-            *(finding.text, finding.rule, claim.command),
+            finding.verdict
+            + ("" if finding.rule == "either" else f" ({finding.rule} rule)"),
+            f"{claim.claim} ({claim.where})",
+            *(claim.paper, finding.text, claim.command),
         )
         for claim, finding in judged
     )
-    data = pd.DataFrame(rows, columns=header)
-    data.insert(0, "key", [claim.key for claim, _ in judged])
+    data = pd.DataFrame(
+        {
+            **{"key": claim.key, "verdict": finding.verdict, "claim": claim.claim},
+            **{"where": claim.where, "paper": claim.paper, "ours": finding.text},
+            **{"rule": finding.rule, "command": claim.command},
+        }
+        for claim, finding in judged
+    )
     yield Table(
         name="verdicts",
-        title="Does the paper hold? Every claim",
+        title="Every claim of the paper",
         data=data,
         header=header,
         rows=rows,
         n_text_columns=len(header),
+        code_columns=frozenset({len(header) - 1}),
         notes=(count_verdicts(judged), *verdict_notes(material)),
     )
