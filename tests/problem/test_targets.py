@@ -243,6 +243,13 @@ def test_other_values_are_only_shifted_and_scaled(y):
     np.testing.assert_allclose(target.values.std(), 1, rtol=1e-6)
 
 
+def test_as_published_a_target_is_standardised_whatever_its_tails():
+    X, y = heavy_table()
+    selector = AutoNFSRegressor.as_published(n_epochs=1, balance=0.0, random_state=0)
+    learnt = selector.fit(X, y)._target_code.encode(y).ravel()
+    np.testing.assert_allclose(learnt, (y - y.mean()) / y.std(), rtol=1e-5)
+
+
 def test_a_handful_of_huge_values_does_not_decide():
     X, y = heavy_table()
     selector = AutoNFSRegressor(random_state=0).fit(X, y)

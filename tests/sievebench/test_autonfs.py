@@ -52,6 +52,9 @@ def test_decision_holds_the_path_and_survives_strict_json(balance):
     found = json.loads(json.dumps(selector.decision(), allow_nan=False))
     assert found["balance"] == selector.estimator_.balance_
     assert found["arguments"]["n_epochs"] == "5"
+    votes = np.array(found["frequency"]) * found["n_members"]
+    np.testing.assert_allclose(votes, votes.round(), atol=0.01)
+    assert found["rule"] == "votes"
     expected = pd.DataFrame(selector.estimator_.path_)
     pd.testing.assert_frame_equal(
         pd.DataFrame(found["path"]).astype(expected.dtypes), expected

@@ -352,7 +352,10 @@ class AutoNFS(
                 )
             return weights, target
         weights = row_weights(sample_weight, self.class_weight, None, n_rows)
-        return weights, value_target(y, n_rows, weights.by_row)
+        # Ranks of columns and a compressed target go together: standard is plain.
+        may_compress = self.scaling == "normal_scores"
+        target = value_target(y, n_rows, weights.by_row, may_compress=may_compress)
+        return weights, target
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return the mask `SelectorMixin` works with."""

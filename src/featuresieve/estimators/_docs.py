@@ -57,7 +57,8 @@ n_epochs : int or None, default=None
     Passes over the rows; None chooses from the size of the table.
 scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
     What the networks see of a column: normal quantiles of its ranks, or standardised
-    values, or the values as they are.
+    values, or the values as they are. A regression target with long tails is
+    compressed with "normal_scores" only.
 max_categories : int, default=32
     Levels of a categorical column that get an indicator of their own, the most
     frequent ones; all others share one.
