@@ -38,6 +38,8 @@ BAD_ARGUMENTS = [
     ("n_members", 0, ValueError, INT),
     ("n_members", 4.0, TypeError, INT),
     ("judge", "forest", ValueError, "'networks', 'trees'"),
+    ("n_jobs", 0, ValueError, "-1 stands for all cores"),
+    ("n_jobs", 2.0, TypeError, "an int >="),
     ("training__gate_rows", "both", ValueError, "'held_out', 'shared'"),
     ("n_epochs", -3, ValueError, INT),
     ("n_epochs", 10.5, TypeError, INT),
@@ -167,7 +169,7 @@ def test_an_entry_of_training_is_told_how_to_be_set():
 
 
 def test_the_constructor_has_few_arguments():
-    assert len(signature(AutoNFSClassifier).parameters) <= 23
+    assert len(signature(AutoNFSClassifier).parameters) <= 24
 
 
 def test_the_constructor_shows_its_arguments():

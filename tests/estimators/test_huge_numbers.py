@@ -18,7 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarnin
 HUGE = 10**400
 COUNTS = (
     *("n_features_to_select", "min_features_to_select", "max_features", "n_members"),
-    *("n_epochs", "max_categories", "training__batch_size", "training__embedding_size"),
+    *("n_epochs", "n_jobs", "max_categories"),
+    *("training__batch_size", "training__embedding_size"),
 )
 NUMBERS = (
     *("balance", "tolerance", "max_time"),

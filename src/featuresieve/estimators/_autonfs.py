@@ -92,6 +92,7 @@ class AutoNFS(
         checkpoint: Any = None,
         verbose: bool | int = 0,
         device: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
         training: Training | None = None,
     ) -> None:
@@ -116,6 +117,7 @@ class AutoNFS(
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.device = device
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.training = training
 

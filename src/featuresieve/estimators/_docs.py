@@ -71,12 +71,16 @@ checkpoint : str, path-like or None, default=None
     killed or interrupted one left, and ends with the same answer: on the CPU bit for
     bit, on another device as nearly as two fits agree there. It must be the same kind
     of device. With random_state=None the file also decides the seed. The time spent
-    before counts for `max_time`, which may be changed, as may `verbose`. A file of
-    another fit, or a damaged one, is a `CheckpointError`.
+    before counts for `max_time`, which may be changed, as may `verbose` and `n_jobs`.
+    A file of another fit, or a damaged one, is a `CheckpointError`.
 verbose : bool or int, default=0
     Above 0, progress goes to standard error: stage, steps, time spent and time left.
 device : str, default="auto"
     "auto" takes CUDA, then MPS, then the CPU.
+n_jobs : int or None, default=None
+    Threads that train a large stack on the CPU, as scikit-learn counts jobs: -1 is all
+    cores. None is all that joblib, OpenMP and torch leave to the process, and one in a
+    joblib worker that is a thread. The answer is the same, bit for bit.
 random_state : int, RandomState or None, default=None
     Decides everything: splits, initial weights, order of rows, noise.
 training : Training or None, default=None

@@ -15,6 +15,7 @@ from featuresieve.engine import (
     array_of,
     number_array,
     number_of,
+    on_threads,
     stack_outputs,
 )
 from featuresieve.problem import IndexArray, Problem
@@ -24,6 +25,8 @@ from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun, tensors_of, train_fixed_mask
 
 FloatArray = npt.NDArray[np.float64]
+# Predictions, of every candidate for every held-out row, that are worth threads.
+_LARGE = 20_000
 _RECORDS = tuple(np.arange(1, 11) / 10)
 
 
@@ -158,6 +161,13 @@ class _Watch:
         if self._groups is None and len(np.unique(held_out)) < len(held_out):
             # Folds of the user's may hold a row out more than once.
             self._groups = np.unique(held_out, return_inverse=True)[1]
+        # Modules are not safe on threads, and a small table is judged sooner without.
+        is_for_threads = (
+            settings.device.type == "cpu"
+            and settings.training.task_network is None
+            and len(held_out) * n_candidates >= _LARGE
+        )
+        self._n_threads = settings.n_threads if is_for_threads else 1
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
@@ -168,11 +178,15 @@ class _Watch:
     def __call__(self, task: TaskStack, mask: Tensor) -> None:
         """Take the losses of this moment, (candidates, held-out rows)."""
         n_each = len(self._best_record)
-        parts = []
-        for split, (features, targets) in enumerate(self._parts):
-            outputs = stack_outputs(task, features, mask)
-            own = outputs[split * n_each : (split + 1) * n_each]
-            parts.append(self._loss.row_losses(own, targets).cpu().double().numpy())
+
+        def losses_of(split: int) -> FloatArray:
+            features, targets = self._parts[split]
+            own = slice(split * n_each, (split + 1) * n_each)
+            outputs = stack_outputs(task, features, mask, own)
+            losses = self._loss.row_losses(outputs, targets).cpu().double().numpy()
+            return np.asarray(losses)
+
+        parts = on_threads(losses_of, range(len(self._parts)), self._n_threads)
         rows = np.concatenate(parts, axis=1)
         if self._best_rows is None:
             self._best_rows = rows

@@ -310,6 +310,7 @@ class VoteSearch:
             self._candidates(votes, sizes),
             self.splits,
             deadline=self._deadline(_REFIT_SHARE),
+            n_threads=self.settings.n_threads,
         )
         best_share = refits.best_share[: len(losses.rows)]
         return replace(losses, best_share=best_share), null
