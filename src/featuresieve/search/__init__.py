@@ -6,6 +6,7 @@ May import: errors, problem, engine.
 """
 
 from featuresieve.search._choice import Judgement
+from featuresieve.search._evidence import Evidence
 from featuresieve.search._judge import JUDGES
 from featuresieve.search._result import SearchResult
 from featuresieve.search._run import Unwatched
@@ -19,6 +20,7 @@ from featuresieve.search._votes import fill
 __all__ = [
     "GOALS",
     "JUDGES",
+    "Evidence",
     "FixedMaskRun",
     "HeldOutSplit",
     "Judgement",
