@@ -14,6 +14,7 @@ from featuresieve.engine import (
     StackTrainer,
     Training,
     TrainingData,
+    stack_outputs,
 )
 from small_stacks import CPU, loss_for
 
@@ -92,6 +93,13 @@ def test_a_stack_in_slices_trains_like_its_parts(is_gated):
             np.testing.assert_allclose(
                 records[:, members] if len(records) else records, expected, rtol=1e-10
             )
+
+
+def test_outputs_of_some_members_are_those_of_the_stack():
+    task, _ = networks()
+    some = stack_outputs(task, X, MASK, slice(4, 9))
+    everyones = stack_outputs(task, X, MASK)
+    np.testing.assert_allclose(some, everyones[4:9], rtol=0, atol=1e-12)
 
 
 class StopsAt:
