@@ -19,10 +19,10 @@ _FALSE_ALARM = 0.05
 def related_gates(problem: Problem) -> BoolArray:
     """Tell which gates are related to the target one by one, beyond chance.
 
-    By the correlation of a column, or of its square, with the target (each of several,
-    each class): a t test at 5 % for all of them together. Its degrees of freedom are
-    the rows over the product of both kurtoses, because the correlation of two rare
-    events rests on the few rows where both occur.
+    By the correlation of a column, or of how far it is from its mean, with the target
+    (each of several, each class): a t test at 5 % for all of them together. Its degrees
+    of freedom are the rows over the product of both kurtoses, because the correlation
+    of two rare events rests on the few rows where both occur.
     """
     rows = _sampled(problem)
     weights = problem.weights_of(rows)
@@ -32,7 +32,7 @@ def related_gates(problem: Problem) -> BoolArray:
     smallest = np.ones(problem.n_columns)
     for start in range(0, problem.n_columns, _BLOCK_COLUMNS):
         block = _dense(problem.features[:, start : start + _BLOCK_COLUMNS][rows])
-        for values in (block, block * block):
+        for values in (block, np.abs(block - weights @ block)):
             scores, own = _standardised(values, weights)
             r = np.clip((scores * weights[:, None]).T @ targets, -1 + 1e-12, 1 - 1e-12)
             ratio = np.abs(r) * np.sqrt(max(n_alone - 2, 0.0) / (1 - r**2))
