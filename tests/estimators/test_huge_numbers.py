@@ -1,5 +1,3 @@
-"""Numbers that are infinite, none, or too large for a float are refused by name."""
-
 import inspect
 from decimal import Decimal
 from fractions import Fraction
@@ -39,7 +37,6 @@ def fit(**arguments):
 
 
 def told(name):
-    """Return what messages call an argument."""
     return name.replace("__", ".")
 
 

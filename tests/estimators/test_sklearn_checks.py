@@ -1,5 +1,3 @@
-"""Both estimators keep every promise scikit-learn asks of an estimator."""
-
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 

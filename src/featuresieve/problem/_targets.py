@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from featuresieve.errors import as_float
+from featuresieve.errors import as_float, shown
 from featuresieve.problem._problem import Task
 from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, means_and_stds
 
@@ -75,13 +75,15 @@ class ValueScaler:
     is_flat: bool  # y had one dimension, and so have predictions
 
     @classmethod
-    def fit(cls, y: FloatArray, weights: FloatArray | None) -> "ValueScaler":
+    def fit(
+        cls, y: FloatArray, weights: FloatArray | None, may_compress: bool = True
+    ) -> "ValueScaler":
         """Learn the scale of every output."""
         used = np.ones(len(y)) if weights is None else weights
         block = y.reshape(len(y), -1)[used > 0].T.copy()  # (outputs, rows)
         centres, widths = np.zeros(len(block)), np.zeros(len(block))
         for k, column in enumerate(block):
-            if _is_heavy_tailed(column):
+            if may_compress and _is_heavy_tailed(column):
                 centres[k] = np.median(column)
                 low, high = np.quantile(column, [0.25, 0.75])
                 distances = np.abs(column - centres[k])
@@ -139,10 +141,16 @@ def _as_array(y: Any) -> npt.NDArray[Any]:
 def _target_array(y: Any, n_rows: int) -> npt.NDArray[Any]:
     """Return y as an array, if it is as long as the table."""
     values = _as_array(y)
-    if values.ndim == 0 or len(values) != n_rows:
+    if values.ndim == 0:
+        raise TypeError(
+            f"y must hold a value for each row, got {shown(y)}: where that names a "
+            "column of X, pass the column itself and the others as X, in pandas "
+            f"fit(X.drop(columns={shown(y)}), X[{shown(y)}])."
+        )
+    if len(values) != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "
-            f"{n_rows} rows, y has {len(values) if values.ndim else 'none'}."
+            f"{n_rows} rows, y has {len(values)}."
         )
     return values
 
@@ -175,8 +183,10 @@ def class_target(y: Any, n_rows: int) -> Target:
     return Target(codes, len(classes), "classification", ClassEncoder(classes, False))
 
 
-def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
-    """Encode one or more real values a row."""
+def value_target(
+    y: Any, n_rows: int, weights: FloatArray | None, *, may_compress: bool = True
+) -> Target:
+    """Encode one or more real values a row; heavy tails are compressed if they may."""
     values = _plain_values(_target_array(y, n_rows))
     _refuse_huge(values)
     values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
@@ -184,7 +194,7 @@ def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         raise ValueError(
             f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
         )
-    code = ValueScaler.fit(values, weights)
+    code = ValueScaler.fit(values, weights, may_compress)
     return Target(code.encode(values), len(code.means), "regression", code)
 
 
