@@ -162,7 +162,15 @@ def store(what: str) -> None:
 
 def table() -> None:
     """Print what is stored."""
-    stored = _read("noise")
+    shown = {"noise": _show_noise, "relevant": _show_relevant, "chance": _show_chance}
+    for what, show in shown.items():
+        file = stamp.RESULTS / f"known_truth_{what}.json"
+        if file.exists():
+            show(json.loads(file.read_text())["records"])
+
+
+def _show_noise(stored: list[Record]) -> None:
+    """Print how much noise is kept, and how the sizes differ."""
     for name in BUNDLED:
         own = [r for r in stored if r["table"] == name]
         kept = np.array([r["n_kept"] for r in own])
@@ -172,8 +180,12 @@ def table() -> None:
             f" {sum(r['n_noise'] > 0 for r in own)} of {len(own)},"
             f" farthest from the median {far:.0%}"
         )
+
+
+def _show_relevant(stored: list[Record]) -> None:
+    """Print how many relevant columns are found, and how many others."""
     for name in ("ours", "boruta"):
-        own = [r for r in _read("relevant") if r["selector"] == name]
+        own = [r for r in stored if r["selector"] == name]
         for prefix in ("made", "madelon"):
             part = [r for r in own if r["table"].split()[0] == prefix]
             sums = [sum(r[key] for r in part) for key in ("n_found", "n_false")]
@@ -184,18 +196,14 @@ def table() -> None:
                 f" {seconds:.1f} s each, {len(part)} fits"
             )
 
-    stored = _read("chance")
+
+def _show_chance(stored: list[Record]) -> None:
+    """Print how often nothing is found where there is nothing."""
     for form in dict.fromkeys(r["form"] for r in stored):
         own = [r for r in stored if r["form"] == form]
         n_warned = sum("UninformativeTargetWarning" in r["warnings"] for r in own)
         n_one = sum(r["n_kept"] == 1 for r in own)
         print(f"{form:12} one column in {n_one}, warned in {n_warned} of {len(own)}")
-
-
-def _read(what: str) -> list[Record]:
-    """Return stored records."""
-    text = (stamp.RESULTS / f"known_truth_{what}.json").read_text()
-    return json.loads(text)["records"]
 
 
 def main() -> None:

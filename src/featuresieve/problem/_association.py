@@ -10,7 +10,7 @@ from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.tables import FloatArray, IndexArray
 
 # A sample of so many rows is enough.
-_MOST_ROWS = 20_000
+_MOST_ROWS = 10_000
 _BLOCK_COLUMNS = 512
 # The chance that any gate at all seems related to a target that is related to none.
 _FALSE_ALARM = 0.05
@@ -19,10 +19,10 @@ _FALSE_ALARM = 0.05
 def related_gates(problem: Problem) -> BoolArray:
     """Tell which gates are related to the target one by one, beyond chance.
 
-    By the correlation of a column, or of its square, with the target (each of several,
-    each class): a t test at 5 % for all of them together. Its degrees of freedom are
-    the rows over the product of both kurtoses, because the correlation of two rare
-    events rests on the few rows where both occur.
+    By the correlation of a column, or of how far it is from its mean, with the target
+    (each of several, each class): a t test at 5 % for all of them together. Its degrees
+    of freedom are the rows over the product of both kurtoses, because the correlation
+    of two rare events rests on the few rows where both occur.
     """
     rows = _sampled(problem)
     weights = problem.weights_of(rows)
@@ -32,7 +32,7 @@ def related_gates(problem: Problem) -> BoolArray:
     smallest = np.ones(problem.n_columns)
     for start in range(0, problem.n_columns, _BLOCK_COLUMNS):
         block = _dense(problem.features[:, start : start + _BLOCK_COLUMNS][rows])
-        for values in (block, block**2):
+        for values in (block, np.abs(block - weights @ block)):
             scores, own = _standardised(values, weights)
             r = np.clip((scores * weights[:, None]).T @ targets, -1 + 1e-12, 1 - 1e-12)
             ratio = np.abs(r) * np.sqrt(max(n_alone - 2, 0.0) / (1 - r**2))
@@ -112,7 +112,8 @@ def _standardised(
 ) -> tuple[FloatArray, FloatArray]:
     """Return columns of mean 0 and variance 1, or of zeros, and their kurtosis."""
     centred = values - weights @ values
-    spreads = np.sqrt(weights @ centred**2)
+    spreads = np.sqrt(weights @ (centred * centred))
     is_varying = spreads > 1e-6 * np.abs(values).max(axis=0, initial=0.0)
     centred /= np.where(is_varying, spreads, np.inf)
-    return centred, np.where(is_varying, weights @ centred**4, 1.0)
+    squares = centred * centred  # a fourth power takes ten times as long
+    return centred, np.where(is_varying, weights @ (squares * squares), 1.0)

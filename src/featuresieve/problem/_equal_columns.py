@@ -62,7 +62,7 @@ def _equal(
         rows = np.linspace(0, n_rows - 1, n_some).round().astype(np.intp)
 
         def key(gate: int, rows: IndexArray = rows) -> Hashable:
-            block = features[:, columns[gate]][rows]
+            block = features[rows[:, None], columns[gate]]
             return (_centred_ranks(block) if by_rank else block).tobytes()
 
         sets = [part for gates in sets for part in _alike(gates, key)]
