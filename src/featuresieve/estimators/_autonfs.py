@@ -29,6 +29,7 @@ from featuresieve.estimators._folds import digest_of, folds_of
 from featuresieve.estimators._kept_columns import KeptColumns
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
+from featuresieve.estimators._shown import Shown
 from featuresieve.estimators._warnings import warn_about_result
 from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
@@ -68,6 +69,7 @@ class AutoNFS(
     KeptColumns,
     OtherSizes,
     Persistence,
+    Shown,
     SelectorMixin,
     BaseEstimator,
 ):
