@@ -28,8 +28,8 @@ from featuresieve.process import (
     was_interrupted,
 )
 
-_EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
-_PICTURES = (".png", ".svg", ".pdf")
+_EXTRA_OF = {"jinja2": "report", "matplotlib": "plot", "pyarrow": "cli"}
+_PICTURES, _PAGES = (".png", ".svg", ".pdf"), (".html", ".htm")
 
 
 def console() -> int:
@@ -184,7 +184,7 @@ def _select(options: SelectOptions) -> int:
             print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
         with AtomicFiles() as drafts:
             _write(outcome, file, options, drafts)
-    for name in (options.out, options.json, options.save, options.plot):
+    for name in options.outputs:
         if name not in (None, "-") and not is_silent:
             print(f"wrote {name}", file=sys.stderr)
     return 0
@@ -205,8 +205,11 @@ def _check_outputs(options: SelectOptions) -> None:
         check_output("--plot", options.plot, _PICTURES)
         with interrupts_delayed():
             import matplotlib  # noqa: F401  # not there: say so now
-    outputs = [options.out, options.json, options.save, options.plot]
-    paths = [os.path.realpath(name) for name in outputs if name not in (None, "-")]
+    if options.report is not None:
+        check_output("--report", options.report, _PAGES)
+        with interrupts_delayed():
+            import jinja2  # noqa: F401
+    paths = [os.path.realpath(n) for n in options.outputs if n not in (None, "-")]
     if len(set(paths)) < len(paths):
         raise UsageError("two options name the same file to write.")
     if os.path.realpath(options.file) in paths:
@@ -229,7 +232,7 @@ def _check_device(name: str) -> None:
 
 def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:
     """Write the files that were asked for."""
-    from featuresieve.cli._report import draw, json_text
+    from featuresieve.cli._report import draw, json_text, write_page
     from featuresieve.files import write_columns
 
     if options.out is not None:
@@ -244,6 +247,8 @@ def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None
         outcome.selector.save(drafts.path(options.save))
     if options.plot is not None:
         draw(outcome.selector, drafts.path(options.plot))
+    if options.report is not None:
+        write_page(outcome, file, options, drafts.path(options.report))
 
 
 def _apply(given: argparse.Namespace) -> int:

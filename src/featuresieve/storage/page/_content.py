@@ -24,6 +24,8 @@ Content = dict[str, Any]
 _MOST_ROWS, _MOST_CARDS, _MOST_CORRELATED = 1000, 12, 14
 _LONGEST_NAME = 200
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
+# Arguments that an answer does not depend on.
+_SILENT = ("checkpoint", "verbose")
 # Confidence of 95 %, one-sided, in standard errors.
 _SHOWN = 1.645
 # Half of an interval of 95 %, in standard errors.
@@ -320,7 +322,7 @@ def _reproduce(estimator: Any, facts: Mapping[str, Any]) -> Content:
     given = {
         key: value
         for key, value in estimator.get_params(deep=False).items()
-        if repr(value) != repr(defaults[key])
+        if repr(value) != repr(defaults[key]) and key not in _SILENT
     }
     arguments = ", ".join(f"{key}={value!r}" for key, value in given.items())
     code = (
