@@ -102,7 +102,8 @@ def _is_nothing(value: Any) -> bool:
 
 def _name(value: Any) -> str:
     """Return the name of a column on one line, cut where nobody reads on."""
-    name = " ".join(str(value).split()) or "(no name)"
+    letters = (letter if letter.isprintable() else " " for letter in str(value))
+    name = " ".join("".join(letters).split()) or "(no name)"
     return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
