@@ -319,6 +319,9 @@ class AutoNFS(
             scaling=self.scaling,  # type: ignore[arg-type]
             max_categories=self.max_categories,
             row_groups=row_group_codes(groups, table.n_rows),
+            # A balance that is given is the published search; all that carries
+            # information is also what a copy carries.
+            has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
         )
         return prepared, target, bounds
 

@@ -14,6 +14,7 @@ from featuresieve.estimators._arguments import (
     count_limits_from,
     settings_from,
 )
+from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
 from featuresieve.storage import kept_attributes
@@ -22,6 +23,7 @@ from featuresieve.storage import kept_attributes
 _SHARED = (
     *("n_features_in_", "feature_names_in_", "logits_", "selection_frequency_"),
     *("feature_importances_", "balance_", "history_", "_judgement", "_labels"),
+    "_importance",
 )
 
 
@@ -143,7 +145,9 @@ class OtherSizes:
         for name in _SHARED:
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        for name, value in kept_attributes(support, self.order_).items():
+        learned = kept_attributes(support, self.order_)
+        learned |= judged_features(prepared, support, self.selection_frequency_)
+        for name, value in learned.items():
             setattr(other, name, value)
         other.path_, other._prepared, other._seed = path, prepared, seed
         other._keep_predictor(prepared, code, run)

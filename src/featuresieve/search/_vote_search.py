@@ -246,9 +246,25 @@ class VoteSearch:
             [[np.sort(own[:size]) for size in sizes] for own in ranked],
             self.splits,
             seed=self.seed + 1 if seed is None else seed,
+            shuffled=self._elected(votes, sizes) if seed is None else None,
             deadline=self._deadline(_REFIT_SHARE),
             monitor=self._monitor.stage("refit" if seed is None else "rounds"),
         )
+
+    def _elected(self, votes: Votes, sizes: list[int]) -> IndexArray:
+        """Return the gates that are elected, as many as are refitted."""
+        n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
+        return np.sort(votes.ranked[:n_elected])
+
+    def _importance(
+        self, votes: Votes, sizes: list[int], losses: HeldOutLosses, null_loss: float
+    ) -> FloatArray:
+        """Return the share of a constant's loss that each elected gate is worth."""
+        importance = np.full((2, len(self.problem.gates)), np.nan)
+        if losses.rises is not None and null_loss > 0:
+            rises = losses.rises / null_loss
+            importance[:, self._elected(votes, sizes)] = rises
+        return importance
 
     def _null_losses(self) -> FloatArray:
         """Return the loss of a constant on every held-out row."""
@@ -266,7 +282,7 @@ class VoteSearch:
         """
         gates = self.problem.gates
         sets = np.array([_as_mask(votes.ranked[:size], len(gates)) for size in sizes])
-        n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
+        n_elected = len(self._elected(votes, sizes))
         null = self._null_losses()
         judgement = Judgement(
             sets=sets,
@@ -312,6 +328,7 @@ class VoteSearch:
             is_uninformative=is_uninformative,
             is_cut_short=run.is_cut_short or losses.is_cut_short,
             n_uncommon=self._n_uncommon(),
+            importance=self._importance(votes, sizes, losses, judgement.null_loss),
             predictor_share=float(judgement.best_share[chosen]),
         )
 

@@ -38,8 +38,8 @@ class Votes:
 
     kept: BoolArray  # (members, gates)
     logits: npt.NDArray[np.float32]  # (members, gates)
-    # Gates that are ranked last whatever the votes, because they open more features
-    # than may be kept.
+    # Gates that are ranked last whatever the votes, because they are shut, or open more
+    # features than may be kept.
     is_last: BoolArray | None = None
     # The round that found each gate; those of an earlier one are ranked before.
     rounds: IndexArray | None = None
@@ -111,6 +111,8 @@ def decide(
     most = limits.most if limits.exactly is None else limits.exactly
     room = most - gates.count(np.flatnonzero(gates.is_forced))
     is_last = (gates.n_features > room) & ~gates.is_forced
+    if gates.is_shut is not None:
+        is_last |= gates.is_shut
     return Votes(kept | gates.is_forced, decided, is_last)
 
 
@@ -137,7 +139,10 @@ def nested_sizes(votes: Votes, gates: Gates, limits: CountLimits) -> list[int]:
     if not allowed:
         return []
     chosen = int(np.clip(votes.n_elected(), allowed[0], allowed[-1]))
-    largest = int(np.clip(_REACH * chosen, allowed[0], allowed[-1]))
+    most = _REACH * chosen
+    if votes.is_last is not None:
+        most = max(chosen, min(most, int((~votes.is_last).sum())))
+    largest = int(np.clip(most, allowed[0], allowed[-1]))
     return sorted({*_growing(allowed[0], largest), chosen})
 
 

@@ -6,7 +6,11 @@ attributes.
 May import: errors, tables, problem, engine, search, files.
 """
 
-from featuresieve.storage._attribute_state import PATH_FIELDS, kept_attributes
+from featuresieve.storage._attribute_state import (
+    PATH_FIELDS,
+    VERDICTS,
+    kept_attributes,
+)
 from featuresieve.storage._container import pack, unpack
 from featuresieve.storage._export import selection_text
 from featuresieve.storage._file_checks import Fields
@@ -33,6 +37,7 @@ __all__ = [
     "CLASS_NAMES",
     "PATH_FIELDS",
     "TEXT_OPSET",
+    "VERDICTS",
     "Columns",
     "Fields",
     "Graph",

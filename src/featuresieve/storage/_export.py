@@ -8,6 +8,7 @@ import numpy as np
 
 from featuresieve import __version__
 from featuresieve.problem import ClassEncoder
+from featuresieve.storage._attribute_state import VERDICTS
 
 SCHEMA = "featuresieve-selection"
 SCHEMA_VERSION = 1
@@ -19,6 +20,10 @@ def selection(estimator: Any, class_name: str) -> dict[str, Any]:
     rank = np.argsort(estimator.order_) + 1
     code = estimator._target_code
     task = "classification" if isinstance(code, ClassEncoder) else "regression"
+    importance, error = np.where(
+        estimator.support_, estimator._importance, np.nan
+    ).tolist()
+    nearest = estimator._represented_by.tolist()
     features = [
         {
             "position": j,
@@ -26,6 +31,10 @@ def selection(estimator: Any, class_name: str) -> dict[str, Any]:
             "kept": bool(estimator.support_[j]),
             "rank": int(rank[j]),
             "frequency": float(estimator.selection_frequency_[j]),
+            "verdict": VERDICTS[estimator._verdict[j]],
+            "importance": _finite(importance[j]),
+            "importance_error": _finite(error[j]),
+            "represented_by": names[nearest[j]] if nearest[j] >= 0 else None,
             "logit": _finite(float(estimator.logits_[j])),
         }
         for j in range(len(names))
