@@ -89,12 +89,15 @@ class Shown:
         table = table.head(len(table) if max_features is None else max_features)
         kept = table.index[table["kept"]]
         dropped = table.index[~table["kept"]]
-        bars = {"vmin": 0.0, "vmax": 1.0, "height": 60}
+        most = {"frequency": 1.0, "importance": table["importance"].max()}
         style = table.style.hide(axis="index").format(
             precision=3, na_rep="", escape="html"
         )
         for rows, colour in ((kept, _KEPT), (dropped, _DROPPED)):
-            style = style.bar((rows, ["frequency"]), color=colour, **bars)
+            for name, largest in most.items():
+                where = rows[table.loc[rows, name].notna()], [name]
+                limits = {"vmin": 0.0, "vmax": max(largest, 1e-12)}
+                style = style.bar(where, color=colour, height=60, **limits)
         return style.set_properties(
             subset=(dropped, list(table.columns)), **{"opacity": "0.65"}
         )

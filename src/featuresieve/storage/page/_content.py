@@ -30,6 +30,14 @@ _SILENT = ("checkpoint", "verbose")
 _SHOWN = 1.645
 # Half of an interval of 95 %, in standard errors.
 _HALF = 1.96
+# What a verdict means, where no other column stands for this one.
+_REASONS = {
+    "forced": "was to be kept in any case",
+    "weak": "tells something, but too little",
+    "no signal": "nothing shows that it matters",
+    "constant": "has one value in all rows",
+    "excluded": "was to be left out",
+}
 # Dropped columns are named beside the kept ones from this correlation on.
 _LEAST_CORRELATION = 0.3
 
@@ -87,12 +95,18 @@ def feature_rows(estimator: Any) -> list[Content]:
     for row, feature in zip(rows, estimator.order_.tolist(), strict=True):
         row["name"] = _name(row["name"])
         row["feature"], row["picture"] = feature, None
-        represented = row.get("represented_by")
-        row["represented_by"] = "" if _is_nothing(represented) else _name(represented)
-        for field in ("importance", "importance_error"):
-            row[field] = None if _is_nothing(row.get(field)) else row[field]
-        row["verdict"] = "" if _is_nothing(row.get("verdict")) else row["verdict"]
+        for field in ("importance", "importance_error", "represented_by"):
+            row[field] = None if _is_nothing(row[field]) else row[field]
+        row["why"] = _why(row)
     return rows
+
+
+def _why(row: Content) -> str:
+    """Return the reason behind a verdict."""
+    if row["represented_by"] is not None:
+        words = "the same as" if row["verdict"] == "duplicate" else "represented by"
+        return f"{words} {_name(row['represented_by'])}"
+    return _REASONS.get(row["verdict"], "")
 
 
 def _is_nothing(value: Any) -> bool:

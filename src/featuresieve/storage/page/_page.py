@@ -43,7 +43,6 @@ def page_text(
     text: str = template.render(
         content,
         has_importance=any(row["importance"] is not None for row in rows),
-        has_verdict=any(row["verdict"] or row["represented_by"] for row in rows),
     )
     return text
 
@@ -79,7 +78,7 @@ def _environment() -> Any:
     )
     environment.filters |= {
         "percent": _percent,
-        "signed": lambda value: f"{value:.3g}".replace("-", "−"),
+        "gain": lambda value: f"{value:.1%}".replace("-", "−"),
         "capitalise": lambda text: f"{text[:1].upper()}{text[1:]}",
         "cut": lambda text, most: text if len(text) <= most else f"{text[: most - 1]}…",
     }
