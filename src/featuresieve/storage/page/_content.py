@@ -178,8 +178,7 @@ def how_sure(estimator: Any, rows: Sequence[Content], gain: Content | None) -> C
     sentences = [
         f"{n_networks} networks voted, each trained on rows of its own; {word} of them "
         "is enough to keep a column.",
-        f"{len(kept) - len(near)} of the {len(kept)} kept columns "
-        f"{'has' if len(kept) - len(near) == 1 else 'have'} clearly more votes"
+        f"Of {len(kept)} kept, {len(kept) - len(near)} had clearly more votes than that"
         + (f"; close to the line: {_some(near)}." if near else "."),
         f"Dropped, but with votes: {_some(below)}."
         if below
