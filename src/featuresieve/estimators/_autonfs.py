@@ -24,13 +24,13 @@ from featuresieve.estimators._arguments import (
     count_limits_from,
     settings_from,
 )
-from featuresieve.estimators._attributes import feature_table, learned_attributes
+from featuresieve.estimators._attributes import learned_attributes
 from featuresieve.estimators._folds import digest_of, folds_of
 from featuresieve.estimators._kept_columns import KeptColumns
+from featuresieve.estimators._notes import notes_about, warn_about
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
 from featuresieve.estimators._shown import Shown
-from featuresieve.estimators._warnings import warn_about_result
 from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
@@ -48,7 +48,6 @@ from featuresieve.problem import (
 )
 from featuresieve.search import (
     FixedMaskRun,
-    SearchResult,
     find_support,
     train_predictor,
 )
@@ -232,8 +231,8 @@ class AutoNFS(
         """
         before = vars(self).copy()
         try:
-            result, is_cut_short, work = self._fit(X, y, sample_weight, groups)
-            warn_about_result(self, result, is_cut_short)
+            work = self._fit(X, y, sample_weight, groups)
+            warn_about(self.notes_)
         except BaseException:  # also an interrupt: what was there before stays
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -242,15 +241,14 @@ class AutoNFS(
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[SearchResult, bool, FitRun]:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> FitRun:
         """Do what `fit` says; attributes are set at the end."""
         started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
-        prepared, target, bounds = self._prepare(X, y, sample_weight, groups)
+        table = read_table(X)
+        prepared, target, bounds = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
         splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
@@ -291,15 +289,17 @@ class AutoNFS(
         self._seed = work.seed
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT
         self._prepared = prepared if is_small else None
+        is_cut_short = result.is_cut_short or run.is_cut_short
+        self.notes_ = notes_about(self, result, prepared, table, is_cut_short)
         work.end_fit()
-        return result, result.is_cut_short or run.is_cut_short, work
+        return work
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, table: Any = None
     ) -> tuple[Prepared, Target, CountLimits]:
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
-        table = read_table(X)
+        table = read_table(X) if table is None else table
         validate_data(self, with_known_names(X), y, skip_check_array=True)
         self._labels = table.labels
         if table.n_rows < 2:
@@ -383,18 +383,6 @@ class AutoNFS(
         table = self._read(X)
         encoded = self._encoder.transform(table)
         return self._predictor.outputs(encoded, self._task_network)
-
-    def feature_table(self) -> Any:
-        """Return one row per feature, best ranked first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With columns name, kept, logit, frequency, rank. Without pandas, a numpy
-            structured array with these fields.
-        """
-        check_is_fitted(self)
-        return feature_table(self)
 
     def __sklearn_tags__(self) -> Tags:
         """Say what input the estimator takes."""

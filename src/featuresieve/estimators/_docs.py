@@ -98,6 +98,10 @@ selection_frequency_ : ndarray of shape (n_features,)
     be kept.
 balance_ : float
     The balance used.
+notes_ : list of dict
+    What should be known of the answer, the doubtful first: ``text``, ``code`` (of what
+    kind, as docs/guide.md lists them), ``columns`` (names), and ``warning``, the class
+    of the warning that `fit` raised, or None.
 path_ : structured array with one row per candidate set
     Fields balance, n_kept, loss, loss_error (held-out loss and its standard error)
     and is_chosen. ``pandas.DataFrame(path_)`` makes a table of it.

@@ -1,4 +1,4 @@
-"""Methods of the estimators that return columns: transform and its relatives."""
+"""Methods of the estimators that return columns, or say which they are."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy.typing as npt
 from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted
 
-from featuresieve.estimators._attributes import array_of_labels
+from featuresieve.estimators._attributes import array_of_labels, feature_table
 from featuresieve.tables import as_library, plain_array, put_columns, take_columns
 
 
@@ -101,3 +101,42 @@ class KeptColumns:
             names = super().get_feature_names_out(input_features)  # type: ignore[misc]
             return np.asarray(names)
         return np.asarray(array_of_labels(self._labels)[self.support_])
+
+    def feature_table(self) -> Any:
+        """Return one row per feature, best ranked first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Without pandas, a numpy structured array with the same fields:
+
+            name : str
+                Or what the column is called.
+            kept : bool
+            verdict : str
+                ``kept`` or ``forced`` (by `always_keep`). Of the others: ``excluded``
+                (by `never_keep`), ``constant``; ``duplicate``, equal to another column,
+                or with normal scores of the same order; ``redundant``, it would matter
+                alone, but a kept feature represents it; ``weak``, it would matter
+                alone a little, and no kept one represents it; ``no signal``.
+            rank : int
+            frequency : float
+                Share of the members that keep the feature.
+            importance : float
+                What the held-out loss of the elected features rises by when the values
+                of this one are shuffled, as a share of the loss of a constant: points
+                of R² for regression, of the explained share of the log loss
+                (scikit-learn's `d2_log_loss_score`) with classes that count alike for
+                classification. The networks are not trained again without it, so what
+                others could make up for is not taken off. NaN for what is not kept, or
+                was not elected, and without refits.
+            importance_error : float
+                Its standard error over held-out rows.
+            represented_by : str
+                The kept feature that stands for a duplicate or redundant one; missing
+                for all others.
+            logit : float
+                Mean logit of the members.
+        """
+        check_is_fitted(self)
+        return feature_table(self)

@@ -14,6 +14,7 @@ from featuresieve.estimators._arguments import (
     count_limits_from,
     settings_from,
 )
+from featuresieve.estimators._notes import ABOUT_DATA
 from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
@@ -65,6 +66,7 @@ class OtherSizes:
         params = other.get_params(deep=False)
         settings = settings_from(params)
         support = support_of_size(self, params)
+        other.notes_ = [note for note in self.notes_ if note["code"] in ABOUT_DATA]
         path = _path_of_size(self, int(support.sum()))
         data = (X, y, sample_weight)
         return self._resized(other, settings, support, path, 1.0, data)
@@ -101,6 +103,7 @@ class OtherSizes:
         other = clone(self).set_params(tolerance=tolerance, n_features_to_select=None)
         settings = settings_from(other.get_params(deep=False))
         judgement = judgement_of(self)
+        other.notes_ = list(self.notes_)
         chosen = judgement.choose(tolerance)
         support, share = judgement.sets[chosen], float(judgement.best_share[chosen])
         path = _path_with(self, chosen)

@@ -12,11 +12,9 @@ import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError, listed
 from featuresieve.files._reading import TableFile, find_column, find_columns
+from featuresieve.files._row_labels import LEAST_ROWS, is_counting, numbers_rows
 from featuresieve.files._task import MOST_CLASSES, Task, infer_task
 from featuresieve.files._typed_columns import is_number, is_text
-
-# Fewer rows than this differ by chance.
-_LEAST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -134,8 +132,7 @@ def _is_counting(column: Any) -> bool:
     """Tell whether a column holds ever larger whole numbers."""
     if not pa.types.is_integer(column.type) or column.null_count:
         return False
-    values = column.to_numpy()
-    return bool((values[1:] > values[:-1]).all())
+    return is_counting(column.to_numpy())
 
 
 def _is_known(column: Any) -> Any:
@@ -221,7 +218,7 @@ def _column_notes(table: pa.Table) -> list[str]:
             empty.append(name)
         elif _is_constant(column):
             constant.append(name)
-        elif len(column) >= _LEAST_ROWS and _is_identifier(column):
+        elif len(column) >= LEAST_ROWS and _is_identifier(column):
             identifying.append(name)
     notes = []
     if empty:
@@ -254,6 +251,4 @@ def _is_identifier(column: Any) -> bool:
         return bool(pc.count_distinct(column, mode="all").as_py() == len(column))
     if not pa.types.is_integer(column.type) or column.null_count:
         return False
-    values = column.to_numpy()
-    is_dense = int(values.max()) - int(values.min()) == len(values) - 1
-    return _is_counting(column) or (is_dense and len(pc.unique(column)) == len(column))
+    return numbers_rows(column.to_numpy())

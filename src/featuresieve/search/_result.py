@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from featuresieve.engine import History
 from featuresieve.problem import BoolArray, FloatArray
 from featuresieve.search._choice import Judgement
+from featuresieve.search._evidence import Evidence
 from featuresieve.search._votes import Votes
 
 # Confidence with which the best candidate must beat a constant for the answer not to be
@@ -41,6 +42,7 @@ class SearchResult:
     # What shuffling a gate of the elected set costs on held-out rows, as a share of the
     # loss of a constant, and its error, (2, gates); NaN for other gates.
     importance: FloatArray | None = None
+    evidence: Evidence | None = None  # if candidates were refitted
     # Part of the usual refit after which the chosen set was at its best.
     predictor_share: float = 1.0
 

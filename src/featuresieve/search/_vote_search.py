@@ -19,6 +19,7 @@ from featuresieve.problem import (
     Problem,
 )
 from featuresieve.search._choice import Judgement
+from featuresieve.search._evidence import gathered
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
@@ -235,11 +236,7 @@ class VoteSearch:
         self, votes: Votes, sizes: list[int], seed: int | None = None
     ) -> HeldOutLosses:
         """Refit, for each split, the sets that its own members rank first."""
-        each = self.members_per_split
-        ranked = [
-            votes.of(slice(k * each, (k + 1) * each)).ranked
-            for k in range(len(self.splits))
-        ]
+        ranked = [own.ranked for own in self._by_split(votes)]
         return refit_candidates(
             self.problem,
             self.settings,
@@ -249,6 +246,27 @@ class VoteSearch:
             shuffled=self._elected(votes, sizes) if seed is None else None,
             deadline=self._deadline(_REFIT_SHARE),
             monitor=self._monitor.stage("refit" if seed is None else "rounds"),
+        )
+
+    def _by_split(self, votes: Votes) -> list[Votes]:
+        """Return the votes of the members of each split."""
+        each = self.members_per_split
+        starts = range(0, each * len(self.splits), each)
+        return [votes.of(slice(start, start + each)) for start in starts]
+
+    def _refit_all(self) -> HeldOutLosses | None:
+        """Refit all columns, where the gates had all their members for as many."""
+        gates = self.problem.gates
+        is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
+        deadline = self._deadline(_REFIT_SHARE)
+        if not is_few or (deadline is not None and time.monotonic() > deadline):
+            return None
+        usable = np.arange(len(gates))
+        usable = usable if gates.is_shut is None else usable[~gates.is_shut]
+        return refit_candidates(
+            *(self.problem, self.settings, [[usable]] * len(self.splits), self.splits),
+            seed=self.seed + 2,
+            deadline=deadline,
         )
 
     def _elected(self, votes: Votes, sizes: list[int]) -> IndexArray:
@@ -328,6 +346,10 @@ class VoteSearch:
             is_uninformative=is_uninformative,
             is_cut_short=run.is_cut_short or losses.is_cut_short,
             n_uncommon=self._n_uncommon(),
+            evidence=gathered(
+                *(votes, self._by_split(votes), judgement, losses, self._refit_all()),
+                gates=self.problem.gates,
+            ),
             importance=self._importance(votes, sizes, losses, judgement.null_loss),
             predictor_share=float(judgement.best_share[chosen]),
         )

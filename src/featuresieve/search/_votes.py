@@ -66,6 +66,13 @@ class Votes:
         elected = np.asarray(self.kept.sum(axis=0) >= least)
         return elected if self.is_last is None else elected & ~self.is_last
 
+    def close_calls(self) -> BoolArray:
+        """Tell which gates are within a standard error of the votes that are needed."""
+        n_members = len(self.kept)
+        bar = max(_LEAST_VOTES, VOTE_SHARE * n_members)
+        away = np.abs(self.kept.sum(axis=0) + 0.5 - bar)
+        return np.asarray(away <= np.sqrt(bar * (1 - VOTE_SHARE)))
+
     def n_elected(self, share: float | None = None) -> int:
         """Return how many gates, the first of `ranked`, have the votes to be kept."""
         return int(self.is_elected(share).sum())

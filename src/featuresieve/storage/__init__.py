@@ -12,7 +12,7 @@ from featuresieve.storage._attribute_state import (
     kept_attributes,
 )
 from featuresieve.storage._container import pack, unpack
-from featuresieve.storage._export import selection_text
+from featuresieve.storage._export import feature_names, selection_text
 from featuresieve.storage._file_checks import Fields
 from featuresieve.storage._plain_state import from_plain_state, plain_state
 from featuresieve.storage._selector_file import (
@@ -48,6 +48,7 @@ __all__ = [
     "add_encoding",
     "add_prediction",
     "check_facts",
+    "feature_names",
     "from_plain_state",
     "is_numeric",
     "kept_attributes",

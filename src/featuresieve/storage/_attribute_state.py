@@ -84,6 +84,7 @@ def attribute_state(attributes: Mapping[str, Any]) -> State:
     description = {
         "balance": attributes["balance_"],
         "seed": attributes["_seed"],
+        "notes": attributes["notes_"],
         "judgement": judgement
         and {
             "n": len(judgement.means),
@@ -135,6 +136,9 @@ def attributes_from_state(
         learned_attributes |= _insight_of_older(support, logits, frequency)
     else:
         learned_attributes |= _insight(arrays, n_features)
+        learned_attributes["notes_"] = [
+            _note(Fields(note, "a note of it")) for note in fields.listed("notes", dict)
+        ]
     fields.finish()
     return learned_attributes
 
@@ -151,6 +155,21 @@ def _insight(arrays: Arrays, n_features: int) -> dict[str, Any]:
     return {f"_{name}": value for name, value in values.items()}
 
 
+def _note(fields: Fields) -> dict[str, Any]:
+    """Return a note, once all its fields are there."""
+    warning = fields.take("warning")
+    is_name = warning is None or isinstance(warning, str)
+    require(is_name, "a note of it names no warning.")
+    note = {
+        "code": fields.text("code"),
+        "text": fields.text("text"),
+        "columns": fields.listed("columns", str),
+        "warning": warning,
+    }
+    fields.finish()
+    return note
+
+
 def _insight_of_older(
     support: BoolArray, logits: FloatArray, frequency: FloatArray
 ) -> dict[str, Any]:
@@ -165,6 +184,7 @@ def _insight_of_older(
         "_verdict": verdict.astype(np.uint8),
         "_represented_by": np.full(len(support), -1, dtype=np.int64),
         "_importance": np.full((2, len(support)), np.nan),
+        "notes_": [],
     }
 
 

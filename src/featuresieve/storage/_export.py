@@ -49,6 +49,7 @@ def selection(estimator: Any, class_name: str) -> dict[str, Any]:
         "n_features_in": len(names),
         "n_features_selected": int(estimator.n_features_selected_),
         "features": features,
+        "notes": estimator.notes_,
         "path": [
             {name: _finite(row[name].item()) for name in row.dtype.names}
             for row in estimator.path_
