@@ -21,6 +21,7 @@ class Evidence:
     # its gain.
     first: int | None
     first_gain: float
+    whole: tuple[float, float] | None  # gain of all columns and its error, if tried
     lost: float  # what the elected set loses to all columns; NaN if that was not tried
     lost_error: float
     agreement: float  # what two parts elect in common, of what either elects
@@ -43,12 +44,15 @@ def gathered(
     firsts = {int(part.ranked[0]) for part in own}
     is_alone = len(firsts) == 1 and judgement.sizes[0] == 1 < gates.n_features_total
     lost = error = np.nan
+    of_whole = None
     if whole is not None:
+        of_whole = 1 - float(whole.means[0]) / scale, float(whole.errors[0]) / scale
         lost, error = whole.gain_over(losses.rows[judgement.elected], 0)
     return Evidence(
         gain=float(gains[judgement.elected]),
         first=firsts.pop() if is_alone else None,
         first_gain=float(gains[0]),
+        whole=of_whole,
         lost=lost / scale,
         lost_error=error / scale,
         agreement=_agreement([part.is_elected() for part in own]),

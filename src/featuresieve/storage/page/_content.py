@@ -78,7 +78,7 @@ def page_content(
         "legend": () if data is None else data.target.classes,
         "has_values": data is not None and data.target.values is not None,
         "n_rows": None if data is None else data.n_rows,
-        "notes": notes_of(estimator, facts),
+        "notes": [*notes_of(estimator, facts), *_about_missing(shown)],
         "correlations": None if data is None else _correlations(shown, data),
         "reproduce": _reproduce(estimator, facts),
     }
@@ -199,7 +199,10 @@ def how_sure(estimator: Any, rows: Sequence[Content], gain: Content | None) -> C
         f"On rows that did not take part in the vote, {value:.0%} ± "
         f"{_HALF * error:.0%} of the target's {what}.".replace("-", "−")
     )
-    if value < _SHOWN * error or estimator._judgement.fewest is not None:
+    warned = {note["code"] for note in estimator.notes_ if note["warning"] is not None}
+    if warned:
+        word, level = "Doubtful", "bad"
+    if value < _SHOWN * error or "uninformative" in warned:
         word, level = "No evidence", "bad"
     return {"word": word, "level": level, "sentences": sentences}
 
@@ -236,23 +239,31 @@ def _worth(
         return _scores(rows, score["metric"], how, ".3f")
     if gain is None or gain["chosen"] is None:
         return None
-    chosen, last = gain["chosen"], len(gain["sizes"]) - 1
-    rows = []
-    for place in dict.fromkeys((last, chosen)):
-        size = gain["sizes"][place]
-        word = f"{size:,} kept columns" if place == chosen else f"the {size:,} best"
-        word = f"all {n_all:,} columns" if size == n_all else word
-        rows.append((word, float(gain["gains"][place]), float(gain["errors"][place])))
+    rows = _refitted(gain, n_all, getattr(estimator, "_all_columns", None))
     how = (
         "Networks refitted without masks, on rows that did not take part in ranking "
         "the columns."
     )
-    if gain["sizes"][last] != n_all:
+    if not rows[0][0].startswith("all"):
         how += (
             " All columns together were not refitted: the command's --report has a "
             "score of both."
         )
     return _scores(rows, _unit(gain), how, ".0%")
+
+
+def _refitted(
+    gain: Content, n_all: int, whole: tuple[float, float] | None
+) -> list[tuple[str, float, float]]:
+    """Return the gains of all columns, or of the largest set, and of the kept ones."""
+    chosen, last = gain["chosen"], len(gain["sizes"]) - 1
+    rows = [] if whole is None else [(f"all {n_all:,} columns", *whole)]
+    for place in (chosen,) if rows else dict.fromkeys((last, chosen)):
+        size = gain["sizes"][place]
+        word = f"{size:,} kept columns" if place == chosen else f"the {size:,} best"
+        word = f"all {n_all:,} columns" if size == n_all and not rows else word
+        rows.append((word, float(gain["gains"][place]), float(gain["errors"][place])))
+    return rows
 
 
 def _scores(
@@ -300,11 +311,37 @@ def _unit(gain: Content) -> str:
 
 
 def notes_of(estimator: Any, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Return warnings, then notes, each with its kind and no sentence twice."""
-    said = [("warning", str(text)) for text in facts.get("warnings") or ()]
-    notes = [*getattr(estimator, "notes_", ()), *(facts.get("notes") or ())]
-    said += [("note", str(text)) for text in notes]
-    return list(dict.fromkeys(said))
+    """Return warnings, then notes, each with its kind and no sentence twice.
+
+    Warnings that are passed say what those of the estimator say, in other words.
+    """
+    others = [str(text) for text in facts.get("notes") or ()]
+    warned = [str(text) for text in facts.get("warnings") or ()]
+    own = [note["text"] for note in estimator.notes_ if note["warning"] is not None]
+    said = [("warning", text) for text in warned or own]
+    for note in estimator.notes_:
+        text = note["text"]
+        is_new = not any(text.rstrip(".") in other for other in others)
+        if note["warning"] is None and is_new:
+            said.append(("note", text))
+    said += [("note", text) for text in others]
+    return [(kind, _as_sentence(text)) for kind, text in said]
+
+
+def _as_sentence(text: str) -> str:
+    """Return a text with a capital, unless it begins with a name or an argument."""
+    return f"{text[0].upper()}{text[1:]}" if text.split(" ")[0].isalpha() else text
+
+
+def _about_missing(rows: Sequence[Content]) -> list[tuple[str, str]]:
+    """Return a note on columns with gaps, those with the most named."""
+    gaps = [(r["picture"].missing_share, r["name"]) for r in rows if r["picture"]]
+    gaps = sorted((gap for gap in gaps if gap[0] > 0), key=lambda gap: -gap[0])
+    if not gaps:
+        return []
+    named = ", ".join(f"{name[:60]} ({share:.0%})" for share, name in gaps[:5])
+    more = f" and {len(gaps) - 5:,} more" if len(gaps) > 5 else ""
+    return [("note", f"Values are missing in {named}{more}.")]
 
 
 def _correlations(rows: Sequence[Content], data: FitData) -> Content | None:
