@@ -154,6 +154,7 @@ def test_page_of_a_loaded_selector_says_that_the_data_are_missing(hostile, tmp_p
     [
         ({"facts": {"titel": "x"}}, "did you mean 'title'"),
         ({"X": [[1.0]]}, "got no y"),
+        ({"facts": {"score": {"metric": "R²"}}}, "got no all_columns"),
         ({"X": pd.DataFrame({"a": [1.0]}), "y": [0]}, "feature names"),
     ],
 )
@@ -184,6 +185,13 @@ def test_notebook_shows_the_answer_above_the_diagram_of_scikit_learn(hostile):
     with sklearn.config_context(display="text"):
         assert not hasattr(hostile, "_repr_html_")
         assert "text/html" not in hostile._repr_mimebundle_()
+
+
+def test_notebook_shows_columns_that_are_called_by_numbers():
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    selector = AutoNFSClassifier(0.1, n_epochs=20, random_state=0)
+    text = selector.fit(pd.DataFrame(X, columns=[7, 8, 9]), X[:, 1] > 0)._repr_html_()
+    assert 'title="8">8</span>' in text
 
 
 def test_styled_table_has_bars_and_escapes_names(hostile):

@@ -1,9 +1,11 @@
 """Methods of the estimators that show a selection: a page, a notebook, a table."""
 
+import copy
 import os
 from collections.abc import Mapping
 from typing import Any
 
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
@@ -104,16 +106,21 @@ class Shown:
 
     def _repr_html_inner(self: Any) -> str:
         """Return what a notebook shows: the answer, and scikit-learn's diagram."""
-        diagram = str(super()._repr_html_inner())  # type: ignore[misc]
+        shown = self
+        if getattr(self, "_labels", None) is not None:  # the diagram wants strings
+            names = [str(name) for name in self.get_feature_names_out()]
+            shown = copy.copy(self)
+            shown.get_feature_names_out = lambda: names
+        diagram = str(super(Shown, shown)._repr_html_inner())  # type: ignore[misc]
         try:
             check_is_fitted(self)
             return f"{notebook_text(self)}\n{diagram}"
         except (NotFittedError, ImportError):
             return diagram
 
-    def _repr_mimebundle_(self: Any, **kwargs: Any) -> dict[str, Any]:
+    def _repr_mimebundle_(self: Any, **kwargs: Any) -> dict[str, str]:  # noqa: ARG002
         """Return the same where `set_config` wants diagrams, else the text alone."""
-        bundle: dict[str, Any] = super()._repr_mimebundle_(**kwargs)  # type: ignore[misc]
-        if "text/html" in bundle:
+        bundle = {"text/plain": repr(self)}
+        if get_config()["display"] == "diagram":
             bundle["text/html"] = self._repr_html_inner()
         return bundle

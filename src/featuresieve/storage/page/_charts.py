@@ -34,11 +34,17 @@ class Scale:
         share = (value - self.low) / ((self.high - self.low) or 1.0)
         return round(self.start + share * (self.stop - self.start), 1)
 
-    def ticks(self, form: str) -> list[tuple[float, str]]:
+    def ticks(self, *, is_share: bool) -> list[tuple[float, str]]:
         """Return places and labels of round values."""
+        values = _round_values(self.low, self.high)
+        step = values[1] - values[0] if len(values) > 1 else 1.0
+        form = ".3g"
+        if is_share:  # as many decimals as tell neighbours apart
+            form = f".{max(0, math.ceil(-math.log10(step * 100) - 1e-9))}%"
+            form = ".1%" if 0.024 < step < 0.026 else form
         return [
             (self(value), format(value + 0.0, form).replace("-", "−"))
-            for value in _round_values(self.low, self.high)
+            for value in values
         ]
 
 
@@ -48,11 +54,12 @@ def _round_values(low: float, high: float) -> list[float]:
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * 0.999)
     first = math.ceil(low / step - 1e-9)
-    return [k * step for k in range(first, math.floor(high / step + 1e-9) + 1)]
+    last = math.floor(high / step + 1e-9)
+    return [round(k * step, 12) for k in range(first, last + 1)]
 
 
 def interval_chart(
-    rows: Sequence[tuple[str, float, float]], form: str
+    rows: Sequence[tuple[str, float, float]], texts: Sequence[str]
 ) -> dict[str, Any]:
     """Place a dot and its interval of 95 % for each (label, value, standard error)."""
     ends = [
@@ -64,7 +71,7 @@ def interval_chart(
     marks = [
         {
             "label": label,
-            "text": f"{value:{form}} ± {_NORMAL * error:{form}}".replace("-", "−"),
+            "text": texts[index],
             "at": scale(value),
             "from": scale(start),
             "to": scale(stop),
@@ -75,7 +82,7 @@ def interval_chart(
         )
     ]
     bottom = 34 + 52 * len(rows) - 20
-    ticks = scale.ticks(".0%" if "%" in form else ".3g")
+    ticks = scale.ticks(is_share="%" in texts[0])
     return {"marks": marks, "ticks": ticks, "bottom": bottom, "height": bottom + 26}
 
 
@@ -103,7 +110,12 @@ def path_chart(
         for k in range(len(sizes))
     ]
     line = "M" + "L".join(f"{mark['x']} {mark['y']}" for mark in marks)
-    return {"marks": marks, "line": line, "ticks": y.ticks(".0%"), "bottom": bottom}
+    return {
+        "marks": marks,
+        "line": line,
+        "ticks": y.ticks(is_share=True),
+        "bottom": bottom,
+    }
 
 
 def _is_far(k: int, chosen: int | None, every: int) -> bool:

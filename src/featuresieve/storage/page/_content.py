@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from featuresieve import __version__
-from featuresieve.storage.page._charts import (
-    heat_map,
-    interval_chart,
-    path_chart,
-    votes_chart,
-)
+from featuresieve.storage.page._charts import heat_map
 from featuresieve.storage.page._distribution import distribution
 from featuresieve.storage.page._fit_data import FitData
+from featuresieve.storage.page._worth import (
+    held_out_gain,
+    how_sure,
+    path,
+    votes,
+    warned_codes,
+    worth,
+)
 
 Content = dict[str, Any]
 
@@ -26,16 +29,12 @@ _LONGEST_NAME = 200
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 # Arguments that an answer does not depend on.
 _SILENT = ("checkpoint", "verbose")
-# Confidence of 95 %, one-sided, in standard errors.
-_SHOWN = 1.645
-# Half of an interval of 95 %, in standard errors.
-_HALF = 1.96
 # What a verdict means, where no other column stands for this one.
 _REASONS = {
     "forced": "was to be kept in any case",
     "weak": "tells something, but too little",
     "no signal": "nothing shows that it matters",
-    "constant": "has one value in all rows",
+    "constant": "has one value, or none that repeats",
     "excluded": "was to be left out",
 }
 # Dropped columns are named beside the kept ones from this correlation on.
@@ -69,13 +68,14 @@ def page_content(
         "file": facts.get("file"),
         "title": facts.get("title"),
         "sure": how_sure(estimator, rows, gain),
-        "votes": _votes(estimator, rows),
-        "worth": _worth(estimator, gain, facts.get("score")),
-        "path": _path(gain),
+        "votes": votes(estimator, rows),
+        "worth": worth(estimator, gain, facts.get("score")),
+        "path": path(gain),
         "rows": shown,
         "n_left_out": len(rows) - len(shown),
         "cards": [r for r in rows if r["kept"] and r["picture"]][:_MOST_CARDS],
         "legend": () if data is None else data.target.classes,
+        "n_classes": 0 if data is None else data.target.n_classes,
         "has_values": data is not None and data.target.values is not None,
         "n_rows": None if data is None else data.n_rows,
         "notes": [*notes_of(estimator, facts), *_about_missing(shown)],
@@ -129,8 +129,7 @@ def answer(estimator: Any, rows: Sequence[Content], target: str) -> Content:
     if n_kept == n_all:
         count = f"{'All ' if n_all > 1 else 'The '}{n_all:,} {noun}"
     is_one = n_kept == 1
-    judgement = estimator._judgement
-    if judgement is not None and judgement.fewest is not None:
+    if "uninformative" in warned_codes(estimator):
         rest = f"kept, but nothing was shown to predict {target}"
     elif estimator.n_features_to_select is not None:
         rest = f"kept to predict {target}, as many as were asked for"
@@ -142,172 +141,6 @@ def answer(estimator: Any, rows: Sequence[Content], target: str) -> Content:
         rest = f"{'is' if is_one else 'are'} enough to predict {target}"
     kept = [row["name"] for row in rows if row["kept"]]
     return {"count": count, "rest": rest, "kept": kept, "n_all": n_all}
-
-
-def vote_share(estimator: Any) -> float:
-    """Return the share of the networks that is needed to be kept."""
-    return 0.1 if isinstance(estimator.balance, str) else 0.5
-
-
-def held_out_gain(estimator: Any) -> Content | None:
-    """Return what the refitted sets gain over a constant, as shares of its loss."""
-    judgement, path = estimator._judgement, estimator.path_
-    if judgement is None or not judgement.null_loss > 0:
-        return None
-    judged = path[np.isfinite(path["loss"])]
-    if not len(judged):
-        return None
-    chosen = np.flatnonzero(judged["is_chosen"])
-    return {
-        "sizes": judged["n_kept"].tolist(),
-        "gains": 1 - judged["loss"] / judgement.null_loss,
-        "errors": np.nan_to_num(judged["loss_error"]) / judgement.null_loss,
-        "chosen": int(chosen[0]) if len(chosen) else None,
-        "is_variance": hasattr(estimator._target_code, "spreads"),
-    }
-
-
-def how_sure(estimator: Any, rows: Sequence[Content], gain: Content | None) -> Content:
-    """Return a word for how sure the answer is, and the sentences behind it."""
-    share = vote_share(estimator)
-    kept = [row for row in rows if row["kept"]]
-    near = [r for r in kept if r["frequency"] < share + 0.1]
-    below = [r for r in rows if not r["kept"] and r["frequency"] >= share / 2]
-    n_networks = len(estimator.history_["balance"])
-    word = "a tenth" if share == 0.1 else "half"
-    sentences = [
-        f"{n_networks} networks voted, each trained on rows of its own; {word} of them "
-        "is enough to keep a column.",
-        f"Of {len(kept)} kept, {len(kept) - len(near)} had clearly more votes than that"
-        + (f"; close to the line: {_some(near)}." if near else "."),
-        f"Dropped, but with votes: {_some(below)}."
-        if below
-        else "No dropped column came near the line.",
-    ]
-    word, level = "Mostly clear" if near else "Clear", "good"
-    if len(near) * 3 > len(kept):
-        word, level = "Partly borderline", "fair"
-    if gain is None or gain["chosen"] is None:
-        word, level = "Not checked", "fair"
-        sentences.append("This set was not compared with others on held-out rows.")
-        return {"word": word, "level": level, "sentences": sentences}
-    value, error = gain["gains"][gain["chosen"]], gain["errors"][gain["chosen"]]
-    what = "variance is explained"
-    if not gain["is_variance"]:
-        what = "uncertainty (the log loss of a constant guess) is removed"
-    sentences.append(
-        f"On rows that did not take part in the vote, {value:.0%} ± "
-        f"{_HALF * error:.0%} of the target's {what}.".replace("-", "−")
-    )
-    warned = {note["code"] for note in estimator.notes_ if note["warning"] is not None}
-    if warned:
-        word, level = "Doubtful", "bad"
-    if value < _SHOWN * error or "uninformative" in warned:
-        word, level = "No evidence", "bad"
-    return {"word": word, "level": level, "sentences": sentences}
-
-
-def _some(rows: Sequence[Content]) -> str:
-    """Return some names with their votes."""
-    named = [f"{row['name'][:60]} ({row['frequency']:.0%})" for row in rows[:5]]
-    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-    return ", ".join(named) + more
-
-
-def _votes(estimator: Any, rows: Sequence[Content]) -> Content:
-    """Return the chart of votes."""
-    frequency = np.array([row["frequency"] for row in rows])
-    is_kept = [row["kept"] for row in rows]
-    names = [row["name"] for row in rows]
-    return votes_chart(frequency, is_kept, names, vote_share(estimator))
-
-
-def _worth(
-    estimator: Any, gain: Content | None, score: Mapping[str, Any] | None
-) -> Content | None:
-    """Return scores with their intervals: on rows set apart, or of the refits."""
-    n_kept, n_all = estimator.n_features_selected_, len(estimator.support_)
-    if score is not None and not _is_nothing(score["kept_columns"]):
-        rows = [
-            (f"all {n_all:,} columns", score["all_columns"], score["all_error"]),
-            (f"{n_kept:,} kept columns", score["kept_columns"], score["kept_error"]),
-        ]
-        how = (
-            "Gradient boosting, trained with all and with the kept columns, on "
-            f"{score['n_test']:,} rows that the selection has not seen."
-        )
-        return _scores(rows, score["metric"], how, ".3f")
-    if gain is None or gain["chosen"] is None:
-        return None
-    rows = _refitted(gain, n_all, getattr(estimator, "_all_columns", None))
-    how = (
-        "Networks refitted without masks, on rows that did not take part in ranking "
-        "the columns."
-    )
-    if not rows[0][0].startswith("all"):
-        how += (
-            " All columns together were not refitted: the command's --report has a "
-            "score of both."
-        )
-    return _scores(rows, _unit(gain), how, ".0%")
-
-
-def _refitted(
-    gain: Content, n_all: int, whole: tuple[float, float] | None
-) -> list[tuple[str, float, float]]:
-    """Return the gains of all columns, or of the largest set, and of the kept ones."""
-    chosen, last = gain["chosen"], len(gain["sizes"]) - 1
-    rows = [] if whole is None else [(f"all {n_all:,} columns", *whole)]
-    for place in (chosen,) if rows else dict.fromkeys((last, chosen)):
-        size = gain["sizes"][place]
-        word = f"{size:,} kept columns" if place == chosen else f"the {size:,} best"
-        word = f"all {n_all:,} columns" if size == n_all and not rows else word
-        rows.append((word, float(gain["gains"][place]), float(gain["errors"][place])))
-    return rows
-
-
-def _scores(
-    rows: Sequence[tuple[str, float, float]], metric: str, how: str, form: str
-) -> Content:
-    """Return what is shown of scores, the kept columns last."""
-    value, error = rows[-1][1:]
-    other = f"; {rows[0][0]}: {rows[0][1]:{form}}" if len(rows) > 1 else ""
-    return {
-        "metric": metric,
-        "chart": interval_chart(rows, form),
-        "brief": f"{value:{form}} ± {_HALF * error:{form}}".replace("-", "−"),
-        "detail": f"{metric}{other}".replace("-", "−"),
-        "sentence": _compared(rows[-1], rows[0], form) if len(rows) > 1 else "",
-        "note": f"{metric[:1].upper()}{metric[1:]}. {how} Intervals of 95 %.",
-    }
-
-
-def _compared(
-    kept: tuple[str, float, float], other: tuple[str, float, float], form: str
-) -> str:
-    """Return in a sentence which of two scores is better, if that can be told."""
-    gap, error = kept[1] - other[1], _HALF * math.hypot(kept[2], other[2])
-    difference = f"({gap:+{form}} ± {error:{form}})".replace("-", "−")
-    if abs(gap) <= error:
-        return (
-            f"Between the kept columns and {other[0]} no difference is shown "
-            f"{difference}."
-        )
-    word = "better" if gap > 0 else "worse"
-    return f"The kept columns do {word} than {other[0]} {difference}."
-
-
-def _path(gain: Content | None) -> Content | None:
-    """Return the chart of the candidate sets."""
-    if gain is None or len(gain["sizes"]) < 2:
-        return None
-    chart = path_chart(gain["sizes"], gain["gains"], gain["errors"], gain["chosen"])
-    return {"chart": chart, "unit": _unit(gain)}
-
-
-def _unit(gain: Content) -> str:
-    """Return what a gain is a share of."""
-    return "variance explained" if gain["is_variance"] else "uncertainty removed"
 
 
 def notes_of(estimator: Any, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
@@ -349,7 +182,7 @@ def _correlations(rows: Sequence[Content], data: FitData) -> Content | None:
     there = [row for row in rows if row["feature"] in data]
     kept = [row for row in there if row["kept"]][:_MOST_CORRELATED]
     dropped = [row for row in there if not row["kept"]]
-    if not kept or len(kept) + len(dropped) < 2:
+    if not kept:
         return None
     own = [row["feature"] for row in kept]
     others = [row["feature"] for row in dropped]
@@ -360,6 +193,8 @@ def _correlations(rows: Sequence[Content], data: FitData) -> Content | None:
     strongest = np.abs(with_dropped).max(axis=0)
     order = np.argsort(-strongest, kind="stable")[:_MOST_CORRELATED]
     order = order[strongest[order] >= _LEAST_CORRELATION]
+    if len(kept) + len(order) < 2:
+        return None
     names = [row["name"] for row in kept]
     columns = [*names, *(dropped[k]["name"] for k in order)]
     values = np.concatenate([with_kept, with_dropped[:, order]], axis=1)

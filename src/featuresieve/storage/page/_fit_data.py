@@ -26,7 +26,8 @@ class TargetValues:
     """The target of the rows: classes, or values; neither if it has several parts."""
 
     codes: IndexArray | None = None  # -1 for classes without a colour
-    classes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()  # those with a colour
+    n_classes: int = 0
     values: FloatArray | None = None
 
 
@@ -133,7 +134,7 @@ def _target(targets: npt.NDArray[Any], code: ClassEncoder | ValueScaler) -> Any:
         place = np.full(len(code.classes), -1)
         place[frequent] = np.arange(len(frequent))
         names = tuple(str(code.classes[k]) for k in frequent)
-        return TargetValues(codes=place[targets], classes=names)
+        return TargetValues(place[targets], names, len(code.classes))
     if targets.shape[1] > 1 or isinstance(code, ClassEncoder):
         return TargetValues()
     return TargetValues(values=code.decode(targets.astype(np.float64)).reshape(-1))

@@ -9,12 +9,11 @@ from featuresieve.problem import ClassEncoder, Prepared, ValueScaler
 from featuresieve.storage.page._content import (
     answer,
     feature_rows,
-    held_out_gain,
-    how_sure,
     notes_of,
     page_content,
 )
 from featuresieve.storage.page._fit_data import FitData
+from featuresieve.storage.page._worth import SCORE_FIELDS, held_out_gain, how_sure
 
 FACTS = ("title", "target", "file", "command", "score", "notes", "warnings")
 _MOST_BARS = 10
@@ -26,6 +25,12 @@ def check_facts(facts: Mapping[str, Any] | None) -> Mapping[str, Any]:
         if name not in FACTS:
             hint = did_you_mean(str(name), FACTS)
             raise ValueError(f"facts must hold what the page shows, got {name!r}{hint}")
+    score = (facts or {}).get("score")
+    missing = [] if score is None else [n for n in SCORE_FIELDS if n not in score]
+    if missing:
+        raise ValueError(
+            f"facts['score'] must hold {', '.join(SCORE_FIELDS)}, got no {missing[0]}."
+        )
     return facts or {}
 
 
