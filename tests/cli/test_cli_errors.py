@@ -69,6 +69,7 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --drop *", "there is no column left"),
         (f"{PLAIN} --weight w", "--weight: there is no column 'w'"),
         (f"{PLAIN} --row-group w", "--row-group: there is no column 'w'"),
+        (f"{PLAIN} --time w", "--time: there is no column 'w'"),
         (f"{PLAIN} --class-weight maybe=2", "has no class 'maybe'"),
         (f"{PLAIN} --task regression", "'label' holds text such as 'no'"),
         (f"{PLAIN} --delimiter ab", "--delimiter: must be one character"),
@@ -128,6 +129,8 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
         ("--keep a --drop b a", "--keep and --drop contradict each other"),
         ("--weight label", "--weight and --target are both 'label'"),
         ("--row-group label", "--row-group and --target are both 'label'"),
+        ("--time label", "--time and --target are both 'label'"),
+        ("--time a --row-group b", "--time and --row-group exclude each other"),
         (
             "--task regression --class-weight balanced",
             "--class-weight is for classification",

@@ -164,6 +164,7 @@ def _select(options: SelectOptions) -> int:
             drop=options.drop,
             weight=options.weight,
             row_group=options.row_group,
+            time=options.time,
         )
         known = known_arguments(options, inputs)
         say("")

@@ -118,6 +118,8 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
     add("--weight", metavar="COLUMN", help="the weight of each row")
     text = "rows with the same value here belong together, and are never separated"
     add("--row-group", metavar="COLUMN", help=text)
+    text = "the time of each row: what is learnt is judged on later rows"
+    add("--time", metavar="COLUMN", help=text)
     _add_how(parser.add_argument_group("how to select"))
     reading = parser.add_argument_group("how the file is written")
     add_reading(reading)

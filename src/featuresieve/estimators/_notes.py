@@ -185,12 +185,12 @@ def _about_columns(
             "Counts of words, or embeddings, could say more.",
             own,
         )
-    copies = np.flatnonzero(estimator._verdict == VERDICTS.index("duplicate"))
-    if len(copies):
-        own = [names[j] for j in copies.tolist()]
+    copies = estimator._verdict == VERDICTS.index("duplicate")
+    own = [names[j] for j in np.flatnonzero(copies).tolist()]
+    if own:
         word = "holds" if len(own) == 1 else "hold"
         yield _note(
             "duplicate",
-            f"{listed(own)} {word} what another column does, and took no part.",
+            f"{listed(own)} {word} what another column holds, and took no part.",
             own,
         )

@@ -254,15 +254,16 @@ class VoteSearch:
         starts = range(0, each * len(self.splits), each)
         return [votes.of(slice(start, start + each)) for start in starts]
 
-    def _refit_all(self) -> HeldOutLosses | None:
-        """Refit all columns, where the gates had all their members for as many."""
+    def _refit_all(self, n_elected: int) -> HeldOutLosses | None:
+        """Refit all columns, if there are more than elected, and not too many."""
         gates = self.problem.gates
-        is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
-        deadline = self._deadline(_REFIT_SHARE)
-        if not is_few or (deadline is not None and time.monotonic() > deadline):
-            return None
         usable = np.arange(len(gates))
         usable = usable if gates.is_shut is None else usable[~gates.is_shut]
+        is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
+        deadline = self._deadline(_REFIT_SHARE)
+        is_late = deadline is not None and time.monotonic() > deadline
+        if not is_few or is_late or len(usable) <= n_elected:
+            return None
         return refit_candidates(
             *(self.problem, self.settings, [[usable]] * len(self.splits), self.splits),
             seed=self.seed + 2,
@@ -347,8 +348,9 @@ class VoteSearch:
             is_cut_short=run.is_cut_short or losses.is_cut_short,
             n_uncommon=self._n_uncommon(),
             evidence=gathered(
-                *(votes, self._by_split(votes), judgement, losses, self._refit_all()),
-                gates=self.problem.gates,
+                *(votes, self._by_split(votes), judgement, losses),
+                self._refit_all(len(self._elected(votes, sizes))),
+                self.problem.gates,
             ),
             importance=self._importance(votes, sizes, losses, judgement.null_loss),
             predictor_share=float(judgement.best_share[chosen]),
