@@ -175,7 +175,7 @@ def write_page(
         "file": Path(file.source.name).name,
         "command": command_line(options),
         "score": None if outcome.score is None else vars(outcome.score),
-        "notes": inputs.notes,
+        "notes": [*inputs.notes, *outcome.notes],
         "warnings": outcome.warnings,
     }
     features, target = inputs.features.take(rows), inputs.target.values[rows]

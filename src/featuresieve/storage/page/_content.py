@@ -26,6 +26,8 @@ Content = dict[str, Any]
 # Rows of the table of columns, pictures, and rows of the table of correlations.
 _MOST_ROWS, _MOST_CARDS, _MOST_CORRELATED = 1000, 12, 14
 _LONGEST_NAME = 200
+# Letters by which notes are told apart.
+_BEGINNING = 20
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 # Arguments that an answer does not depend on.
 _SILENT = ("checkpoint", "verbose")
@@ -146,7 +148,8 @@ def answer(estimator: Any, rows: Sequence[Content], target: str) -> Content:
 def notes_of(estimator: Any, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return warnings, then notes, each with its kind and no sentence twice.
 
-    Warnings that are passed say what those of the estimator say, in other words.
+    What is passed may say what the estimator says in other words: with warnings, all of
+    its own are, and notes are alike if they begin alike.
     """
     others = [str(text) for text in facts.get("notes") or ()]
     warned = [str(text) for text in facts.get("warnings") or ()]
@@ -154,7 +157,7 @@ def notes_of(estimator: Any, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     said = [("warning", text) for text in warned or own]
     for note in estimator.notes_:
         text = note["text"]
-        is_new = not any(text.rstrip(".") in other for other in others)
+        is_new = not any(text[:_BEGINNING] == other[:_BEGINNING] for other in others)
         if note["warning"] is None and is_new:
             said.append(("note", text))
     said += [("note", text) for text in others]
