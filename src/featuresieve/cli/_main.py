@@ -199,22 +199,35 @@ def _check_outputs(options: SelectOptions) -> None:
         raise UsageError("--out and --json cannot both be standard output.")
     if options.out is not None:
         check_table_output("--out", options.out)
-    for option, name in (("--json", options.json), ("--save", options.save)):
-        if name is not None:
-            check_output(option, name)
-    if options.plot is not None:
-        check_output("--plot", options.plot, _PICTURES)
-        with interrupts_delayed():
-            import matplotlib  # noqa: F401  # not there: say so now
-    if options.report is not None:
-        check_output("--report", options.report, _PAGES)
-        with interrupts_delayed():
-            import jinja2  # noqa: F401
+    if options.json is not None:
+        check_output("--json", options.json)
+    _check_named_outputs(options)
     paths = [os.path.realpath(n) for n in options.outputs if n not in (None, "-")]
     if len(set(paths)) < len(paths):
         raise UsageError("two options name the same file to write.")
     if os.path.realpath(options.file) in paths:
         raise UsageError(f"{options.file} is read, and must not be written.")
+
+
+def _check_named_outputs(options: SelectOptions) -> None:
+    """Refuse files that are no text, and need a name and perhaps another package."""
+    from featuresieve.files import check_output
+
+    files = (
+        ("--save", options.save, ()),
+        ("--plot", options.plot, _PICTURES),
+        ("--report", options.report, _PAGES),
+    )
+    for option, name, endings in files:
+        if name == "-":
+            raise UsageError(f"{option} must name a file, got '-'.")
+        if name is not None:
+            check_output(option, name, endings)
+    with interrupts_delayed():  # what is not there is said now
+        if options.plot is not None:
+            import matplotlib  # noqa: F401
+        if options.report is not None:
+            import jinja2  # noqa: F401
 
 
 def _check_device(name: str) -> None:

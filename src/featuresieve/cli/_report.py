@@ -167,9 +167,12 @@ def write_page(
     outcome: SelectResult, file: TableFile, options: SelectOptions, path: Path
 ) -> None:
     """Write the page about a selection."""
-    inputs = outcome.inputs
-    n_rows = len(inputs.target.values)
-    rows = np.random.default_rng(0).permutation(n_rows)[:_MOST_PAGE_ROWS]
+    inputs, values = outcome.inputs, outcome.inputs.target.values
+    some = np.random.default_rng(0).permutation(len(values))[:_MOST_PAGE_ROWS]
+    ends = [values.argmin(), values.argmax()]
+    if inputs.target.task == "classification":
+        ends = np.unique(values, return_index=True)[1].tolist()
+    rows = np.union1d(some, ends)  # no class is left out
     facts = {
         "target": inputs.target.name,
         "file": Path(file.source.name).name,
@@ -178,8 +181,7 @@ def write_page(
         "notes": [*inputs.notes, *outcome.notes],
         "warnings": outcome.warnings,
     }
-    features, target = inputs.features.take(rows), inputs.target.values[rows]
-    outcome.selector.report(path, features, target, facts=facts)
+    outcome.selector.report(path, inputs.features.take(rows), values[rows], facts=facts)
 
 
 def command_line(options: SelectOptions) -> str:

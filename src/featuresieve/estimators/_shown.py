@@ -10,11 +10,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from featuresieve.errors import check_integer
 from featuresieve.files import write_atomically
 from featuresieve.storage import check_facts, notebook_text, page_text
 
 # Shades of the bars in a styled table.
-_KEPT, _DROPPED = "#8fc1e3", "#d5d9dd"
+_KEPT, _DROPPED = "#3f94cc99", "#88888866"
 
 
 class Shown:
@@ -85,6 +86,8 @@ class Shown:
         pandas.io.formats.style.Styler
             Needs pandas and jinja2.
         """
+        if max_features is not None:
+            check_integer("max_features", max_features, least=1)
         table = self.feature_table()
         if not hasattr(table, "style"):
             raise ImportError("styled_table needs pandas: pip install pandas")
@@ -99,10 +102,12 @@ class Shown:
             for name, largest in most.items():
                 where = rows[table.loc[rows, name].notna()], [name]
                 limits = {"vmin": 0.0, "vmax": max(largest, 1e-12)}
-                style = style.bar(where, color=colour, height=60, **limits)
-        return style.set_properties(
-            subset=(dropped, list(table.columns)), **{"opacity": "0.65"}
-        )
+                size = {"width": 55, "height": 60}  # per cent of a cell
+                style = style.bar(where, color=colour, **size, **limits)
+        words = ["name", "verdict", "represented_by"]
+        style = style.set_properties(words, **{"text-align": "left"})
+        style = style.set_properties((dropped, list(table.columns)), opacity="0.65")
+        return style.hide(["kept", "logit"], axis="columns")
 
     def _repr_html_inner(self: Any) -> str:
         """Return what a notebook shows: the answer, and scikit-learn's diagram."""
