@@ -190,6 +190,29 @@ HEADER = {
 }
 
 
+NOTE = {"code": "x", "text": "y", "columns": ["z"], "warning": None}
+SINCE_VERSION_5 = {
+    "no verdict": (on("insight.verdict", with_first(99)), "a verdict that is none"),
+    "signed verdict": (on("insight.verdict", lambda a: a.astype(np.int8)), "int8"),
+    "nobody": (on("insight.represented_by", with_first(99)), "none of its features"),
+    "importance": (on("insight.importance", with_first(np.inf)), "infinite import"),
+    "one importance": (on("insight.importance", lambda a: a[:1]), "shape"),
+    "notes": (to("findings", "notes", value="abc"), "notes is not a list"),
+    "no note": (to("findings", "notes", value=[{}]), "a note of it has no field"),
+    "long note": (to("findings", "notes", value=[NOTE | {"a": 1}]), "unknown fields"),
+    "note of one": (to("findings", "notes", value=[NOTE | {"columns": [1]}]), "of str"),
+    "warning": (to("findings", "notes", value=[NOTE | {"warning": 1}]), "no warning"),
+}
+
+
+@pytest.mark.parametrize("case", SINCE_VERSION_5)
+def test_fuzz_hostile_findings_of_version_5_are_refused(case, file):
+    change, match = SINCE_VERSION_5[case]
+    header, arrays = unpack(CLASSIFIER.with_name("classifier-5.safetensors"))
+    change(header, arrays)
+    assert_refused(file, pack(header, arrays), match)
+
+
 @pytest.mark.parametrize("case", HEADER)
 def test_fuzz_hostile_headers_are_refused_and_cost_little(case, file):
     change, match = HEADER[case]

@@ -30,12 +30,13 @@ from featuresieve.errors import (
     check_real,
     check_sizes,
     did_you_mean,
+    listed,
     shown,
 )
 from featuresieve.estimators._folds import check_folds
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
-from featuresieve.search import GOALS, Settings
+from featuresieve.search import GOALS, JUDGES, Settings
 from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
@@ -121,6 +122,20 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
     )
+
+
+def check_judge(value: Any, *, needs_probabilities: bool) -> None:
+    """Refuse what can not judge sets of columns."""
+    if isinstance(value, str):
+        check_choice("judge, if no estimator,", value, JUDGES)
+        return
+    wanted = "predict_proba" if needs_probabilities else "predict"
+    is_estimator = hasattr(value, "get_params") and not isinstance(value, type)
+    if not (is_estimator and hasattr(value, "fit") and hasattr(value, wanted)):
+        raise TypeError(
+            f"judge must be one of {listed(JUDGES)}, or an estimator with fit and "
+            f"{wanted}, got {shown(value)}."
+        )
 
 
 def _check_goal(params: Mapping[str, Any]) -> None:

@@ -25,9 +25,9 @@ def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, An
     judgement = result.judgement
     if judgement is not None:
         judgement = judgement.with_sets(prepared.by_feature(judgement.sets, False))
-    importance = result.importance
-    if importance is None:
-        importance = np.full((2, len(prepared.units)), np.nan)
+    importance = np.full((2, len(prepared.units)), np.nan)
+    if result.evidence is not None:
+        importance = result.evidence.importance
     frequency = prepared.by_feature(votes.frequency(), 0.0)
     return {
         "logits_": prepared.by_feature(logits, -np.inf),

@@ -21,6 +21,7 @@ from featuresieve.errors import draw_seed
 from featuresieve.estimators._arguments import (
     TRAINING_ARGUMENTS,
     as_called,
+    check_judge,
     count_limits_from,
     settings_from,
 )
@@ -88,6 +89,7 @@ class AutoNFS(
         feature_costs: Any = None,
         class_weight: Any = None,
         goal: str = "minimal",
+        judge: Any = "networks",
         cv: Any = None,
         tolerance: float = 0.0,
         n_members: int | None = None,
@@ -111,6 +113,7 @@ class AutoNFS(
         self.feature_costs = feature_costs
         self.class_weight = class_weight
         self.goal = goal
+        self.judge = judge
         self.cv = cv
         self.tolerance = tolerance
         self.n_members = n_members
@@ -246,6 +249,7 @@ class AutoNFS(
         started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
+        check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
         table = read_table(X)
         prepared, target, bounds = self._prepare(X, y, sample_weight, groups, table)
@@ -253,7 +257,7 @@ class AutoNFS(
         splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
             self,
-            params | {"cv": digest_of(splits)},
+            params | {"cv": digest_of(splits), "judge": str(self.judge)},
             prepared.problem,
             device=settings.device,
             bounds=bounds,
@@ -271,6 +275,7 @@ class AutoNFS(
                 tolerance=self.tolerance,
                 max_time=self.max_time,
                 goal=self.goal,  # type: ignore[arg-type]
+                judge=self.judge,
                 splits=splits,
             )
             run = train_predictor(

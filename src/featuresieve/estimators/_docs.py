@@ -35,6 +35,12 @@ goal : {"minimal", "all_relevant"}, default="minimal"
     carries information, also what another kept feature stands for. The latter votes
     again, in rounds, while what was found is mostly hidden, and takes a few times as
     long.
+judge : {"networks", "trees"} or estimator, default="networks"
+    What the kept features are for. "networks" keeps what was elected, which serves
+    networks, neighbours and linear models best. Otherwise nested sets of the best
+    ranked, up to four times what was elected, are judged on the held-out rows, by
+    randomised trees, or by a classifier with `predict_proba` or a regressor of your
+    own, which sees the encoded columns; the set with the least squared error is kept.
 cv : int, splitter, iterable or None, default=None
     Folds for the votes and the held-out losses: a number of folds, a splitter of
     scikit-learn (``GroupKFold(5)`` with `groups`, ``TimeSeriesSplit(5)``), which is

@@ -6,16 +6,20 @@ from itertools import combinations
 
 import numpy as np
 
-from featuresieve.problem import BoolArray, Gates
-from featuresieve.search._choice import Judgement
-from featuresieve.search._refit import HeldOutLosses
+from featuresieve.problem import BoolArray, FloatArray, Gates, IndexArray, Problem
+from featuresieve.search._refit import HeldOutLosses, refit_candidates
+from featuresieve.search._settings import Settings
+from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._votes import Votes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """What held-out rows and votes say; losses are shares of the loss of a constant."""
 
+    # What shuffling a gate of the elected set costs, and its error, (2, gates); NaN for
+    # other gates.
+    importance: FloatArray
     gain: float  # of the elected set over a constant
     # The gate that every part of the rows ranks first, if it alone was refitted, and
     # its gain.
@@ -25,31 +29,57 @@ class Evidence:
     lost: float  # what the elected set loses to all columns; NaN if that was not tried
     lost_error: float
     agreement: float  # what two parts elect in common, of what either elects
-    close_calls: (
-        BoolArray  # gates whose votes are a chance from being too few, or enough
+    close_calls: BoolArray  # gates with nearly too few votes, or nearly enough
+
+
+def refit_all(
+    problem: Problem,
+    settings: Settings,
+    splits: Sequence[HeldOutSplit],
+    n_elected: int,
+    *,
+    seed: int,
+    deadline: float | None,
+) -> HeldOutLosses | None:
+    """Refit all columns, if there are more than elected."""
+    gates = problem.gates
+    usable = np.arange(len(gates))
+    usable = usable if gates.is_shut is None else usable[~gates.is_shut]
+    if len(usable) <= n_elected:
+        return None
+    sets = [[usable]] * len(splits)
+    return refit_candidates(
+        problem, settings, sets, splits, seed=seed, deadline=deadline
     )
 
 
 def gathered(
     votes: Votes,
     own: Sequence[Votes],
-    judgement: Judgement,
+    gates: Gates,
+    elected: IndexArray,
+    sizes: Sequence[int],
     losses: HeldOutLosses,
     whole: HeldOutLosses | None,
-    gates: Gates,
+    null_loss: float,
 ) -> Evidence:
-    """Return what the refits and the votes, `own` of each part, say."""
-    scale = max(judgement.null_loss, 1e-12)
-    gains = 1 - judgement.means / scale
+    """Return what the votes, `own` of each part, and the refits of `sizes` say."""
+    scale = max(null_loss, 1e-12)
+    importance = np.full((2, len(gates)), np.nan)
+    if losses.rises is not None:
+        importance[:, elected] = losses.rises / scale
+    gains = 1 - losses.means / scale
+    candidate = int(np.searchsorted(sizes, len(elected)))
     firsts = {int(part.ranked[0]) for part in own}
-    is_alone = len(firsts) == 1 and judgement.sizes[0] == 1 < gates.n_features_total
+    is_alone = len(firsts) == 1 and sizes[0] == 1 < len(gates)
     lost = error = np.nan
     of_whole = None
     if whole is not None:
         of_whole = 1 - float(whole.means[0]) / scale, float(whole.errors[0]) / scale
-        lost, error = whole.gain_over(losses.rows[judgement.elected], 0)
+        lost, error = whole.gain_over(losses.rows[candidate], 0)
     return Evidence(
-        gain=float(gains[judgement.elected]),
+        importance=importance,
+        gain=float(gains[candidate]),
         first=firsts.pop() if is_alone else None,
         first_gain=float(gains[0]),
         whole=of_whole,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from featuresieve.engine import History
-from featuresieve.problem import BoolArray, FloatArray
+from featuresieve.problem import BoolArray
 from featuresieve.search._choice import Judgement
 from featuresieve.search._evidence import Evidence
 from featuresieve.search._votes import Votes
@@ -39,9 +39,6 @@ class SearchResult:
     is_cut_short: bool = False  # by the time limit
     # Held-out rows without the most common target; None if no set was refitted.
     n_uncommon: int | None = None
-    # What shuffling a gate of the elected set costs on held-out rows, as a share of the
-    # loss of a constant, and its error, (2, gates); NaN for other gates.
-    importance: FloatArray | None = None
     evidence: Evidence | None = None  # if candidates were refitted
     # Part of the usual refit after which the chosen set was at its best.
     predictor_share: float = 1.0

@@ -6,7 +6,7 @@ refits of nested sets on rows that the members who elected them never saw.
 
 import time
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.stats import t as t_distribution
@@ -19,7 +19,8 @@ from featuresieve.problem import (
     Problem,
 )
 from featuresieve.search._choice import Judgement
-from featuresieve.search._evidence import gathered
+from featuresieve.search._evidence import Evidence, gathered, refit_all
+from featuresieve.search._judge import NETWORKS, judged_losses
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
@@ -34,6 +35,7 @@ from featuresieve.search._splits import (
 )
 from featuresieve.search._stacks import GateRun, train_gates
 from featuresieve.search._votes import (
+    REACH,
     Votes,
     decide,
     elected,
@@ -51,6 +53,8 @@ _N_PARTS = 5
 _N_MEMBERS, _MEMBER_COLUMNS, _FEWEST_MEMBERS = 100, 160_000, 20
 # Shares of max_time after which the gates, and the refits, must be done.
 _GATE_SHARE, _REFIT_SHARE = 0.6, 0.85
+# Another judge than the networks may want this many times what they elect.
+_JUDGED_REACH = 4
 # Columns whose networks take seconds to set up.
 _WIDE = 4096
 # Standard errors of its gain below which there is no point in giving a candidate.
@@ -130,10 +134,12 @@ class VoteSearch:
         max_time: float | None = None,
         monitor: Stages | None = None,
         goal: Goal = "minimal",
+        judge: Any = NETWORKS,
         splits: list[HeldOutSplit] | None = None,
     ) -> None:
         self.problem, self.settings, self.limits = problem, settings, limits
-        self._monitor, self.goal = monitor or Unwatched(), goal
+        self._monitor, self.goal, self.judge = monitor or Unwatched(), goal, judge
+        self._is_own_judge = isinstance(judge, str) and judge == NETWORKS
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
         self._started = time.monotonic() if started is None else started
         self.balance = balance_at_price(problem, settings)
@@ -150,7 +156,8 @@ class VoteSearch:
         run = self._train_gates(self.balance, self.seed, "gates")
         gates, limits = self.problem.gates, self.limits
         votes = decide(run, self.settings, self.seed, gates, limits)
-        sizes = nested_sizes(votes, gates, limits)
+        reach = REACH if self._is_own_judge else _JUDGED_REACH
+        sizes = nested_sizes(votes, gates, limits, reach)
         if limits.exactly is not None or not sizes:
             kept = elected(votes, gates, limits)
             return _plain_result(
@@ -235,12 +242,11 @@ class VoteSearch:
     def _refit(
         self, votes: Votes, sizes: list[int], seed: int | None = None
     ) -> HeldOutLosses:
-        """Refit, for each split, the sets that its own members rank first."""
-        ranked = [own.ranked for own in self._by_split(votes)]
+        """Refit the candidates of each split."""
         return refit_candidates(
             self.problem,
             self.settings,
-            [[np.sort(own[:size]) for size in sizes] for own in ranked],
+            self._candidates(votes, sizes),
             self.splits,
             seed=self.seed + 1 if seed is None else seed,
             shuffled=self._elected(votes, sizes) if seed is None else None,
@@ -254,36 +260,33 @@ class VoteSearch:
         starts = range(0, each * len(self.splits), each)
         return [votes.of(slice(start, start + each)) for start in starts]
 
-    def _refit_all(self, n_elected: int) -> HeldOutLosses | None:
-        """Refit all columns, if there are more than elected, and not too many."""
-        gates = self.problem.gates
-        usable = np.arange(len(gates))
-        usable = usable if gates.is_shut is None else usable[~gates.is_shut]
-        is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
-        deadline = self._deadline(_REFIT_SHARE)
-        is_late = deadline is not None and time.monotonic() > deadline
-        if not is_few or is_late or len(usable) <= n_elected:
-            return None
-        return refit_candidates(
-            *(self.problem, self.settings, [[usable]] * len(self.splits), self.splits),
-            seed=self.seed + 2,
-            deadline=deadline,
-        )
+    def _candidates(self, votes: Votes, sizes: list[int]) -> list[list[IndexArray]]:
+        """Return, for each split, the sets that its own members rank first."""
+        ranked = [own.ranked for own in self._by_split(votes)]
+        return [[np.sort(own[:size]) for size in sizes] for own in ranked]
 
     def _elected(self, votes: Votes, sizes: list[int]) -> IndexArray:
         """Return the gates that are elected, as many as are refitted."""
         n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
         return np.sort(votes.ranked[:n_elected])
 
-    def _importance(
-        self, votes: Votes, sizes: list[int], losses: HeldOutLosses, null_loss: float
-    ) -> FloatArray:
-        """Return the share of a constant's loss that each elected gate is worth."""
-        importance = np.full((2, len(self.problem.gates)), np.nan)
-        if losses.rises is not None and null_loss > 0:
-            rises = losses.rises / null_loss
-            importance[:, self._elected(votes, sizes)] = rises
-        return importance
+    def _evidence(
+        self, votes: Votes, sizes: list[int], refits: HeldOutLosses
+    ) -> Evidence:
+        """Return what the networks say of what they elected, whoever judges."""
+        elected, whole, gates = self._elected(votes, sizes), None, self.problem.gates
+        is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
+        deadline = self._deadline(_REFIT_SHARE)
+        is_late = deadline is not None and time.monotonic() > deadline
+        if self._is_own_judge and is_few and not is_late:
+            whole = refit_all(
+                *(self.problem, self.settings, self.splits, len(elected)),
+                seed=self.seed + 2,
+                deadline=deadline,
+            )
+        null_loss = float((self._null_losses() * refits.weights).mean())
+        own = self._by_split(votes)
+        return gathered(votes, own, gates, elected, sizes, refits, whole, null_loss)
 
     def _null_losses(self) -> FloatArray:
         """Return the loss of a constant on every held-out row."""
@@ -291,25 +294,49 @@ class VoteSearch:
             [self.problem.constant_losses(s.fit_rows, s.test_rows) for s in self.splits]
         )
 
-    def _judge(
-        self, votes: Votes, sizes: list[int], losses: HeldOutLosses
-    ) -> tuple[Judgement, bool]:
-        """Judge the candidates, and tell if the elected one may be no better than none.
+    def _by_judge(
+        self, votes: Votes, sizes: list[int], refits: HeldOutLosses
+    ) -> tuple[HeldOutLosses, FloatArray]:
+        """Return losses by the judge, as many as there was time for, and a constant's.
 
-        If it does not even seem to be better than a constant, the answer is the
-        smallest.
+        How long a predictor trains is still what was best in the refits.
+        """
+        if self._is_own_judge:
+            return refits, self._null_losses()
+        losses, null = judged_losses(
+            self.problem,
+            self.judge,
+            self._candidates(votes, sizes),
+            self.splits,
+            deadline=self._deadline(_REFIT_SHARE),
+        )
+        best_share = refits.best_share[: len(losses.rows)]
+        return replace(losses, best_share=best_share), null
+
+    def _judge(
+        self,
+        votes: Votes,
+        sizes: list[int],
+        losses: HeldOutLosses,
+        null: FloatArray,
+    ) -> tuple[Judgement, bool]:
+        """Judge the candidates, and tell if the best one may be no better than none.
+
+        The networks elect one; another judge takes the one with the least loss. If it
+        does not even seem to be better than a constant, the answer is the smallest.
         """
         gates = self.problem.gates
         sets = np.array([_as_mask(votes.ranked[:size], len(gates)) for size in sizes])
-        n_elected = len(self._elected(votes, sizes))
-        null = self._null_losses()
+        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        if not self._is_own_judge:
+            elected = int(losses.means.argmin())
         judgement = Judgement(
             sets=sets,
             sizes=sets @ gates.n_features,
             means=losses.means,
             best_share=losses.best_share,
             null_loss=float((null * losses.weights).mean()),
-            elected=int(np.searchsorted(sizes, n_elected)),
+            elected=elected,
         )
         gain, error = losses.gain_over(null, judgement.elected)
         if gain <= _HOPE * error:
@@ -325,10 +352,13 @@ class VoteSearch:
         return self.problem.n_uncommon(held_out)
 
     def _result(
-        self, run: GateRun, votes: Votes, sizes: list[int], losses: HeldOutLosses
+        self, run: GateRun, votes: Votes, sizes: list[int], refits: HeldOutLosses
     ) -> SearchResult:
         """Put the answer together."""
-        judgement, is_uninformative = self._judge(votes, sizes, losses)
+        evidence = self._evidence(votes, sizes, refits)
+        losses, null = self._by_judge(votes, sizes, refits)
+        sizes = sizes[: len(losses.rows)]
+        judgement, is_uninformative = self._judge(votes, sizes, losses, null)
         chosen = judgement.choose(self.tolerance)
         path = [
             Candidate(self.balance, int(size), float(loss), float(error), i == chosen)
@@ -347,12 +377,7 @@ class VoteSearch:
             is_uninformative=is_uninformative,
             is_cut_short=run.is_cut_short or losses.is_cut_short,
             n_uncommon=self._n_uncommon(),
-            evidence=gathered(
-                *(votes, self._by_split(votes), judgement, losses),
-                self._refit_all(len(self._elected(votes, sizes))),
-                self.problem.gates,
-            ),
-            importance=self._importance(votes, sizes, losses, judgement.null_loss),
+            evidence=evidence,
             predictor_share=float(judgement.best_share[chosen]),
         )
 

@@ -27,7 +27,7 @@ from featuresieve.search._stacks import GateRun
 # Share of the members that must keep a feature, and the least number of them.
 VOTE_SHARE, _LEAST_VOTES = 0.1, 2
 # Sizes of nested sets grow by this factor, up to this many times the chosen one.
-_SIZE_RATIO, _REACH = 1.3, 2
+_SIZE_RATIO, REACH = 1.3, 2
 # Networks times columns of refits that take a moment.
 _MOST_SMALL = 2**18
 
@@ -136,17 +136,19 @@ def elected(
     return np.sort(ranked[: int(np.clip(votes.n_elected(share), sizes[0], sizes[-1]))])
 
 
-def nested_sizes(votes: Votes, gates: Gates, limits: CountLimits) -> list[int]:
+def nested_sizes(
+    votes: Votes, gates: Gates, limits: CountLimits, reach: int = REACH
+) -> list[int]:
     """Return sizes of sets worth a refit, in gates, ascending.
 
-    From the least that is allowed to twice the elected ones, these among them; empty if
-    no number of best ranked gates is allowed.
+    From the least that is allowed to `reach` times the elected ones, these among them;
+    empty if no number of best ranked gates is allowed.
     """
     allowed = prefix_sizes(votes.ranked, gates, limits)
     if not allowed:
         return []
     chosen = int(np.clip(votes.n_elected(), allowed[0], allowed[-1]))
-    most = _REACH * chosen
+    most = reach * chosen
     if votes.is_last is not None:
         most = max(chosen, min(most, int((~votes.is_last).sum())))
     largest = int(np.clip(most, allowed[0], allowed[-1]))
