@@ -29,6 +29,13 @@ def _vote_share(estimator: Any) -> float:
     return 0.1 if isinstance(estimator.balance, str) else 0.5
 
 
+def judge_of(estimator: Any) -> str:
+    """Return who judged the sets, as a sentence begins."""
+    if estimator.judge == "networks":
+        return "Networks"
+    return "Randomised trees" if estimator.judge == "trees" else "The given judge"
+
+
 def held_out_gain(estimator: Any) -> Content | None:
     """Return what the refitted sets gain over a constant, as shares of its loss."""
     judgement, path = estimator._judgement, estimator.path_
@@ -43,8 +50,16 @@ def held_out_gain(estimator: Any) -> Content | None:
         "gains": 1 - judged["loss"] / judgement.null_loss,
         "errors": np.nan_to_num(judged["loss_error"]) / judgement.null_loss,
         "chosen": int(chosen[0]) if len(chosen) else None,
-        "is_variance": hasattr(estimator._target_code, "spreads"),
+        "unit": _unit(estimator),
     }
+
+
+def _unit(estimator: Any) -> str:
+    """Return what a gain over a constant is."""
+    if hasattr(estimator._target_code, "spreads"):
+        return "variance explained"
+    is_log_loss = estimator.judge == "networks"
+    return "uncertainty removed" if is_log_loss else "squared error removed"
 
 
 def how_sure(estimator: Any, rows: Sequence[Content], gain: Content | None) -> Content:
@@ -57,12 +72,10 @@ def how_sure(estimator: Any, rows: Sequence[Content], gain: Content | None) -> C
         word, level = "Not checked", "fair"
     else:
         value, error = gain["gains"][gain["chosen"]], gain["errors"][gain["chosen"]]
-        what = "variance is explained"
-        if not gain["is_variance"]:
-            what = "uncertainty (the log loss of a constant guess) is removed"
         sentences.append(
-            f"On rows that did not take part in the vote, "
-            f"{_with_error(value, error, '.0%')} of the target's {what}."
+            "On rows that did not take part in the vote: "
+            f"{_with_error(value, error, '.0%')} {gain['unit']}, beside a constant "
+            "guess."
         )
         if value < _SHOWN * error:
             warned.add("uninformative")
@@ -80,11 +93,15 @@ def _about_votes(
     kept = [row for row in rows if row["kept"]]
     near = [row for row in kept if row["frequency"] < share + _FAR]
     below = [r for r in rows if not r["kept"] and r["frequency"] >= share / 2]
-    n_networks = len(estimator.history_["balance"])
+    voted = f"{len(estimator.history_['balance'])} networks voted"
+    if estimator._judgement is not None and estimator.judge != "networks":
+        judge = judge_of(estimator)
+        how_many = f"{judge} decided how many are kept, on held-out rows."
+        return [f"{voted}: that is the ranking of the columns.", how_many], "Clear"
     word = "a tenth" if share == 0.1 else "half"
     sentences = [
-        f"{n_networks} networks voted, each trained on rows of its own; {word} of them "
-        "is enough to keep a column."
+        f"{voted}, each trained on rows of its own; {word} of them is enough to keep a "
+        "column."
     ]
     if all(row["frequency"] < share for row in kept):
         sentences.append(f"No kept column had so many votes: {_some(kept)}.")
@@ -136,15 +153,15 @@ def worth(
         return None
     rows = _refitted(gain, n_all, getattr(estimator, "_all_columns", None))
     how = (
-        "Networks refitted without masks, on rows that did not take part in ranking "
-        "the columns."
+        f"{judge_of(estimator)}, fitted to the columns of each set, on rows that did "
+        "not take part in ranking them."
     )
     if not rows[0][0].startswith("all"):
         how += (
             " All columns together were not refitted: the command's --report has a "
             "score of both."
         )
-    return _scores(rows, _unit(gain), how, ".0%")
+    return _scores(rows, gain["unit"], how, ".0%")
 
 
 def _refitted(
@@ -212,12 +229,7 @@ def path(gain: Content | None) -> Content | None:
     if gain is None or len(gain["sizes"]) < 2:
         return None
     chart = path_chart(gain["sizes"], gain["gains"], gain["errors"], gain["chosen"])
-    return {"chart": chart, "unit": _unit(gain)}
-
-
-def _unit(gain: Content) -> str:
-    """Return what a gain is a share of."""
-    return "variance explained" if gain["is_variance"] else "uncertainty removed"
+    return {"chart": chart, "unit": gain["unit"]}
 
 
 def _kept_columns(count: int) -> str:
