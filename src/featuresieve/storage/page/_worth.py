@@ -151,7 +151,7 @@ def worth(
         return _scores(rows, score["metric"], how, ".3f")
     if gain is None or gain["chosen"] is None:
         return None
-    rows = _refitted(gain, n_all, getattr(estimator, "_all_columns", None))
+    rows = _refitted(gain, n_all, vars(estimator).get("_all_columns"))
     how = (
         f"{judge_of(estimator)}, fitted to the columns of each set, on rows that did "
         "not take part in ranking them."
