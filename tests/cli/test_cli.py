@@ -12,6 +12,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
@@ -118,6 +119,19 @@ def test_all_formats_give_the_same_selection_and_are_written(name):
     )
     assert again["kept"] == result["kept"]
     assert again["n_rows"] == 120
+
+
+def test_parquet_of_pandas_keeps_names_that_are_numbers_and_the_index():
+    frame = pd.DataFrame(plain_columns())
+    frame.columns = range(5)
+    names = pd.Index([f"row {row}" for row in range(120)])
+    for index, kept in ((names[::-1], "__index_level_0__"), (range(9, 129), "1")):
+        frame.set_axis(index).to_parquet("t.parquet")
+        words = ("--keep", "1", kept, "--out", "o.parquet")
+        selected(*words, file="t.parquet", target="4")
+        found = pd.read_parquet("o.parquet")
+        assert {1, 4} <= {*found.columns} <= {*range(5)}
+        pd.testing.assert_series_equal(found[1], frame[1].set_axis(index))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])

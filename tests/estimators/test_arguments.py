@@ -141,8 +141,14 @@ def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
         kind(n_feature_to_select=3)
     with pytest.raises(TypeError, match=message):
         kind.as_published(n_feature_to_select=3)
-    with pytest.raises(TypeError, match=rf"^{kind.__name__}.__init__\(\) takes from 1"):
+    with pytest.raises(TypeError, match=rf"^{kind.__name__}.__init__\(\) too many pos"):
         kind("auto", 3)
+    message = rf"^{kind.__name__}.fit\(\) .*'weights'; did you mean 'sample_weight'\?"
+    with pytest.raises(TypeError, match=message):
+        kind().fit([[1], [2]], [0, 1], weights=[1, 2])
+    message = rf"^{kind.__name__}.fit\(\) too many .* such as sample_weight=\.\.\.$"
+    with pytest.raises(TypeError, match=message):
+        kind().fit([[1], [2]], [0, 1], [1, 2])
 
 
 @pytest.mark.parametrize(

@@ -97,6 +97,8 @@ def test_wrong_argument_is_one_line_and_status_2(file, capsys, change, message):
         (["--seed", "-1"], "must be a whole number >= 0"),
         (["--selectors", "laso"], "did you mean 'lasso'"),
         (["--keep", "1.5"], "must be a count"),
+        (["--keep", "1_0"], "must be a count"),
+        (["--folds", "-1"], "must be a whole number >= 2"),
         (["--time-limit", "-1"], "must be a number of seconds"),
     ],
 )

@@ -26,6 +26,7 @@ class _Reading:
     delimiter: str | None = None
     missing: Sequence[str] = ()
     skip: int = 0
+    sheet: str | None = None
 
     @property
     def reading(self) -> dict[str, Any]:

@@ -52,13 +52,7 @@ from featuresieve.search import (
     find_support,
     train_predictor,
 )
-from featuresieve.tables import (
-    Table,
-    are_same_labels,
-    read_table,
-    shortened,
-    with_known_names,
-)
+from featuresieve.tables import read_table, with_known_names
 
 # Encoded tables up to this size stay with a fitted estimator, for `with_size`.
 _MOST_BYTES_KEPT = 2**28
@@ -207,6 +201,7 @@ class AutoNFS(
             params = {**params, "training": Training()}
         return super().set_params(**params)  # type: ignore[no-any-return]
 
+    @as_called
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
     ) -> Self:
@@ -371,18 +366,6 @@ class AutoNFS(
     def n_features_(self) -> int:
         """Return how many features are kept, under scikit-learn's name."""
         return int(self.n_features_selected_)
-
-    def _read(self, X: Any) -> Table:
-        """Return a view of X, after comparing its columns with those of `fit`."""
-        check_is_fitted(self)
-        table = read_table(X)
-        validate_data(self, with_known_names(X), reset=False, skip_check_array=True)
-        if not are_same_labels(self._labels, table.labels):
-            raise ValueError(
-                "The feature names should match those that were passed during fit: "
-                f"{shortened(self._labels)}, got {shortened(table.labels)}."
-            )
-        return table
 
     def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the outputs of the predictor networks, (members, rows, outputs)."""

@@ -19,6 +19,7 @@ from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
 from featuresieve.storage import kept_attributes
+from featuresieve.tables import read_table
 
 # Learned attributes that do not depend on how many features are kept.
 _SHARED = (
@@ -124,7 +125,7 @@ class OtherSizes:
         if seed is None:  # of a file of version 1
             seed = draw_seed(other.random_state)
         if data[0] is not None:
-            self._read(data[0])
+            self._check_columns(data[0], read_table(data[0]))
             prepared, target, _ = other._prepare(*data)
             code = target.code
         if prepared is None:

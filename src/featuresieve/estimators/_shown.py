@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from featuresieve.errors import check_integer
 from featuresieve.files import write_atomically
 from featuresieve.storage import check_facts, notebook_text, page_text
+from featuresieve.tables import read_table
 
 # Shades of the bars in a styled table.
 _KEPT, _DROPPED = "#3f94cc99", "#88888866"
@@ -65,7 +66,7 @@ class Shown:
             raise ValueError(f"report needs X and y, or neither, got no {missing}.")
         prepared, code = self._prepared, self._target_code
         if X is not None:
-            self._read(X)
+            self._check_columns(X, read_table(X))  # all, not the kept ones alone
             prepared, target, _ = clone(self)._prepare(X, y, None)
             code = target.code
             name = getattr(y, "name", None)

@@ -16,7 +16,7 @@ SCHEMA_VERSION = 1
 
 def selection(estimator: Any, class_name: str) -> dict[str, Any]:
     """Return what ``schemas/selection-1.json`` describes."""
-    names = feature_names(estimator)
+    names, labels = feature_names(estimator), estimator._labels
     rank = np.argsort(estimator.order_) + 1
     code = estimator._target_code
     task = "classification" if isinstance(code, ClassEncoder) else "regression"
@@ -27,7 +27,7 @@ def selection(estimator: Any, class_name: str) -> dict[str, Any]:
     features = [
         {
             "position": j,
-            "name": names[j],
+            "name": names[j] if labels is None else _label(labels[j]),
             "kept": bool(estimator.support_[j]),
             "rank": int(rank[j]),
             "frequency": float(estimator.selection_frequency_[j]),
@@ -74,6 +74,12 @@ def feature_names(estimator: Any) -> list[str]:
     if names is None:
         return [f"x{j}" for j in range(len(estimator.support_))]
     return [str(name) for name in names]
+
+
+def _label(label: Any) -> int | str:
+    """Return a column label for JSON: a whole number as one, all else as text."""
+    is_whole = isinstance(label, int | np.integer) and not isinstance(label, bool)
+    return int(label) if is_whole else str(label)
 
 
 def _finite(value: float) -> float | None:

@@ -130,15 +130,13 @@ def answer(estimator: Any, rows: Sequence[Content], target: str) -> Content:
     count = f"{n_kept:,} of {n_all:,} {noun}" if n_kept < n_all else f"all {n_all:,}"
     if n_kept == n_all:
         count = f"{'All ' if n_all > 1 else 'The '}{n_all:,} {noun}"
-    is_one, judgement = n_kept == 1, estimator._judgement
+    is_one = n_kept == 1
     if "uninformative" in warned_codes(estimator):
         rest = f"kept, but nothing was shown to predict {target}"
     elif estimator.n_features_to_select is not None:
         rest = f"kept to predict {target}, as many as were asked for"
     elif estimator.goal == "all_relevant":
         rest = f"{'carries' if is_one else 'carry'} information about {target}"
-    elif judgement is not None and estimator.judge != "networks":
-        rest = f"{'predicts' if is_one else 'predict'} {target} best"
     elif n_kept == n_all:
         rest = f"{'is' if is_one else 'are'} needed to predict {target}"
     else:
