@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup bench-setup demo docs wheel test-wheel test test-numeric test-quick fuzz test-network lint types format clean
+.PHONY: help setup bench-setup demo verdicts docs wheel test-wheel test test-numeric test-quick fuzz test-network lint types format clean
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,11 @@ bench-setup: $(VENV)/.installed-bench ## install the selectors the benchmarks co
 
 demo: setup ## run examples/demo.py
 	$(BIN)/python examples/demo.py
+
+verdicts: $(VENV)/.installed ## results/report and docs/paper.md from the records
+	$(BIN)/sievebench report results --out results/report
+	sed -i -e '/^<!-- verdicts/,/^<!-- end/{//!d}' \
+	  -e '/^<!-- verdicts/r results/report/tables/verdicts.md' docs/paper.md
 
 docs: $(VENV)/.installed-docs ## build the pages into docs/_build/html; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build/html

@@ -61,7 +61,6 @@ def arrays(draw, _, n_rows, n_columns, rng):
 
 
 def laid_out(values, layout, rng):
-    """Return an array in another layout."""
     if layout == "F":
         return np.asfortranarray(values)
     if layout == "strided":
@@ -104,7 +103,6 @@ def object_tables(draw, _, n_rows, n_columns, rng):
 
 
 def sparse_matrices(draw, _, n_rows, n_columns, rng):
-    """Draw a sparse matrix or array of any format and dtype."""
     is_good = draw(st.integers(0, 9)) < 9
     good = ("bool", *INTEGERS, "float32", "float64", "longdouble")
     dtype = draw(st.sampled_from(good if is_good else ("complex128", "inf", "nan")))
@@ -130,7 +128,6 @@ TENSORS += ["float8_e5m2"]
 
 
 def tensors(draw, _, n_rows, n_columns, rng):
-    """Draw a tensor."""
     is_good = draw(st.integers(0, 9)) < 9
     bad = (*COMPLEX, "infinite", "sparse", "one dimension")
     dtype = draw(st.sampled_from(TENSORS if is_good else bad))

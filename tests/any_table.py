@@ -48,7 +48,6 @@ class Case:
 
 @st.composite
 def cases(draw, container):
-    """Draw a case in a container."""
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
     n_rows = draw(st.sampled_from([2, 3, 5, 8, 12, 12, 12, 20, 20, 20, 40, 1, 0]))
@@ -79,7 +78,6 @@ OUTPUTS = ("default", "pandas", "polars")
 
 
 def add_target(draw, case, rng):
-    """Draw y and weights."""
     targets = class_targets if case.is_classes else value_targets
     case.y, kind, is_good = draw(targets(case.n_rows, rng))
     case.sample_weight, weights, is_weight_good = draw(weights_of(case.n_rows, rng))
@@ -99,13 +97,11 @@ def add_target(draw, case, rng):
 
 @st.composite
 def names(draw, n_columns):
-    """Draw different names, of any characters."""
     name = st.sampled_from(ODD_TEXTS) | st.text(max_size=4)
     return draw(st.lists(name, min_size=n_columns, max_size=n_columns, unique=True))
 
 
 def frames(draw, container, n_rows, n_columns, rng):
-    """Draw a data frame."""
     library = container.split()[0]
     columns, bad, kinds = [], [], []
     for j in range(n_columns):

@@ -58,7 +58,6 @@ BAD_LABELS = {
 
 @st.composite
 def class_targets(draw, n_rows, rng):
-    """Draw labels of any kind."""
     is_good = draw(st.integers(0, 14)) < 14
     codes = rng.integers(0, draw(st.integers(2, 3)), n_rows)
     codes[:2] = np.arange(n_rows)[:2]  # two classes at least
@@ -79,7 +78,6 @@ def class_targets(draw, n_rows, rng):
 
 @st.composite
 def label_matrices(draw, n_rows, rng):
-    """Draw a matrix of zeros and ones."""
     values = rng.integers(0, 2, (n_rows, 3))
     values[:2] = np.eye(3, dtype=int)[: min(n_rows, 2)]  # two kinds of rows at least
     form = draw(st.sampled_from(["ints", "floats", "truths", "frame", "sparse"]))
@@ -118,7 +116,6 @@ BAD_VALUES = {
 
 @st.composite
 def value_targets(draw, n_rows, rng):
-    """Draw real values, in one column or several."""
     if draw(st.integers(0, 14)) == 14 and n_rows:
         kind = draw(st.sampled_from(sorted(BAD_VALUES)))
         return [BAD_VALUES[kind], *range(n_rows - 1)], kind, False

@@ -40,6 +40,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker(no_cuda)
 
 
+@pytest.fixture
+def python_handles_interrupts():
+    # Workers of pytest-xdist ignore the signal.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.fixture(scope="session")
 def data_folder():
     """Return the folder FEATURESIEVE_DATA names, or skip the test."""

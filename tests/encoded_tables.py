@@ -63,7 +63,6 @@ def through_json(encoder):
 
 
 def scaler_of(X, scaling, weights=None):
-    """Return the scaler of the columns of a matrix."""
     block = np.array(X.T, dtype=np.float64, order="C")
     return ColumnScaler.fit_transform(block, scaling, weights)[0]
 

@@ -38,7 +38,7 @@ def classifier(path, **arguments):
 
 
 class EndedError(Exception):
-    """Stands for the end of a process."""
+    pass
 
 
 def write_at_every_step():

@@ -47,7 +47,6 @@ def messy_rows(n_rows=240, seed=1):
 
 
 def messy_text(n_rows=240):
-    """Return the messy table as CSV."""
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(MESSY_HEADINGS)
@@ -64,7 +63,6 @@ def plain_columns(n_rows=120, seed=0):
 
 
 def plain_text(n_rows=120, delimiter=","):
-    """Return that table as text."""
     columns = plain_columns(n_rows)
     lines = [delimiter.join(columns)]
     lines += [delimiter.join(map(str, row)) for row in zip(*columns.values())]  # noqa: B905

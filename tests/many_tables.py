@@ -40,16 +40,18 @@ SERIES = {
 }
 
 
+DTYPES = {"float": pl.Float32, "int": pl.Int64, "bool": pl.Boolean}
+DTYPES |= {"text": pl.String, "date": pl.Datetime("us")}
+
+
 @st.composite
-def frames(draw):
+def frames(draw, cells=SERIES, most_rows=5):
     """Draw a polars frame of random kinds, with holes."""
-    kinds = draw(st.lists(st.sampled_from(sorted(SERIES)), min_size=1, max_size=5))
-    n_rows = draw(st.integers(1, 5))
+    kinds = draw(st.lists(st.sampled_from(sorted(cells)), min_size=1, max_size=5))
+    n_rows = draw(st.integers(1, most_rows))
     columns = {}
     for place, kind in enumerate(kinds):
-        values = st.none() | SERIES[kind]
+        values = st.none() | cells[kind]
         drawn = draw(st.lists(values, min_size=n_rows, max_size=n_rows))
-        dtype = {"float": pl.Float32, "int": pl.Int64, "bool": pl.Boolean}
-        dtype |= {"text": pl.String, "date": pl.Datetime("us")}
-        columns[f"{kind} {place}"] = pl.Series(drawn, dtype=dtype[kind])
+        columns[f"{kind} {place}"] = pl.Series(drawn, dtype=DTYPES[kind])
     return pl.DataFrame(columns)

@@ -72,7 +72,6 @@ def logistic(u):
 
 
 def temperature_of_epoch(epoch):
-    """Return 2.0 after `epoch` multiplications by 0.997."""
     temperature = 2.0
     for _ in range(epoch):
         temperature *= 0.997

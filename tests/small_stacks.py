@@ -40,7 +40,6 @@ def build_networks(
 
 
 def module_stack(factory, n_columns, n_outputs, n_members, dtype=torch.float64):
-    """Return a stack of modules of the user's own."""
     return ModuleStack(
         *(factory, n_columns, n_outputs, n_members),
         generator=torch.Generator().manual_seed(0),
@@ -107,5 +106,4 @@ def whole_epochs(n_epochs, n_rows, batch_size):
 
 
 def loss_for(is_classification):
-    """Return the task loss."""
     return LOSSES["classification" if is_classification else "regression"]

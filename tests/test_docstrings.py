@@ -1,5 +1,3 @@
-"""The parameters that docstrings name are those of the signatures."""
-
 import dataclasses
 import doctest
 import importlib

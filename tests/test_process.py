@@ -1,5 +1,3 @@
-"""The process around the work: how commands end, and Ctrl-C while they load."""
-
 import os
 import signal
 import subprocess
@@ -125,14 +123,6 @@ def test_termination_clears_away_and_ends_the_process(tmp_path, module, before):
 
 
 # Ctrl-C while a command loads modules.
-
-
-@pytest.fixture
-def python_handles_interrupts():
-    # Workers of pytest-xdist ignore the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.usefixtures("python_handles_interrupts")

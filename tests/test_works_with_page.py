@@ -1,5 +1,3 @@
-"""The page on other packages names what make test-ecosystem installs."""
-
 import re
 import tomllib
 

@@ -55,6 +55,34 @@ METRIC_LABELS = {
     "negative_rmse": "-RMSE of the standardised target",
 }
 
+# What is short in tables and figures -> what it stands for.
+ABBREVIATIONS = {
+    **{label: f"the table {name}" for name, label in DATASET_LABELS.items()},
+    "No FS": "no feature selection: all columns are kept",
+    "1L Lasso": "MLP with a group lasso on its first layer",
+    "AGL": "adaptive group lasso",
+    "AM": "attention map of a transformer",
+    "RF": "random forest",
+    "Deep Lasso": "MLP with a penalty on the gradient of the loss by its input",
+    "STG": "stochastic gates",
+    "LSPIN": "locally sparse interpretable network",
+    "mRMR": "minimum redundancy, maximum relevance",
+    "RFE": "recursive feature elimination",
+    "SVC": "support vector classifier",
+    "ANOVA F": "the F value of an analysis of variance",
+    "MLP": "multi-layer perceptron, a network of full layers",
+    "MLPs": "multi-layer perceptrons, networks of full layers",
+    "AutoNFS, auto": "AutoNFS with its defaults: it chooses how many columns",
+    "AutoNFS, budget": "AutoNFS told to keep as many columns as the others",
+    "AutoNFS, published": "AutoNFS in the setting of the paper",
+    "RMSE": "root of the mean squared error",
+    "ROC-AUC": "area under the receiver operating characteristic",
+    "λ": "the balance: what a kept column costs in the loss",
+    "χ²": "the statistic of Friedman's test",
+    "Holm": "corrected for the number of comparisons by Holm's rule",
+    "H200": "a GPU",
+}
+
 
 def scenario_title(name: str) -> str:
     """Return the first words of a title.

@@ -204,9 +204,9 @@ def test_costs_reach_the_selector(monkeypatch):
 
     monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", spy)
     words = ("--cost", "a=2", "c=0.5", "--cost", "d=3", "--max-time", "50")
-    assert select(*words, "--seed", "7", "--device", "cpu") == 0
+    assert select(*words, "--seed", "7", "--device", "cpu", "--jobs", "-1") == 0
     assert seen["feature_costs"] == {"a": 2, "c": 0.5, "d": 3}
-    assert (seen["max_time"], seen["random_state"]) == (50, 7)
+    assert (seen["max_time"], seen["random_state"], seen["n_jobs"]) == (50, 7, -1)
     assert (seen["device"], seen["n_epochs"], seen["balance"]) == ("cpu", 3, "price")
 
 

@@ -60,6 +60,7 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --frobnicate", "unrecognized arguments: --frobnicate"),
         (f"{PLAIN} --balance -1", "--balance: must be auto, price or a number"),
         (f"{PLAIN} --max-features 0", "--max-features: must be a whole number"),
+        (f"{PLAIN} --jobs 0", "--jobs: must be a whole number >= 1"),
         (f"{PLAIN} --seed x", "--seed: must be a whole number"),
         (f"{PLAIN} --max-time 0", "--max-time: must be a number of seconds"),
         (f"{PLAIN} --test 0.9", "--test: must be a number from 0 to 0.5"),

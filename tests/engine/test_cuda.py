@@ -3,10 +3,7 @@
 All of it is skipped without CUDA.
 """
 
-import os
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -166,38 +163,6 @@ def test_fits_in_threads_are_those_one_after_the_other():
         np.testing.assert_allclose(
             found.history_["task_loss"], alone.history_["task_loss"], rtol=1e-3
         )
-
-
-# Run where no CUDA device is visible.
-PREDICT = """
-import pickle, sys
-import numpy as np
-import torch
-assert not torch.cuda.is_available()
-estimator, X = pickle.load(sys.stdin.buffer)
-np.save(sys.stdout.buffer, estimator.predict(X))
-"""
-
-
-@pytest.mark.parametrize("estimator", [AutoNFSClassifier, AutoNFSRegressor])
-def test_an_estimator_fitted_on_cuda_predicts_on_a_machine_without_it(
-    estimator, tmp_path
-):
-    fitted, (X, _) = fit("cuda", estimator), make_table()
-    stored, predicted = tmp_path / "estimator.pkl", tmp_path / "predicted.npy"
-    stored.write_bytes(pickle.dumps((fitted, X)))
-    with stored.open("rb") as source, predicted.open("wb") as sink:
-        subprocess.run(
-            [sys.executable, "-c", PREDICT],
-            stdin=source,
-            stdout=sink,
-            env=os.environ | {"CUDA_VISIBLE_DEVICES": ""},
-            check=True,
-            timeout=120,
-        )
-    # Both processes run the same numpy code on the same arrays; the thread counts of
-    # their BLAS may differ, and with them the last digits of float32 sums.
-    np.testing.assert_allclose(np.load(predicted), fitted.predict(X), atol=1e-5)
 
 
 def test_the_same_seed_gives_the_same_support_without_a_tensor():

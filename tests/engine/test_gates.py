@@ -1,5 +1,3 @@
-"""Gates over several columns, with costs, some forced open: against autograd."""
-
 import numpy as np
 import pytest
 import torch
@@ -38,21 +36,15 @@ def tensors():
     )
 
 
-def test_plain_gates_are_one_column_each():
+def test_gates_know_their_columns_and_features_and_are_numbered_anew_when_taken():
     gates = Gates.plain(3)
     assert gates.is_plain
     assert len(gates) == gates.n_features_total == 3
     assert gates.columns_of(np.array([2, 0])).tolist() == [0, 2]
-
-
-def test_gates_know_their_columns_and_features():
     assert not GATES.is_plain
     assert GATES.n_features_total == 7
     assert GATES.columns_of(np.array([0, 2])).tolist() == [0, 1, 3, 4, 5]
     assert GATES.count(np.array([0, 3])) == 5
-
-
-def test_taken_gates_are_numbered_anew():
     taken = GATES.take(np.array([0, 2]))
     assert taken.gate_of_column.tolist() == [0, 0, 1, 1, 1]
     assert taken.costs.tolist() == [2.0, 1.0]

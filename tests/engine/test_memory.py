@@ -1,5 +1,3 @@
-"""A device without memory ends a fit with advice, whatever kind of error it raises."""
-
 import weakref
 
 import pytest

@@ -1,5 +1,3 @@
-"""Losses and penalties against scikit-learn and finite differences."""
-
 import numpy as np
 import pytest
 import torch
@@ -27,7 +25,6 @@ MASK = torch.from_numpy(RNG.uniform(size=(5, N_MEMBERS)))
 
 
 def of_labels(targets, outputs):
-    """Return the mean log loss of the labels, one by one."""
     shares = 1 / (1 + np.exp(-outputs))
     pairs = zip(targets.T, shares.T, strict=True)
     return np.mean([log_loss(y, share, labels=[0, 1]) for y, share in pairs])

@@ -1,5 +1,3 @@
-"""Task networks of the user's own select, predict, and are checked."""
-
 import time
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Predictions from plain numpy arrays are those of the torch stack."""
-
 import pickle
 
 import numpy as np
@@ -73,13 +71,6 @@ def test_predictor_of_modules_has_their_outputs_in_evaluation_mode():
     expected = stack_outputs(stack, torch.from_numpy(features), None)
     found = Predictor.of(stack, N_OUTPUTS).outputs(features, module_factory)
     np.testing.assert_allclose(found, expected, **FLOAT32)
-
-
-def test_predictor_of_modules_leaves_the_global_generator_alone():
-    predictor = Predictor.of(build_module_stack(), N_OUTPUTS)
-    before = torch.get_rng_state()
-    predictor.outputs(make_features(), module_factory)
-    assert torch.equal(torch.get_rng_state(), before)
 
 
 @pytest.mark.parametrize(

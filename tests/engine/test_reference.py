@@ -250,3 +250,5 @@ def test_a_run_has_the_batches_and_the_temperature_of_algorithm_1():
     for epoch in range(N_EPOCHS):
         seen = [rows for rows, *_ in steps[epoch * STEPS_PER_EPOCH :][:STEPS_PER_EPOCH]]
         assert sorted(np.concatenate(seen)) == list(range(N_ROWS))
+    orders = [np.concatenate([rows for rows, *_ in steps[n : n + 4]]) for n in (0, 4)]
+    assert orders[0].tolist() != orders[1].tolist()

@@ -1,5 +1,3 @@
-"""The literal reference is itself compared with autograd and with torch's Adam."""
-
 import numpy as np
 import pytest
 import torch

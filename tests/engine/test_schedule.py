@@ -1,5 +1,3 @@
-"""Schedules against the closed forms of their docstrings."""
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""A stack is many single runs at once, with the same numbers and less memory."""
-
 import numpy as np
 import pytest
 import torch
@@ -101,25 +99,6 @@ def test_a_stack_of_members_equals_as_many_single_runs(is_classification, has_ro
             np.testing.assert_allclose(found[name], expected, **TOLERANCE)
 
 
-def test_members_of_a_stack_do_not_touch_each_other():
-    X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=True)
-    ends = []
-    for balance_of_the_last in (4.0, 400.0):
-        networks = build_networks(N_COLUMNS, 3, N_MEMBERS)
-        trainer = build_trainer(
-            *networks,
-            as_data(X, y),
-            balances=torch.tensor([0.0, 0.5, balance_of_the_last]).double(),
-            noise_source=replay(make_noises()),
-        )
-        take_steps(trainer, make_batches())
-        ends.append([member_arrays(*networks, m) for m in range(N_MEMBERS)])
-    for member in range(N_MEMBERS - 1):
-        for name, value in ends[0][member].items():
-            np.testing.assert_array_equal(value, ends[1][member][name])
-    assert not np.allclose(ends[0][-1]["gate_bias"], ends[1][-1]["gate_bias"])
-
-
 # Memory.
 
 
@@ -191,7 +170,6 @@ def sequential_of(member_views):
 
 
 def module_twin(task, n_columns, n_outputs):
-    """Return a ModuleStack with the weights of a StackedMLP."""
     members = iter(range(task.n_members))
     return module_stack(
         lambda *_: sequential_of(member_views(task, None, next(members))),
@@ -231,12 +209,3 @@ def test_modules_with_the_same_weights_train_like_the_stacked_network(
             expected = views[f"weight{layer}"], views[f"bias{layer}"]
             for a, b in zip(found, expected, strict=True):
                 np.testing.assert_allclose(a, b, **TOLERANCE)
-
-
-def test_building_and_running_modules_leaves_the_global_generator_alone():
-    before = torch.get_rng_state()
-    stack = module_stack(
-        lambda n, m: nn.Sequential(nn.Dropout(0.5), nn.Linear(n, m)), 2, 1, 2
-    )
-    stack.forward(torch.ones(3, 2).double(), None)
-    assert torch.equal(torch.get_rng_state(), before)

@@ -25,7 +25,7 @@ from sklearn.base import clone
 from sklearn.exceptions import DataConversionWarning
 
 import featuresieve
-from any_table import CONTAINERS, cases
+from any_table import CONTAINERS, ODD_LABELS, Case, cases, label_faults
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, FeatureSieveWarning
 
 # With `make fuzz` 5,000 tables in all.
@@ -71,8 +71,37 @@ def test_any_table_is_taken_whole_or_refused_in_words(container, path, data):
     assert_same_table(case.X, before)
 
 
+def labelled_case(kind, output):
+    rng = np.random.default_rng(0)
+    labels = ODD_LABELS[kind](4)
+    X = pd.DataFrame(rng.standard_normal((60, 4)), columns=labels)
+    arguments = {"balance": 0.01, "n_epochs": 2, "n_members": 2, "random_state": 0}
+    arguments |= {"always_keep": [0, 2], "n_features_to_select": 2}
+    arguments |= dict.fromkeys(("never_keep", "feature_groups", "max_features"))
+    faults = label_faults(X.columns)
+    case = Case(X, True, arguments, output, faults, [], 60, 4, 0, [kind])
+    case.y = X.iloc[:, 0] + X.iloc[:, 2] > 0
+    return case
+
+
+@pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+@pytest.mark.parametrize("output", [None, "default", "pandas", "polars"])
+@pytest.mark.parametrize("kind", ODD_LABELS)
+def test_labels_of_every_kind_come_back(kind, output, path):
+    case = labelled_case(kind, output)
+    selector = made(case)
+    if case.faults:
+        with pytest.raises((ValueError, TypeError)) as caught:
+            fit(selector, case)
+        assert_in_words(caught.value)
+        return
+    fit(selector, case)
+    assert_agrees_with_itself(selector, case)
+    assert_columns_come_back(selector, case)
+    assert_stored_and_read(selector, case, path)
+
+
 def made(case):
-    """Return the estimator of a case, not fitted."""
     estimator = AutoNFSClassifier if case.is_classes else AutoNFSRegressor
     selector = estimator(**case.arguments)
     return (
@@ -105,7 +134,6 @@ def assert_refused_in_words(error, case):
 
 
 def labels_of(X, n_columns):
-    """Return the names that columns have afterwards."""
     X = X.to_native() if isinstance(X, nw.DataFrame) else X
     if isinstance(X, ARROW):
         return X.schema.names
@@ -237,7 +265,6 @@ def values_in(X):
 
 
 def shape_of(table):
-    """Return rows and columns; record batches of pyarrow < 16 have no shape."""
     return getattr(table, "shape", None) or (table.num_rows, table.num_columns)
 
 
@@ -270,6 +297,9 @@ def assert_columns_come_back(selector, case):
     if case.output is None:
         wide = selector.inverse_transform(found)
         assert shape_of(wide) == (case.n_rows, case.n_columns)
+        if isinstance(case.X, pd.DataFrame):
+            assert wide.columns.equals(case.X.columns)
+            assert wide.columns.names == case.X.columns.names
         if not isinstance(found, np.ma.MaskedArray):  # which becomes plain
             assert_same_table(columns_of(wide, kept), found, check_column_type=False)
 

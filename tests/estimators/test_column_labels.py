@@ -1,8 +1,5 @@
-"""Names of columns that are no strings come back as they were, everywhere."""
-
 import datetime
 import json
-import pickle
 
 import narwhals as nw
 import numpy as np
@@ -44,56 +41,11 @@ def fitted(case):
     return selector.fit(frame, y)
 
 
-def assert_same_frame(found, expected):
-    pd.testing.assert_frame_equal(found, expected)
-    assert found.columns.nlevels == expected.columns.nlevels
-    assert found.columns.names == expected.columns.names
-
-
-def test_transform_returns_the_names(case):
-    frame, y, selector = case
-    assert_same_frame(selector.fit_transform(frame, y), frame.iloc[:, [0, 2]])
-
-
-def test_set_output_returns_the_names(case, fitted):
-    frame, _, _ = case
-    expected = frame.iloc[:, [0, 2]]
-    copy = pickle.loads(pickle.dumps(fitted)).set_output(transform="pandas")
-    assert_same_frame(copy.transform(frame), expected)
-
-
-def test_inverse_transform_returns_the_names(case, fitted):
-    frame, _, _ = case
-    expected = frame.copy()
-    expected.iloc[:, [1, 3]] = 0.0
-    assert_same_frame(fitted.inverse_transform(fitted.transform(frame)), expected)
-
-
-def test_names_out_and_the_table_have_the_names(case, fitted):
-    frame, _, _ = case
-    names = list(frame.columns)
-    assert list(fitted.get_feature_names_out()) == [names[0], names[2]]
-    table = fitted.feature_table()
-    assert table["name"].tolist() == [names[j] for j in fitted.order_]
-
-
 def test_json_has_whole_numbers_as_they_are_and_other_names_as_text(case, fitted):
     frame, _, _ = case
     is_whole = frame.columns.dtype == np.int64
     found = [feature["name"] for feature in json.loads(fitted.to_json())["features"]]
     assert found == [name if is_whole else str(name) for name in frame.columns]
-
-
-def test_saved_files_have_the_names(case, fitted, tmp_path):
-    frame, _, _ = case
-    fitted.save(tmp_path / "selector")
-    again = featuresieve.load(tmp_path / "selector")
-    names = list(again.get_feature_names_out())
-    assert names == list(fitted.get_feature_names_out())
-    assert [hash(name) for name in names] == [
-        hash(name) for name in fitted.get_feature_names_out()
-    ]
-    assert_same_frame(again.transform(frame), fitted.transform(frame))
 
 
 def test_names_in_another_order_are_refused(case, fitted):
@@ -136,23 +88,6 @@ def kept_and_put_back(X, **arguments):
     selector = AutoNFSClassifier(0.01, n_epochs=3, **constraints, **arguments)
     selector.fit(X, np.arange(12) % 2)
     return selector, selector.inverse_transform(selector.transform(X))
-
-
-MISSING = [pd.Index([np.nan, 1.0]), pd.MultiIndex.from_tuples([(1, np.nan), (1, 2.0)])]
-
-
-@pytest.mark.parametrize("labels", MISSING, ids=["alone", "in a tuple"])
-def test_nan_is_a_name_like_others(labels):
-    frame = pd.DataFrame(np.random.default_rng(0).random((12, 2)), columns=labels)
-    _, wide = kept_and_put_back(frame)
-    pd.testing.assert_index_equal(wide.columns, labels)
-
-
-def test_categories_stay_the_names_of_columns():
-    labels = pd.CategoricalIndex(["a", "b"])
-    frame = pd.DataFrame(np.random.default_rng(0).random((12, 2)), columns=labels)
-    _, wide = kept_and_put_back(frame)
-    pd.testing.assert_index_equal(wide.columns, labels)
 
 
 @pytest.mark.parametrize("make", [pl.DataFrame, pa.table, pd.DataFrame])

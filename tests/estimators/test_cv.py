@@ -1,5 +1,3 @@
-"""cv: the folds of the user's replace those of the library."""
-
 import numpy as np
 import pytest
 from sklearn.model_selection import (

@@ -1,8 +1,5 @@
-"""What a fitted estimator tells: learned attributes, columns out, predictions."""
-
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 from sklearn.metrics import accuracy_score, r2_score
 
@@ -52,24 +49,15 @@ def regressor():
 # --- learned attributes
 
 
-def test_support_is_a_mask_of_at_least_one_column(fitted):
+def test_columns_have_a_mask_logits_and_an_order(fitted):
     assert fitted.support_.dtype == bool
-    assert fitted.support_.shape == (N_COLUMNS,)
+    assert fitted.support_.shape == fitted.logits_.shape == (N_COLUMNS,)
     assert fitted.n_features_selected_ == fitted.support_.sum() >= 1
     assert isinstance(fitted.n_features_selected_, int)
-
-
-def test_logits_are_one_finite_number_a_column(fitted):
-    assert fitted.logits_.shape == (N_COLUMNS,)
     assert np.isfinite(fitted.logits_).all()
-
-
-def test_ranking_is_a_permutation_that_starts_at_one(fitted):
-    assert sorted(fitted.order_) == list(range(N_COLUMNS))
-
-
-def test_informative_columns_are_ranked_first(fitted):
     assert set(fitted.order_[:2]) == set(INFORMATIVE)
+    assert isinstance(fitted.balance_, float)
+    assert 0 < fitted.balance_ < np.inf
 
 
 def test_selection_frequency_is_a_share_of_members(fitted):
@@ -80,11 +68,6 @@ def test_selection_frequency_is_a_share_of_members(fitted):
     n_members = np.count_nonzero(fitted.history_["balance"] == fitted.balance_)
     counts = frequency * n_members
     np.testing.assert_allclose(counts, counts.round())
-
-
-def test_balance_is_a_positive_number(fitted):
-    assert isinstance(fitted.balance_, float)
-    assert 0 < fitted.balance_ < np.inf
 
 
 def test_path_has_one_chosen_row_that_tells_the_answer(fitted):
@@ -170,42 +153,6 @@ def test_feature_table_lists_the_columns_best_first(fitted):
 # --- columns out
 
 
-@pytest.mark.parametrize(
-    ("library", "frame_type"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)]
-)
-def test_data_frame_in_gives_named_columns_out(library, frame_type):
-    X, y = class_table()
-    frame = (
-        frame_type(X, NAMES) if library == "polars" else pd.DataFrame(X, None, NAMES)
-    )
-    selector = AutoNFSClassifier(n_epochs=20, random_state=0)
-    selector.set_output(transform=library)
-    kept = selector.fit_transform(frame, y)
-    kept_names = [NAMES[j] for j in np.flatnonzero(selector.support_)]
-    assert type(kept) is type(frame)
-    assert list(kept.columns) == kept_names
-    np.testing.assert_array_equal(kept.to_numpy(), X[:, selector.support_])
-    assert list(selector.get_feature_names_out()) == kept_names
-    assert set(selector.feature_table()["name"]) == set(NAMES)
-
-
-def test_feature_names_out_of_an_array_are_numbered(fitted):
-    expected = [f"x{j}" for j in np.flatnonzero(fitted.support_)]
-    assert list(fitted.get_feature_names_out()) == expected
-
-
-def test_transform_returns_the_kept_columns_as_they_are(fitted):
-    X, _ = class_table(n_rows=20, seed=1)
-    np.testing.assert_array_equal(fitted.transform(X), X[:, fitted.support_])
-    np.testing.assert_array_equal(fitted.get_support(), fitted.support_)
-
-
-def test_inverse_transform_puts_zeros_for_what_was_dropped(fitted):
-    X, _ = class_table(n_rows=20, seed=1)
-    restored = fitted.inverse_transform(fitted.transform(X))
-    np.testing.assert_array_equal(restored, np.where(fitted.support_, X, 0))
-
-
 # --- predictions
 
 
@@ -219,22 +166,17 @@ def test_probabilities_sum_to_one_and_decide_the_class(classifier):
     np.testing.assert_array_equal(classifier.predict(X), most_probable)
 
 
-def test_classifier_score_is_accuracy_on_new_rows(classifier):
-    X, y = class_table(seed=1)
-    score = classifier.score(X, y)
-    assert score == accuracy_score(y, classifier.predict(X))
-    assert score > 0.85
-
-
-def test_regressor_score_is_r2_on_new_rows(regressor):
-    X, y = value_table(seed=1)
-    score = regressor.score(X, y)
-    assert score == r2_score(y, regressor.predict(X))
-    assert score > 0.8
+def test_score_is_accuracy_or_r2_on_new_rows(classifier, regressor):
+    for selector, (X, y), metric, least in (
+        (classifier, class_table(seed=1), accuracy_score, 0.85),
+        (regressor, value_table(seed=1), r2_score, 0.8),
+    ):
+        score = selector.score(X, y)
+        assert score == metric(y, selector.predict(X))
+        assert score > least
 
 
 def assert_rows_are_alone(selector, X):
-    """Assert that neighbours and order do not matter to what a row gets."""
     answer = getattr(selector, "predict_proba", selector.predict)
     expected = answer(X)
     order = np.random.default_rng(0).permutation(len(X))
@@ -244,12 +186,7 @@ def assert_rows_are_alone(selector, X):
         np.testing.assert_allclose(found, expected[rows], rtol=1e-11, atol=1e-14)
 
 
-def test_what_a_row_gets_does_not_depend_on_the_rows_beside_it(fitted):
-    X, _ = class_table(n_rows=301, seed=1)
-    assert_rows_are_alone(fitted, X)
-
-
-def test_nor_does_it_in_a_table_of_every_kind():
+def test_what_a_row_gets_in_a_table_of_every_kind_is_its_own():
     X = mixed_frame(200)
     y = np.where(X["number"] > 0, "in", "out")
     selector = AutoNFSClassifier(0.0, n_epochs=3, random_state=0).fit(X, y)
@@ -287,10 +224,3 @@ def test_regressor_does_not_mind_the_unit_of_the_target():
     scaled = AutoNFSRegressor(n_epochs=5, random_state=0).fit(X, 1024 * y)
     np.testing.assert_array_equal(scaled.logits_, plain.logits_)  # 1024 is exact
     np.testing.assert_array_equal(scaled.predict(X), 1024 * plain.predict(X))
-
-
-def test_regressor_predicts_targets_of_enormous_size():
-    X, y = value_table()
-    selector = AutoNFSRegressor(0.05, n_epochs=20, random_state=0).fit(X, y * 1e160)
-    assert selector.support_[list(INFORMATIVE)].all()
-    assert r2_score(y, selector.predict(X) / 1e160) > 0.8

@@ -1,5 +1,3 @@
-"""Numbers that are infinite, none, or too large for a float are refused by name."""
-
 import inspect
 from decimal import Decimal
 from fractions import Fraction
@@ -20,7 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarnin
 HUGE = 10**400
 COUNTS = (
     *("n_features_to_select", "min_features_to_select", "max_features", "n_members"),
-    *("n_epochs", "max_categories", "training__batch_size", "training__embedding_size"),
+    *("n_epochs", "n_jobs", "max_categories"),
+    *("training__batch_size", "training__embedding_size"),
 )
 NUMBERS = (
     *("balance", "tolerance", "max_time"),
@@ -39,7 +38,6 @@ def fit(**arguments):
 
 
 def told(name):
-    """Return what messages call an argument."""
     return name.replace("__", ".")
 
 

@@ -58,15 +58,19 @@ def test_losses_are_squared_errors_of_cross_validated_predictions(task):
     np.testing.assert_allclose(constant, expected, rtol=1e-5)
 
 
-def test_the_set_with_the_least_loss_of_the_judge_is_kept():
-    X, y = load_diabetes(return_X_y=True)
-    X = np.hstack([X, np.random.default_rng(0).standard_normal(X.shape)])
-    selector = AutoNFSRegressor(judge="trees", random_state=0).fit(X, y)
-    path = selector.path_
-    assert path["n_kept"][path["loss"].argmin()] == selector.n_features_
-    assert path["is_chosen"].argmax() == path["loss"].argmin()
-    smaller = selector.with_tolerance(0.1)
-    assert smaller.n_features_ < selector.n_features_
+def test_a_larger_set_is_kept_where_the_judge_is_shown_to_be_better_with_it():
+    # The second column is worth less than its price, but all to a model of lines.
+    rng = np.random.default_rng(0)
+    X, error = rng.standard_normal((300, 4)), 0.3 * rng.standard_normal(300)
+    y = X[:, 0] + 0.1 * X[:, 1] + error
+    own = AutoNFSRegressor(random_state=0).fit(X, y)
+    assert np.flatnonzero(own.support_).tolist() == [0]
+    selector = AutoNFSRegressor(judge=LinearRegression(), random_state=0).fit(X, y)
+    assert selector.support_[:2].all()
+    np.testing.assert_array_equal(selector.order_, own.order_)  # the votes are theirs
+    alone = X[:, 0] + error
+    noise = AutoNFSRegressor(judge=LinearRegression(), random_state=0).fit(X, alone)
+    assert np.flatnonzero(noise.support_).tolist() == [0]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Another size without another fit: the same as a fit that was asked for it."""
-
 import copy
 import pickle
 

@@ -1,5 +1,3 @@
-"""What the default selection promises, on real tables (the benchmarks measure more)."""
-
 import sys
 from pathlib import Path
 

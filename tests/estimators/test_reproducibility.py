@@ -1,5 +1,3 @@
-"""`random_state` decides everything, and nothing of the caller's is touched."""
-
 import random
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -228,7 +226,7 @@ def test_fit_and_predict_leave_everything_of_the_caller_alone(name, dtype):
 
 
 class BrokenError(Exception):
-    """What the broken networks raise."""
+    pass
 
 
 def broken_factory(*_):

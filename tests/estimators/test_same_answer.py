@@ -1,5 +1,3 @@
-"""Another seed gives nearly the same answer, without noise, also for rare classes."""
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine

@@ -1,5 +1,3 @@
-"""Which columns are kept: made problems, counts asked for, doubt, limits of time."""
-
 import time
 
 import numpy as np
@@ -11,7 +9,6 @@ from featuresieve import (
     SelectionCollapseWarning,
     TimeBudgetWarning,
     Training,
-    TrainingDivergedError,
     UninformativeTargetWarning,
 )
 from made_tables import INFORMATIVE, class_table, value_table
@@ -79,12 +76,6 @@ def test_given_balance_is_used_exactly(balance):
     assert set(selector.history_["balance"]) == {float(balance)}
 
 
-def test_larger_balance_closes_gates():
-    X, y = value_table()
-    logits = [quick_regressor(balance).fit(X, y).logits_ for balance in (0.01, 1.0)]
-    assert logits[0].mean() > logits[1].mean()
-
-
 @pytest.mark.parametrize("least", [1, 3])
 @pytest.mark.parametrize("balance", [1e2, 1e6, 1e12])
 def test_huge_balance_collapses_to_the_fewest_columns_and_warns(balance, least):
@@ -135,11 +126,6 @@ def test_as_published_leaves_the_training_it_is_given_as_it_was():
     changed = AutoNFSClassifier.as_published(training=own, noise="logistic").training
     assert (changed.batch_size, changed.noise) == (64, "logistic")
     assert (own.batch_size, own.noise) == (64, "gumbel")
-
-
-def test_as_published_refuses_an_unknown_argument():
-    with pytest.raises(TypeError, match="lamda"):
-        AutoNFSClassifier.as_published(lamda=1.0)
 
 
 def test_as_published_follows_its_temperature():
@@ -268,20 +254,6 @@ def test_ample_time_limit_changes_nothing():
 
 
 # --- other arguments
-
-
-def test_linear_model_needs_no_hidden_layer():
-    X, y = value_table()
-    selector = quick_regressor(
-        training=Training(hidden_sizes=(), task_learning_rate=0.02)
-    ).fit(X, y)
-    assert selector.support_[list(INFORMATIVE)].all()
-
-
-def test_training_that_diverges_is_reported_as_such():
-    selector = quick_classifier(training=Training(task_learning_rate=1e30))
-    with pytest.raises(TrainingDivergedError, match="task_learning_rate"):
-        selector.fit(*class_table())
 
 
 @pytest.mark.parametrize(

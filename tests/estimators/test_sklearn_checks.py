@@ -1,5 +1,3 @@
-"""Both estimators keep every promise scikit-learn asks of an estimator."""
-
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -10,7 +8,12 @@ from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 # stays an error.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::featuresieve.{category}Warning")
-    for category in ("SelectionCollapse", "TimeBudget", "UninformativeTarget")
+    for category in (
+        "DoubtfulSelection",
+        "SelectionCollapse",
+        "TimeBudget",
+        "UninformativeTarget",
+    )
 ]
 
 

@@ -1,5 +1,3 @@
-"""What people write with scikit-learn's own selectors works with ours too."""
-
 import numpy as np
 import pandas as pd
 import polars as pl

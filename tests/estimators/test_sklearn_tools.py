@@ -1,5 +1,3 @@
-"""What scikit-learn has around estimators takes the selector: docs/works_with.md."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,5 +1,3 @@
-"""`training`: entries reach the fit, and every copy, grid and file holds them."""
-
 import copy
 import pickle
 

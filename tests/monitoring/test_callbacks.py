@@ -1,5 +1,3 @@
-"""scikit-learn's callbacks follow a fit, and may end a stage of it."""
-
 import subprocess
 import sys
 from collections import Counter
@@ -47,7 +45,6 @@ class Recorder:
 
 
 def path_of(context):
-    """Return the names of the tasks from the fit down to this one."""
     own = (context.task_name,)
     return own if context.parent is None else (*path_of(context.parent), *own)
 
@@ -56,18 +53,13 @@ def classifier(**arguments):
     return AutoNFSClassifier(**({"n_epochs": 30, "random_state": 3} | arguments))
 
 
-def test_every_task_that_begins_ends():
-    recorder = Recorder()
-    classifier().set_callbacks(recorder).fit(*class_table())
-    assert Counter(recorder.begun) == Counter(recorder.ended)
-    assert recorder.begun[0] == recorder.ended[-1] == ("fit",)
-    assert recorder.calls == ["setup", "teardown"]
-
-
-def test_a_fit_has_three_stages_of_up_to_a_hundred_parts():
+def test_a_fit_has_three_stages_of_up_to_a_hundred_parts_that_all_end():
     recorder = Recorder()
     selector = classifier().set_callbacks(recorder).fit(*class_table())
     counts = Counter(recorder.ended)
+    assert Counter(recorder.begun) == counts
+    assert recorder.begun[0] == recorder.ended[-1] == ("fit",)
+    assert recorder.calls == ["setup", "teardown"]
     stages = [path[1] for path in recorder.ended if len(path) == 2]
     assert stages == ["gates", "refit", "predictor"]
     n_steps = selector.history_["step"][-1]
@@ -76,12 +68,13 @@ def test_a_fit_has_three_stages_of_up_to_a_hundred_parts():
 
 def test_callbacks_change_nothing_about_the_answer():
     X, y = class_table()
-    expected = answers(classifier().fit(X, y), X)
-    found = answers(classifier().set_callbacks(Recorder()).fit(X, y), X)
-    assert_same_answers(found, expected)
+    plain = classifier().fit(X, y)
+    followed = classifier().set_callbacks(Recorder()).fit(X, y)
+    assert_same_answers(answers(followed, X), answers(plain, X))
+    assert vars(followed).keys() - vars(plain).keys() == {"_skl_callbacks"}
 
 
-def test_stopping_the_gates_ends_them_there_and_completes_the_fit():
+def test_stopping_the_gates_ends_them_there_and_completes_the_fit(recwarn):
     X, y = class_table()
     whole = classifier().fit(X, y)
     recorder = Recorder("gates", after=50)
@@ -100,6 +93,7 @@ def test_stopping_the_gates_ends_them_there_and_completes_the_fit():
         stopped.history_["task_loss"][: shared.sum()],
     )
     assert stopped.score(X, y) > 0.7
+    assert not [w for w in recwarn if "max_time" in str(w.message)]
 
 
 @pytest.mark.parametrize("stage", ["refit", "predictor"])
@@ -113,11 +107,6 @@ def test_stopping_a_later_stage_leaves_the_gates_alone(stage):
         stopped.history_["task_loss"], whole.history_["task_loss"]
     )
     assert stopped.n_features_selected_ >= 1
-
-
-def test_stopping_warns_of_no_time_limit(recwarn):
-    classifier().set_callbacks(Recorder("gates", after=50)).fit(*class_table())
-    assert not [w for w in recwarn if "max_time" in str(w.message)]
 
 
 def test_a_stage_that_was_stopped_stays_so_in_a_checkpoint(tmp_path):
@@ -142,12 +131,6 @@ def test_an_error_tears_callbacks_down_and_keeps_them():
         selector.fit(*class_table())
     assert recorder.calls == ["setup", "teardown"]
     assert vars(selector) == before
-
-
-def test_callbacks_leave_no_attribute_but_themselves():
-    plain = classifier().fit(*class_table())
-    followed = classifier().set_callbacks(Recorder()).fit(*class_table())
-    assert vars(followed).keys() - vars(plain).keys() == {"_skl_callbacks"}
 
 
 def test_callbacks_reach_the_estimator_through_a_pipeline():

@@ -1,5 +1,3 @@
-"""A fit that was killed or interrupted goes on, to the answer it would have had."""
-
 import os
 import signal
 import subprocess
@@ -133,14 +131,6 @@ def test_diverged_fit_leaves_no_file(path):
     with pytest.raises(TrainingDivergedError, match=r"training\.task_learning_rate"):
         selector.fit(*class_table())
     assert not path.exists()
-
-
-@pytest.fixture
-def python_handles_interrupts():
-    # Workers of pytest-xdist ignore the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    signal.signal(signal.SIGINT, before)
 
 
 class InterruptingFile(Checkpoint):

@@ -1,5 +1,3 @@
-"""A checkpoint is used by the fit that left it; any other file is refused."""
-
 import json
 import os
 import pickle
@@ -219,16 +217,6 @@ def test_finished_fit_deletes_nothing_of_others(tmp_path):
         (tmp_path / name).write_text("theirs")
     classifier(path).fit(*class_table())
     assert sorted(file.name for file in tmp_path.iterdir()) == sorted(others)
-
-
-def test_checkpoint_through_a_link_leaves_the_link(tmp_path):
-    real, link = tmp_path / "real", tmp_path / "link"
-    link.symlink_to(real)
-    assert fit_until(classifier(link), *class_table(), n_writes=5)
-    assert real.exists()
-    classifier(link).fit(*class_table())
-    assert link.is_symlink()
-    assert not real.exists()
 
 
 def test_checkpoint_through_a_link_goes_on_from_a_file_elsewhere(tmp_path):

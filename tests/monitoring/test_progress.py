@@ -1,8 +1,7 @@
-"""Progress is told on request, on standard error, and nothing is printed otherwise."""
-
 import io
 import re
 import sys
+from itertools import pairwise
 
 import pytest
 
@@ -19,8 +18,6 @@ LINE = r"featuresieve: (\w+) \((\d) of (\d)\), step (\d+) of (\d+), \d+ s"
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
-
     def isatty(self):
         return True
 
@@ -86,17 +83,11 @@ def test_a_terminal_shows_one_line_that_changes(monkeypatch):
     assert text.startswith("\rfeaturesieve: gates")
     assert text.count("\n") == 1
     assert text.endswith("\n")
-    assert text.count("\r") > 20
-
-
-def test_a_shorter_line_leaves_nothing_of_a_longer_one(monkeypatch):
-    terminal = open_terminal(monkeypatch)
-    fit(verbose=1)
-    states = terminal.getvalue().rstrip("\n").split("\r")[1:]
-    shown = [state.rstrip() for state in states]
+    states = text.rstrip("\n").split("\r")[1:]
     assert len(states) > 20
-    for before, state in zip(shown, states[1:], strict=False):
-        assert len(state) >= len(before)
+    # A shorter line leaves nothing of a longer one.
+    for before, state in pairwise(states):
+        assert len(state) >= len(before.rstrip())
 
 
 def test_a_narrow_terminal_gets_a_line_that_fits(monkeypatch):
@@ -129,24 +120,22 @@ def told_after(steps, seconds, monkeypatch, *, stage="gates", n_steps=100):
     return stream.getvalue().rpartition("\r")[2]
 
 
-def test_the_time_left_counts_this_stage_and_those_to_come(monkeypatch):
+@pytest.mark.parametrize(
+    ("step", "seconds", "stage", "told"),
+    [
+        # 20 s for a quarter: 60 s left of the gates, which are 80 % of a usual fit, and
+        # 20 s for the rest.
+        (25, 20.0, "gates (1 of 3)", "20 s, about 1 min 20 s left"),
+        (50, 5.0, "predictor (3 of 3)", "5 s, about 5 s left"),
+        (3, 20.0, "gates (1 of 3)", "20 s"),  # not enough to know
+    ],
+)
+def test_the_time_left_counts_this_stage_and_those_to_come(
+    step, seconds, stage, told, monkeypatch
+):
     monkeypatch.setenv("COLUMNS", "100")
-    # 20 s for a quarter: 60 s left of the gates, which are 80 % of a usual fit, and
-    # 20 s for the rest.
-    line = told_after(25, 20.0, monkeypatch)
-    assert line == (
-        "featuresieve: gates (1 of 3), step 25 of 100, 20 s, about 1 min 20 s left"
-    )
-
-
-def test_the_time_left_of_the_last_stage_is_its_own(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    line = told_after(50, 5.0, monkeypatch, stage="predictor")
-    assert line.endswith("step 50 of 100, 5 s, about 5 s left")
-
-
-def test_nothing_is_said_of_the_time_left_after_the_first_steps(monkeypatch):
-    assert "left" not in told_after(3, 20.0, monkeypatch)
+    line = told_after(step, seconds, monkeypatch, stage=stage.split()[0])
+    assert line.rstrip() == f"featuresieve: {stage}, step {step} of 100, {told}"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""The order of rows and columns depends on content alone."""
-
 import numpy as np
 import pytest
 from scipy import sparse

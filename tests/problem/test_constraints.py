@@ -1,5 +1,3 @@
-"""What the user knows: groups, forced and forbidden features, costs, counts."""
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,7 +5,7 @@ import pytest
 from featuresieve import AutoNFSRegressor
 from featuresieve.problem import CountLimits, Gates, constraints_from, nearest_count
 from featuresieve.search import fill
-from made_tables import class_table, value_table
+from made_tables import class_table
 from quick_selectors import quick
 
 NAMES = list("abcdefgh")  # c and f matter
@@ -128,6 +126,22 @@ CONTRADICTIONS = [
     ),
     ({"feature_groups": [["a", "b"], ["b"]]}, "disjoint, got 'b' in two"),
     ({"always_keep": ["aa"]}, "must name columns of X, got 'aa'"),
+    (
+        {"goal": "all_relevant", "balance": 0.1},
+        "balance must be 'auto' with goal='all_relevant', got 0.1",
+    ),
+    (
+        {"goal": "all_relevant", "n_features_to_select": 3},
+        "n_features_to_select must be None with goal='all_relevant'",
+    ),
+    *(
+        ({"max_features": 2, name: 3}, f"{name} must be at most max_features=2, got 3")
+        for name in ("min_features_to_select", "n_features_to_select")
+    ),
+    (
+        {"n_features_to_select": 2, "min_features_to_select": 3},
+        "n_features_to_select",
+    ),
 ]
 
 
@@ -187,12 +201,3 @@ def test_counts_that_groups_cannot_make_are_refused():
     gates = Gates(np.arange(2), np.array([3, 4]), np.ones(2), np.zeros(2, dtype=bool))
     with pytest.raises(ValueError, match="between 5 and 6 features"):
         nearest_count(gates, CountLimits(5, 6))
-
-
-def test_wishes_hold_for_regression_too():
-    X, y = value_table()
-    selector = quick(
-        AutoNFSRegressor, always_keep=[0], never_keep=[1], feature_groups=[[2, 3]]
-    ).fit(X, y)
-    assert selector.support_[[0, 2, 3]].all()
-    assert not selector.support_[1]

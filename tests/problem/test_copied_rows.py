@@ -1,5 +1,3 @@
-"""Copies of a row are found, and are no evidence of their own."""
-
 import warnings
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Rows that belong together: read, joined with copies, and never separated."""
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,11 +1,10 @@
-"""Sample and class weights: copies, factors on the loss, and what is refused."""
-
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.utils.class_weight import compute_sample_weight
 
+from any_target import BAD_WEIGHTS
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.problem import Problem, row_weights
 from made_tables import class_table, value_table
@@ -21,17 +20,12 @@ def test_weights_are_named(estimator):
         estimator(random_state=0).fit(X, y, np.arange(40) // 10)
 
 
-def test_without_weights_all_rows_count_alike():
-    found = row_weights(None, None, None, 3)
-    assert found.rows.tolist() == [0, 1, 2]
-    assert found.weights is None
-    assert found.by_row is None
-
-
-def test_whole_weights_are_copies():
-    found = row_weights([2, 0, 1, 3], None, None, 4)
-    assert found.rows.tolist() == [0, 0, 2, 3, 3, 3]
-    assert found.weights is None
+def test_without_weights_all_rows_count_alike_and_whole_weights_are_copies():
+    plain = row_weights(None, None, None, 3)
+    assert plain.rows.tolist() == [0, 1, 2]
+    copied = row_weights([2, 0, 1, 3], None, None, 4)
+    assert copied.rows.tolist() == [0, 0, 2, 3, 3, 3]
+    assert plain.weights is copied.weights is plain.by_row is None
 
 
 @pytest.mark.parametrize("given", [[0.5, 0, 1, 1.5], [50, 0, 100, 150]])
@@ -57,26 +51,12 @@ def test_class_weights_multiply_sample_weights():
     np.testing.assert_allclose(found.by_row, [3.0, 1.0, 0.25, 0.5])
 
 
-BAD = {
-    "negative": [1.0, -1.0, 1.0, 1.0],
-    "not finite": [1.0, np.nan, 1.0, 1.0],
-    "all zero": [0, 0, 0, 0],
-    "sum not finite": [1e308] * 4,
-    "too short": [1.0, 1.0],
-    "two columns": np.ones((4, 2)),
-}
-
-
-@pytest.mark.parametrize("weights", BAD.values(), ids=BAD)
-def test_bad_weights_are_refused_by_name(weights):
-    with pytest.raises(ValueError, match="sample_weight must"):
-        row_weights(weights, None, None, 4)
-
-
-@pytest.mark.parametrize("weights", [["heavy"] * 4, np.ones(4) + 1j])
-def test_weights_that_are_no_numbers_are_refused(weights):
-    with pytest.raises(TypeError, match="sample_weight must hold real numbers"):
-        row_weights(weights, None, None, 4)
+@pytest.mark.parametrize("kind", [*BAD_WEIGHTS, "sum not finite"])
+def test_bad_weights_are_refused_by_name(kind):
+    make = BAD_WEIGHTS.get(kind, lambda _, n: [1e308] * n)
+    error = TypeError if kind in ("text", "complex") else ValueError
+    with pytest.raises(error, match="sample_weight must"):
+        row_weights(make(None, 4), None, None, 4)
 
 
 def test_class_weight_is_refused_for_regression():

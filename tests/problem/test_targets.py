@@ -1,5 +1,3 @@
-"""Targets of every kind, in the units they came in."""
-
 from fractions import Fraction
 
 import numpy as np
@@ -11,6 +9,7 @@ import torch
 from scipy import sparse
 from sklearn.metrics import r2_score
 
+from any_target import CONTAINERS
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.problem import class_target, value_target
 from made_tables import INFORMATIVE, class_table, value_table
@@ -37,19 +36,14 @@ def test_any_labels_come_back(labels):
     assert (predicted == labels[y.astype(int)]).mean() > 0.9
 
 
-CONTAINERS = {
-    "list": list,
-    "pandas": pd.Series,
+FORMS = CONTAINERS | {
     "pandas category": lambda y: pd.Series(pd.Categorical(y)),
-    "pandas frame": lambda y: pd.DataFrame({"y": y}),
-    "polars": lambda y: pl.Series(y),
-    "arrow": lambda y: pa.chunked_array([y]),
     "torch": torch.tensor,
     "sparse": lambda y: sparse.csr_array(np.asarray(y)[:, None]),
 }
 
 
-@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+@pytest.mark.parametrize("container", FORMS.values(), ids=FORMS)
 @pytest.mark.filterwarnings("ignore:A column-vector y was passed")
 def test_targets_of_any_container_are_read(container):
     y = [0, 1, 1, 2, 0]
@@ -247,6 +241,13 @@ def test_other_values_are_only_shifted_and_scaled(y):
     assert target.code.widths[0] == 0
     np.testing.assert_allclose(target.values.mean(), 0, atol=1e-6)
     np.testing.assert_allclose(target.values.std(), 1, rtol=1e-6)
+
+
+def test_as_published_a_target_is_standardised_whatever_its_tails():
+    X, y = heavy_table()
+    selector = AutoNFSRegressor.as_published(n_epochs=1, balance=0.0, random_state=0)
+    learnt = selector.fit(X, y)._target_code.encode(y).ravel()
+    np.testing.assert_allclose(learnt, (y - y.mean()) / y.std(), rtol=1e-5)
 
 
 def test_a_handful_of_huge_values_does_not_decide():

@@ -7,7 +7,6 @@ SPACE = {"part": {"x": Uniform(0.0, 1.0)}}
 
 
 def parabola(batch):
-    """Return scores that are best at 0.3."""
     return [-((settings["part"]["x"] - 0.3) ** 2) for settings in batch]
 
 

@@ -1,5 +1,3 @@
-"""AGL: the proximal step by brute force, both stages, and what it finds."""
-
 import numpy as np
 import pytest
 import torch

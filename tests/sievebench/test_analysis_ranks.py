@@ -1,5 +1,7 @@
 """Ranks and their tests, and what a table of runs must hold."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,16 +11,22 @@ from scipy import stats
 from sievebench.analysis import (
     COLUMNS,
     RunTableError,
+    bootstrap_means,
     check_runs,
+    compare_differences,
+    compare_with,
     complete_datasets,
     complete_selectors,
     critical_difference,
     friedman_test,
     groups_alike,
+    interval_of_mean,
     mean_ranks,
+    rank_margin,
     rank_scores,
     ranks_by_variant,
 )
+from sievebench.analysis.comparisons import holm
 from sievebench.report.paper import paper_ranks, paper_scores, printed_scores
 
 SCENARIOS = ("random", "corrupted", "second_order")
@@ -190,6 +198,90 @@ def test_groups_alike_are_the_maximal_ones(seed):
     ]
     assert set(map(frozenset, groups)) == set(map(frozenset, largest))
     assert len(groups) == len(set(map(frozenset, groups)))
+
+
+def test_interval_is_scipys_percentile_bootstrap():
+    values = np.random.default_rng(3).normal(size=8)
+    expected = stats.bootstrap(
+        (values,), np.mean, n_resamples=40_000, method="percentile", random_state=1
+    ).confidence_interval
+    # Quantiles of 10,000 draws of the mean: two percent of its deviation.
+    assert interval_of_mean(values) == pytest.approx(expected, abs=0.02)
+    assert np.isnan(interval_of_mean(values[:2])).all()
+
+
+def test_interval_covers_the_mean_about_as_often_as_it_says():
+    generator = np.random.default_rng(0)
+    ends = [interval_of_mean(generator.normal(size=20)) for _ in range(200)]
+    # 95 %; percentiles are narrow by some percent with 20 values (Efron).
+    assert 0.88 < np.mean([low < 0 < high for low, high in ends]) < 0.98
+
+
+def test_bootstrap_draws_the_same_tables_for_all_selectors():
+    drawn = bootstrap_means(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]))
+    assert np.allclose(drawn[:, 1] - drawn[:, 0], 1)
+
+
+def test_margin_is_to_the_best_other_of_each_draw():
+    # a is first twice and second once; b and c are second and third in turn.
+    scores = frame([[0.9, 0.9, 0.9, 0.5], [0.8, 0.7, 0.8, 0.9], [0.7, 0.8, 0.7, 0.1]])
+    found = rank_margin(scores, "a")
+    assert (found["rank"], found["best_other"], found["margin"]) == (1.25, "b", 0.75)
+    # Brute force: every one of the 4**4 draws of tables is as likely.
+    ranks = rank_scores(scores).to_numpy()
+    draws = np.array(list(itertools.product(range(4), repeat=4)))
+    means = ranks[:, draws].mean(axis=2)
+    margins = means[1:].min(axis=0) - means[0]
+    ends = np.percentile(margins, [2.5, 97.5])
+    assert [found["margin_low"], found["margin_high"]] == pytest.approx(ends)
+    assert found["low"] == 1
+
+
+@pytest.mark.parametrize("n", [5, 8, 10])
+def test_signed_ranks_agree_with_scipys_exact_test(n):
+    differences = np.random.default_rng(n).normal(0.5, size=n)
+    row = compare_differences(frame([differences])).iloc[0]
+    assert row["p"] == pytest.approx(stats.wilcoxon(differences).pvalue)
+
+
+def test_holm_is_the_closure_of_bonferroni():
+    p_values = pd.Series([0.012, 0.03, np.nan, 0.02, 0.4], index=list("abcde"))
+    corrected = holm(p_values)
+    known = p_values.dropna()
+    for name in known.index:
+        # Rejected only if every set of hypotheses with it is, by Bonferroni.
+        sets = [
+            known[list(chosen)]
+            for size in range(1, len(known) + 1)
+            for chosen in itertools.combinations(known.index, size)
+            if name in chosen
+        ]
+        worst = max(min(1.0, len(chosen) * chosen.min()) for chosen in sets)
+        assert corrected[name] == pytest.approx(worst)
+    assert np.isnan(corrected["c"])
+
+
+def test_selectors_are_told_apart_only_where_the_test_does():
+    better = np.linspace(0.01, 0.02, 10)
+    mixed = better * np.tile([1, -1], 5)
+    table = compare_differences(frame([better, mixed, -better, better[:2].repeat(5)]))
+    assert table["verdict"].to_list() == [
+        *("better", "cannot be told apart", "worse", "better"),
+    ]
+    few = compare_differences(frame([[0.1, 0.2, np.nan, 0.0]])).iloc[0]
+    assert few[["n_better", "n_equal", "n_worse"]].to_list() == [2, 1, 0]
+    assert np.isnan(few["p"])
+    assert few["verdict"] == "cannot be told apart"
+
+
+def test_reference_is_compared_without_its_sisters_by_printed_scores():
+    scores = pd.DataFrame(
+        {"eye": [0.5, 0.9004, 0.8], "otto": [0.4, 0.6, np.nan]},
+        index=["lasso", "autonfs:auto", "autonfs:budget"],
+    )
+    table = compare_with(scores, "autonfs:auto")
+    assert list(table.index) == ["lasso"]
+    assert table.loc["lasso", "mean_difference"] == pytest.approx(0.3)
 
 
 def test_checked_runs_have_every_column_in_order():

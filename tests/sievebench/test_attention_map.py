@@ -1,5 +1,3 @@
-"""AttentionMap: the transformer against PyTorch's own parts, and what it finds."""
-
 import numpy as np
 import pytest
 import torch
@@ -7,7 +5,6 @@ from neural_tables import CPU, small_rows
 from torch import nn
 
 from sievebench.selectors.attention_map import (
-    AttentionMap,
     FTTransformer,
     attention_map,
     mean_attention,
@@ -98,13 +95,6 @@ def test_outputs_and_attention_are_those_of_torch_parts(n_layers):
         torch.testing.assert_close(maps[:, member], attention)
 
 
-def test_attention_rows_sum_to_one():
-    maps = make_network().cls_attention(small_rows().features).detach()
-    assert maps.shape == (3, 2, 24, N_HEADS, 1 + N_COLUMNS)
-    assert (maps > 0).all()
-    torch.testing.assert_close(maps.sum(dim=-1), torch.ones(3, 2, 24, 2).double())
-
-
 def test_explicit_attention_is_the_fused_one_when_nothing_is_dropped():
     # A drop fraction this small takes the explicit way, and drops nothing here.
     fused, explicit = make_network(), make_network(attention_dropout=1e-12)
@@ -147,11 +137,3 @@ def test_passes_over_a_batch_bound_what_a_row_needs():
     assert wide < 11 * narrow  # linear in the columns without attention dropout
     dropping = make_network(attention_dropout=0.1)
     assert dropping.training_numbers_per_row(1000) > 2 * wide
-
-
-def test_selector_finds_an_interaction_of_values():
-    X = np.random.default_rng(0).normal(size=(800, 6))
-    selector = AttentionMap(
-        n_features_to_select=2, random_state=0, token_size=16, max_epochs=30
-    ).fit(X, X[:, 1] * X[:, 3])
-    assert set(np.flatnonzero(selector.support_)) == {1, 3}

@@ -1,5 +1,3 @@
-"""The balance experiment: fixed λ, and what it means to keep nothing."""
-
 import numpy as np
 import pytest
 from made_dataset import made_dataset

@@ -1,5 +1,3 @@
-"""Boruta's verdicts, and the order made of them."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""Steps recorded as CUDA graphs, and trainings side by side, against plain ones."""
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 

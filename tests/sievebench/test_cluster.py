@@ -1,5 +1,3 @@
-"""Cells on a cluster: each in a process of its own, which ends with its sender."""
-
 import json
 import subprocess
 import sys
@@ -75,23 +73,14 @@ def test_time_limit_holds_there(tmp_path):
     assert Store(tmp_path).read(slow) == record
 
 
-def test_process_that_dies_is_a_failure(tmp_path, monkeypatch):
+def test_process_that_dies_is_a_failure_unless_it_has_written(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "executable", "false")
-    text, _ = carry_out(order(cell("none"), Store(tmp_path)))
-    record = RunRecord.from_json(text)
+    spec, store = cell("none"), Store(tmp_path)
+    record = RunRecord.from_json(carry_out(order(spec, store))[0])
     assert record.status == "failed"
     assert record.reason == "its process ended with code 1"
-
-
-def test_process_that_dies_after_its_record_is_written_loses_nothing(
-    tmp_path, monkeypatch
-):
-    spec = cell("none")
-    finished = done(spec)
-    Store(tmp_path).write(finished)
-    monkeypatch.setattr(sys, "executable", "false")
-    text, _ = carry_out(order(spec, Store(tmp_path)))
-    assert RunRecord.from_json(text) == finished
+    store.write(finished := done(spec))
+    assert RunRecord.from_json(carry_out(order(spec, store))[0]) == finished
 
 
 @pytest.mark.slow

@@ -1,5 +1,3 @@
-"""Added columns, against a literal re-implementation of the protocol."""
-
 import numpy as np
 import pytest
 from made_dataset import made_dataset

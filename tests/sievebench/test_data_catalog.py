@@ -1,5 +1,3 @@
-"""Rows of a catalogue: what they may say, and what is refused."""
-
 import re
 from dataclasses import replace
 
@@ -10,7 +8,6 @@ from sievebench.data import (
     SOURCE_KEYS,
     SOURCES,
     CatalogError,
-    UnknownDatasetError,
     bundled_table,
     find_entry,
     read_catalog,
@@ -108,5 +105,3 @@ def test_bundled_row_that_scikit_learn_does_not_bring_is_refused():
 def test_made_table_has_a_row_of_its_size():
     row = find_entry("made:1000x32")
     assert (row.n_rows, row.n_columns, row.n_classes) == (1000, 32, 2)
-    with pytest.raises(UnknownDatasetError, match="at least 20 rows and 10 columns"):
-        find_entry("made:10x5")

@@ -1,5 +1,3 @@
-"""``sievebench data``: what it prints, and its exit status."""
-
 import io
 import time
 from dataclasses import replace

@@ -1,5 +1,3 @@
-"""Downloads, against a web server of the test's own."""
-
 import hashlib
 import io
 import json
@@ -106,7 +104,6 @@ def openml(site, monkeypatch):
 
 
 def openml_files(site, X, labels):
-    """Put an OpenML description and its ARFF file on the site."""
     lines = ["@relation made"]
     lines += [f"@attribute f{number} numeric" for number in range(X.shape[1])]
     lines += ["@attribute lineNo numeric", "@attribute class {a,b,c}", "@data"]
@@ -164,8 +161,6 @@ def test_source_of_another_shape_is_refused(site, openml, tmp_path):
 
 
 def fetched(tmp_path, entry):
-    """Read an entry from the site."""
-
     def get(url, file, checksum):
         download(url, tmp_path / file, checksum=checksum, wait_seconds=0)
         return tmp_path / file

@@ -1,5 +1,3 @@
-"""Predictors and metrics, against scikit-learn, plain torch and each other."""
-
 import numpy as np
 import pytest
 import torch
@@ -38,7 +36,6 @@ def outputs_of(shape):
 
 
 def labels_of(outputs):
-    """Return the classes of outputs with shape (rows, 1) or (rows, classes)."""
     return outputs[:, 0] > 0 if outputs.shape[1] == 1 else outputs.argmax(axis=1)
 
 

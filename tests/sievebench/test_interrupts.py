@@ -1,5 +1,3 @@
-"""Ctrl-C reaches the command and none of its processes, however early it comes."""
-
 import multiprocessing
 import os
 import signal

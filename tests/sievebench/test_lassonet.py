@@ -1,5 +1,3 @@
-"""LassoNet's constraint, its path and its errors."""
-
 import threading
 import time
 from functools import partial
@@ -10,7 +8,7 @@ import pytest
 import torch
 from lassonet.interfaces import LassoNetClassifier, NonFiniteLossError
 
-from made_tables import INFORMATIVE, class_table, value_table
+from made_tables import class_table
 from sievebench.selectors import LassoNet, _registry
 
 QUICK = {
@@ -39,14 +37,6 @@ def test_first_layer_stays_below_the_skip_layer(hierarchy, monkeypatch):
     assert len(path) > 2
     assert (first_layer <= hierarchy * skip * (1 + 1e-5)).all()  # float32
     assert (first_layer[skip == 0] == 0).all()
-
-
-@pytest.mark.parametrize("table", [class_table, value_table])
-def test_informative_columns_leave_last(table):
-    X, y = table()
-    selector = LassoNet(**QUICK, n_features_to_select=2, random_state=0).fit(X, y)
-    assert tuple(np.flatnonzero(selector.support_)) == INFORMATIVE
-    assert np.isfinite(selector.scores_).all()
 
 
 def test_scores_are_penalties_of_the_path():

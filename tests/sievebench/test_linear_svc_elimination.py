@@ -1,5 +1,3 @@
-"""The elimination against a plain loop."""
-
 import numpy as np
 from sklearn.svm import LinearSVC
 

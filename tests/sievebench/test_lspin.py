@@ -1,5 +1,3 @@
-"""LSPIN: gates and penalty in closed form, and what it finds."""
-
 import numpy as np
 import pytest
 import torch

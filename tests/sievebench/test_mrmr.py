@@ -1,5 +1,3 @@
-"""The order of mRMR against plain loops and the package, and what it is for."""
-
 import numpy as np
 import pytest
 from scipy.linalg import hadamard
@@ -12,7 +10,6 @@ from sievebench.selectors.mrmr import RunningRedundancy
 
 
 def mixed(table, seed=0):
-    """Return a table whose columns are related to each other."""
     X, y = table()
     return X @ np.random.default_rng(seed).normal(size=(8, 8)), y
 

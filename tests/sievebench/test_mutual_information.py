@@ -1,5 +1,3 @@
-"""The estimates against closed forms."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""What shuffling costs, against what it must cost."""
-
 import numpy as np
 
 from made_tables import value_table

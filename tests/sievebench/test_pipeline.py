@@ -1,5 +1,3 @@
-"""One cell from name to record."""
-
 from dataclasses import replace
 
 import numpy as np

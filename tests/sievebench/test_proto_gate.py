@@ -1,5 +1,3 @@
-"""ProtoGate: NeuralSort against brute force, its objective, and what it finds."""
-
 from dataclasses import replace
 from types import SimpleNamespace
 

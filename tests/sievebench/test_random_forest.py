@@ -1,5 +1,3 @@
-"""The mean decrease in impurity, added up node by node."""
-
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor

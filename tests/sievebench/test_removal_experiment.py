@@ -1,5 +1,3 @@
-"""The removal experiment: predictors without one of the kept columns."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +9,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sievebench import corruption, data, downstream
 from sievebench.analysis import check_runs, predictive_power
 from sievebench.pipeline import run_one
-from sievebench.run_spec import RunSpec
 from sievebench.store import RunRecord, collect
 
 CELL = cell(
@@ -139,17 +136,3 @@ def test_records_become_the_table_of_losses():
         ]
         assert table.loc[kind, "drop"] == pytest.approx(100 * np.mean(losses))
         assert table.loc[kind, "n_columns"] == 4
-
-
-def test_number_of_columns_is_in_the_key_only_where_it_is_given():
-    assert "n_removed" not in CELL.as_dict()
-    some = replace(CELL, n_removed=2)
-    assert some.as_dict()["n_removed"] == 2
-    assert some.key != CELL.key
-    assert RunSpec.from_dict(some.as_dict()) == some
-
-
-@pytest.mark.parametrize("changes", [{"n_removed": 0}, {"experiment": "matched"}])
-def test_number_of_columns_that_is_not_allowed_is_refused(changes):
-    with pytest.raises(ValueError, match="n_removed must be an int >= 1"):
-        replace(CELL, **{"n_removed": 2, **changes})

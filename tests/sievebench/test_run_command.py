@@ -1,5 +1,3 @@
-"""`sievebench run`: what does not fit is one line, before any work and any record."""
-
 import json
 import re
 import sys
@@ -99,6 +97,16 @@ def test_argument_that_does_not_fit_is_refused_before_any_work(
     assert re.search(message, line), line
 
 
+def test_folder_that_cannot_be_written_or_made_is_refused(run_words, refused, tmp_path):
+    (tmp_path / "file").write_text("")
+    folders = [tmp_path / "file"]
+    folders += ["/proc/nowhere"] if sys.platform == "linux" else []
+    for folder in folders:
+        line = refused(*run_words(out=folder))
+        message = f"no record can be written into {folder}/small/records"
+        assert line.startswith(f"sievebench: error: {message}")
+
+
 def test_data_folder_that_is_not_there_is_refused(
     run_words, refused, monkeypatch, tmp_path
 ):
@@ -107,18 +115,6 @@ def test_data_folder_that_is_not_there_is_refused(
     assert "FEATURESIEVE_DATA must name a folder that exists, got" in line
     assert "nowhere" in line
     assert refused("data", "list") == line
-
-
-def test_folder_that_cannot_be_written_is_refused(run_words, refused, tmp_path):
-    (tmp_path / "file").write_text("")
-    line = refused(*run_words(out=tmp_path / "file"))
-    assert line.startswith("sievebench: error: no record can be written into")
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="there is no /proc")
-def test_folder_that_cannot_be_made_is_refused(run_words, refused):
-    line = refused(*run_words(out="/proc/nowhere"))
-    assert "/proc/nowhere/small/records" in line
 
 
 @pytest.mark.parametrize("text", ["", "[]", "null", '{"version": 1, "key": ""}'])
@@ -168,10 +164,6 @@ def test_collect_refuses_in_one_line(tmp_path, refused, make, out, message):
     if make == "damaged":
         path.write_text(json.dumps({"version": 1}))
     assert message in refused("collect", store.folder, "--out", tmp_path / out)
+    if make == "empty":
+        assert message in refused("report", store.folder, "--list")
     assert not (tmp_path / out).exists()
-
-
-def test_report_says_that_there_are_no_records(tmp_path, refused):
-    Store(tmp_path / "small").make()
-    line = refused("report", tmp_path / "small", "--list")
-    assert "small holds no records" in line

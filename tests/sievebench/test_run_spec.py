@@ -1,5 +1,3 @@
-"""Cells: names, seeds by name, and what they refuse."""
-
 import hashlib
 from dataclasses import replace
 
@@ -21,6 +19,25 @@ def test_spec_survives_json():
         RunSpec.from_dict({**CELL.as_dict(), "colour": "red"})
 
 
+TAKEN = ((0, 6), (0, 6, 9))
+SMALL, LARGE = {"hidden_sizes": [4]}, {"hidden_sizes": [64]}
+LATER = (
+    {"n_removed": 2, "experiment": "removal"},
+    {"given": TAKEN},
+    {"given": TAKEN[::-1]},
+    {"predictors": (LARGE,)},
+    {"given": TAKEN, "predictors": (SMALL, LARGE)},
+)
+
+
+def test_fields_that_came_later_are_there_only_where_they_are_given():
+    assert not {"given", "predictors", "n_removed"} & set(CELL.as_dict())
+    cells = [CELL, *(replace(CELL, selector_settings={}, **new) for new in LATER)]
+    assert len({cell.key for cell in cells}) == len(cells)
+    for cell in cells[1:]:
+        assert RunSpec.from_dict(cell.as_dict()) == cell
+
+
 def test_key_is_readable_and_changes_with_any_field_but_the_device():
     assert CELL.key.startswith("benchmark--wine--random--forest--mlp--")
     changes = [
@@ -38,6 +55,9 @@ def test_key_is_readable_and_changes_with_any_field_but_the_device():
     keys = {replace(CELL, **change).key for change in changes}
     assert len(keys | {CELL.key}) == len(changes) + 1
     assert replace(CELL, device="cuda").key == CELL.key
+    variant = replace(CELL, selector="autonfs:auto")
+    assert variant.selector_name == "autonfs"
+    assert ":" not in variant.key
 
 
 def test_file_of_the_longest_names_can_be_written(tmp_path):
@@ -56,12 +76,6 @@ def test_key_of_records_that_are_there_does_not_change():
     spec = RunSpec("eye", "random", "univariate", seeds=(0, 1, 2), **budget)
     assert spec.key == "benchmark--eye--random--univariate--mlp--57c7659484"
     assert len(spec.as_dict()) == 17
-
-
-def test_variant_makes_no_path_separator():
-    spec = replace(CELL, selector="autonfs:auto")
-    assert spec.selector_name == "autonfs"
-    assert ":" not in spec.key
 
 
 @pytest.mark.parametrize(
@@ -123,6 +137,24 @@ def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
             {"experiment": "scaling", "downstream": "none", "n_trials": 1},
             "n_trials must be 0 in the scaling",
         ),
+        ({"given": TAKEN[:1]}, "given must have one set .* the 2 seeds, got 1"),
+        ({"given": TAKEN, "n_trials": 3}, "n_trials must be 0 with given"),
+        ({"predictors": (SMALL,), "n_trials": 3}, "n_trials must be 0 with predictors"),
+        ({"given": TAKEN, "splits_anew": True}, "splits_anew must be False"),
+        (
+            {"predictors": (SMALL, LARGE), "experiment": "removal"},
+            "predictors must be one at most in the removal experiment, got 2",
+        ),
+        (
+            {"predictors": (SMALL,), "experiment": "scaling", "downstream": "none"},
+            "predictors must be empty in the scaling experiment",
+        ),
+        (
+            {"predictors": (SMALL,), "downstream_settings": {"dropout": 0.1}},
+            "downstream_settings must be empty .* got {'dropout': 0.1}",
+        ),
+        ({"n_removed": 0, "experiment": "removal"}, "n_removed must be an int >= 1"),
+        ({"n_removed": 2}, "n_removed must be an int >= 1"),
     ],
 )
 def test_field_that_is_not_allowed_is_refused(change, message):

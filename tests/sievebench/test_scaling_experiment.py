@@ -1,5 +1,3 @@
-"""The scaling experiment: made tables, and selections timed one after the other."""
-
 import math
 import os
 import time

@@ -1,5 +1,3 @@
-"""From scores to a support: counts, ties, infinities, tasks, standardisation."""
-
 import numpy as np
 import pytest
 

@@ -1,5 +1,3 @@
-"""What every selector of the registry promises, whatever it does inside."""
-
 import sys
 
 import numpy as np
@@ -100,14 +98,6 @@ def test_selector_treats_data_frame_like_array(name, task):
     assert list(out.columns) == expected
 
 
-@every_case
-def test_selector_accepts_float32_and_leaves_its_input_alone(name, task):
-    X, y = TABLES[task]()
-    X = X.astype(np.float32)
-    X.flags.writeable = False
-    quick(name, n_features_to_select=3, random_state=0).fit(X, y)
-
-
 @every_selector
 def test_selector_learns_string_labels(name):
     X, y = class_table()
@@ -121,20 +111,12 @@ def test_selector_learns_string_labels(name):
 
 
 @every_selector
-def test_selector_survives_constant_and_equal_columns(name):
+def test_selector_survives_odd_columns_and_a_class_with_one_row(name):
     X, y = class_table()
-    X[:, 0], X[:, 1] = 3.0, X[:, 2]
-    selector = quick(name, n_features_to_select=3, random_state=0).fit(X, y)
-    assert selector.support_.sum() == 3
-
-
-@every_selector
-def test_selector_survives_three_classes_one_of_them_with_one_row(name):
-    X, y = class_table()
-    classes = y.astype(int)
-    classes[4] = 2
-    selector = quick(name, n_features_to_select=3, random_state=0).fit(X, classes)
-    assert len(selector.classes_) == 3
+    X[:, 0], X[:, 1] = 3.0, X[:, 2]  # constant, equal
+    selector = quick(name, n_features_to_select=3, random_state=0)
+    selector.fit(X, np.where(np.arange(len(y)) == 4, 2, y))
+    assert selector.support_.sum() == len(selector.classes_) == 3
 
 
 @every_selector

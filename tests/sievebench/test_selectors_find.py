@@ -1,8 +1,5 @@
-"""What selectors find: sums, curves and interactions; and XOR, which some must miss."""
-
 import numpy as np
 import pytest
-from balanced_xor import XOR_COLUMNS, balanced_xor
 from neural_tables import TABLES
 
 from made_tables import INFORMATIVE, class_table, value_table
@@ -38,8 +35,25 @@ NETWORKS = {
 OTHER = {("lspin", "three_classes"): {"penalty": 1.0}}
 
 
+XOR_COLUMNS = (1, 4)
+
+
+def balanced_xor(task, n_quarter=150, n_columns=8, seed=0):
+    """Return X and y: whether two columns have the same sign, or their product.
+
+    The table holds every pair of absolute values with all four pairs of signs, so that
+    within the table, exactly, either column alone tells nothing of y.
+    """
+    rng = np.random.default_rng(seed)
+    signs = np.repeat([(1, 1), (1, -1), (-1, 1), (-1, -1)], n_quarter, axis=0)
+    X = rng.normal(size=(4 * n_quarter, n_columns))
+    pair = np.tile(0.5 + rng.random((n_quarter, 2)), (4, 1)) * signs
+    X[:, XOR_COLUMNS] = pair
+    product = pair.prod(axis=1)
+    return X, product > 0 if task == "classification" else product
+
+
 def kept(name, settings, X, y, count=2):
-    """Return the columns that a selector keeps."""
     selector = SELECTORS[name](n_features_to_select=count, random_state=0, **settings)
     return set(np.flatnonzero(selector.fit(X, y).support_))
 

@@ -1,5 +1,3 @@
-"""What a later experiment takes over: columns, settings, predictors."""
-
 from dataclasses import replace
 
 import numpy as np
@@ -98,41 +96,6 @@ def test_selector_decides_where_only_predictors_are_given():
     (alone,) = run_one(replace(cell, predictors=(), downstream_settings=SMALL)).runs
     assert len(run.kept) == 5
     assert (run.kept, run.score) == (alone.kept, alone.score)
-
-
-def test_cell_survives_json_and_old_cells_keep_their_keys():
-    cell = replace(CELL, given=COLUMNS, predictors=(SMALL, LARGE))
-    assert RunSpec.from_dict(cell.as_dict()) == cell
-    assert not {"given", "predictors"} & set(CELL.as_dict())
-    others = {"given": COLUMNS[::-1]}, {"predictors": (LARGE,)}
-    keys = {CELL.key, cell.key, *(replace(cell, **other).key for other in others)}
-    assert len(keys) == 4
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"given": COLUMNS[:2]}, "given must have one set .* the 3 seeds, got 2"),
-        ({"given": COLUMNS, "n_trials": 3}, "n_trials must be 0 with given"),
-        ({"predictors": (SMALL,), "n_trials": 3}, "n_trials must be 0 with predictors"),
-        ({"given": COLUMNS, "splits_anew": True}, "splits_anew must be False"),
-        (
-            {"predictors": (SMALL, LARGE), "experiment": "removal"},
-            "predictors must be one at most in the removal experiment, got 2",
-        ),
-        (
-            {"predictors": (SMALL,), "experiment": "scaling", "downstream": "none"},
-            "predictors must be empty in the scaling experiment",
-        ),
-        (
-            {"predictors": (SMALL,), "downstream_settings": {"dropout": 0.1}},
-            "downstream_settings must be empty .* got {'dropout': 0.1}",
-        ),
-    ],
-)
-def test_what_contradicts_itself_is_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        replace(CELL, **change)
 
 
 @pytest.mark.parametrize(

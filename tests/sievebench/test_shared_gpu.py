@@ -1,5 +1,3 @@
-"""Manners of a process that has a GPU together with others."""
-
 import ctypes.util
 import subprocess
 import sys
@@ -58,12 +56,6 @@ def test_products_on_a_gpu_are_rounded_to_ten_bits_and_a_wait_keeps_no_core_busy
     before, after, busy = answers_of_another_process("cuda")
     assert before < 1e-6 < after < 2**-10
     assert busy < 0.2
-
-
-def test_giving_memory_back_harms_nothing_without_a_gpu():
-    kept = torch.arange(3)
-    give_memory_back()
-    assert kept.tolist() == [0, 1, 2]
 
 
 @pytest.mark.gpu

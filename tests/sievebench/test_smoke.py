@@ -1,5 +1,3 @@
-"""The smoke experiment: every selector, every scenario, from name to table."""
-
 from pathlib import Path
 
 import pandas as pd

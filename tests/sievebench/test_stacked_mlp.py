@@ -1,5 +1,3 @@
-"""The stacked MLP against torch.nn, member by member, in float64."""
-
 import pytest
 import torch
 from neural_tables import CPU, as_sequential, make_stack
@@ -110,11 +108,6 @@ def start_of(start):
     return StackedMLP(100, 1, hidden_sizes=(200,), noise=noise, start=start)
 
 
-def test_member_is_the_same_in_any_stack():
-    alone, among = make_stack(seeds=(1,)), make_stack(seeds=(0, 1, 2))
-    torch.testing.assert_close(alone.first_weight[0], among.first_weight[1])
-
-
 def test_member_trains_as_if_unseen_columns_were_not_there():
     is_seen = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 0, 0, 0], [1, 1, 1, 1, 1]]).bool()
     stack = make_stack(seeds=(0, 1, 2), is_seen=is_seen)
@@ -137,7 +130,6 @@ def test_member_trains_as_if_unseen_columns_were_not_there():
 
 
 def take_step(stack, loss):
-    """Take one step of gradient descent."""
     parameters = list(stack.trainable.values())
     slopes = torch.autograd.grad(loss, parameters)
     with torch.no_grad():

@@ -1,14 +1,10 @@
-"""The stacked trainer against a plain PyTorch loop, and its early stopping."""
-
 from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from neural_tables import CPU, as_sequential, make_stack, on_device, small_rows
-from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
-from sklearn.preprocessing import scale
 from torch import nn
 
 from featuresieve import TrainingDivergedError
@@ -16,7 +12,6 @@ from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.penalized_loss import PenalizedLoss, stack_outputs
 from sievebench.stack.task_loss import TaskLoss, area_under_roc
 from sievebench.stack.training import (
-    StackRows,
     TrainingSettings,
     epoch_batches,
     train_stack,
@@ -241,18 +236,6 @@ def test_monitored_score_is_the_score_of_the_task(task):
         "values": lambda: -np.sqrt(np.mean((outputs[:, 0].numpy() - y) ** 2)),
     }[task]()
     assert score == pytest.approx(expected)
-
-
-def test_plain_training_predicts_unseen_rows():
-    X, y = map(torch.from_numpy, load_breast_cancer(return_X_y=True))
-    order = torch.randperm(len(y), generator=torch.Generator().manual_seed(0))
-    training, validation, unseen = order.split([300, 100, len(y) - 400])
-    rows = StackRows(torch.from_numpy(scale(X)), y, training, validation)
-    stack = make_stack(30, 1, (0, 1, 2), hidden_sizes=(32,), dropout=0.1)
-    trained(stack, TASK_LOSSES["two classes"], rows, batch_size=32, max_epochs=30)
-    logits = stack_outputs(stack, rows.features, unseen).squeeze(-1)
-    areas = area_under_roc(logits, y[unseen])
-    assert (areas > 0.97).all()  # logistic regression reaches 0.99
 
 
 @pytest.mark.gpu

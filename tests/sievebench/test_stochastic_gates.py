@@ -1,5 +1,3 @@
-"""STG: moments and open probability of the gates in closed form, and what it finds."""
-
 import numpy as np
 import pytest
 import torch

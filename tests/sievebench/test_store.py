@@ -1,5 +1,3 @@
-"""Records on disk, and the table the analysis reads."""
-
 import json
 import math
 import os
@@ -38,7 +36,6 @@ def store(tmp_path):
 
 @pytest.fixture
 def path(store):
-    """Return the file of DONE."""
     return store.write(DONE)
 
 
@@ -118,7 +115,16 @@ def changed(*keys, value):
 
 
 NO_RECORDS = [
-    *("", "[]", "null", "{}", DONE.to_json()[:200], "\x00\x01", "[" * 100_000),
+    *(
+        "",
+        "[]",
+        "null",
+        "{}",
+        DONE.to_json()[:200],
+        "\x00\x01",
+        "[" * 100_000,
+        "\udcff",
+    ),
     *map(without, ("spec", "key", "version", "status")),
     changed("version", value=2),
     *(changed("runs", value=[3]), changed("facts", value=3), changed("spec", value=[])),
@@ -138,17 +144,11 @@ NO_RECORDS = [
 # Numbered: the text has a time, and parallel workers must find the same names.
 @pytest.mark.parametrize("text", NO_RECORDS, ids=range(len(NO_RECORDS)))
 def test_file_that_is_no_record_is_named(store, path, text):
-    path.write_text(text)
+    path.write_bytes(text.encode(errors="surrogateescape"))  # one is no text
     message = f"{re.escape(path.name)} is no record"
     with pytest.raises(ValueError, match=message):
         list(store.records())
     with pytest.raises(ValueError, match=message):
-        store.read(SPEC)
-
-
-def test_bytes_that_are_no_text_are_no_record(store, path):
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(ValueError, match=f"{re.escape(path.name)} is no record"):
         store.read(SPEC)
 
 

@@ -1,5 +1,3 @@
-"""The F statistics against SciPy."""
-
 import numpy as np
 import pytest
 from scipy.stats import f_oneway, pearsonr

@@ -1,5 +1,3 @@
-"""The average gain against the trees as the booster writes them down."""
-
 import numpy as np
 import pytest
 import xgboost

@@ -1,5 +1,3 @@
-"""A fitted encoding is read back only from what one wrote."""
-
 import copy
 from functools import partial
 

@@ -1,5 +1,3 @@
-"""A selection goes to other programs, as JSON and as ONNX."""
-
 import json
 import sys
 from importlib import resources
@@ -15,13 +13,8 @@ from sklearn.exceptions import NotFittedError
 import featuresieve
 from featuresieve import AutoNFSRegressor
 from made_tables import class_table, value_table
+from onnx_tables import labels_table
 from saved_estimators import quick
-
-
-def labels_table():
-    X, _ = class_table()
-    return X, (X[:, [2, 5]] > 0).astype(int)
-
 
 FITS = {
     "classification": lambda: quick(balance="auto").fit(*class_table()),
@@ -60,10 +53,6 @@ def parsed(text):
 # --- JSON
 
 
-def test_schema_is_a_valid_one():
-    jsonschema.Draft202012Validator.check_schema(schema())
-
-
 def test_selection_follows_its_schema(task_and_selector):
     task, selector = task_and_selector
     found = parsed(selector.to_json())
@@ -90,13 +79,6 @@ def test_selection_says_what_the_selector_knows(task_and_selector):
     assert found["n_features_selected"] == selector.support_.sum()
     path = pd.DataFrame(found["path"]).astype({"loss": float, "loss_error": float})
     pd.testing.assert_frame_equal(path, pd.DataFrame(selector.path_))
-
-
-def test_logits_that_are_infinite_are_null():
-    selector = FITS["multilabel"]()
-    assert np.isinf(selector.logits_).sum() == 2
-    features = parsed(selector.to_json())["features"]
-    assert [features[j]["logit"] for j in (0, 1)] == [None, None]
 
 
 def test_selection_is_written_as_utf8(named, tmp_path):

@@ -1,5 +1,3 @@
-"""Files with the right checksum are refused if their header or arrays are not sound."""
-
 import time
 import tracemalloc
 from functools import partial
@@ -56,6 +54,7 @@ def with_first(value):
 to = partial(put, "header")
 TRAINING = ("parameters", "training")
 NOISE = (*TRAINING, "noise")
+TEXTS_TARGET = {"kind": "classes", "n": 2, "dtype": "U"}
 HEADER = {
     "schema": (to("schema", value="other"), "its schema is 'other'"),
     "newer": (to("schema_version", value=6), "install a newer release"),
@@ -127,29 +126,11 @@ HEADER = {
     "three classes": (to("target", "classes", value=["a", "b", "c"]), "2 class labels"),
     "classes no text": (to("target", "classes", value=[1, 2]), "of str"),
     "width": (
-        to(
-            "target",
-            value={
-                "kind": "classes",
-                "n": 2,
-                "dtype": "U",
-                "width": 1,
-                "classes": ["aa", "b"],
-            },
-        ),
+        to("target", value=TEXTS_TARGET | {"width": 1, "classes": ["aa", "b"]}),
         "cut off",
     ),
     "huge width": (
-        to(
-            "target",
-            value={
-                "kind": "classes",
-                "n": 2,
-                "dtype": "U",
-                "width": 2**30,
-                "classes": ["a"],
-            },
-        ),
+        to("target", value=TEXTS_TARGET | {"width": 2**30, "classes": ["a"]}),
         "width",
     ),
     "encoder": (to("encoder", value=None), "encoder"),

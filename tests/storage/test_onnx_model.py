@@ -1,5 +1,3 @@
-"""A predictor or a table of several kinds goes to ONNX, and answers as it did."""
-
 import json
 import sys
 

@@ -1,5 +1,3 @@
-"""Sparse tables stay sparse, and zeros stay zeros."""
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,9 +1,7 @@
-"""Every kind of table is read as what it holds."""
-
 import datetime as dt
 import subprocess
 import sys
-from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import narwhals as nw
 import numpy as np
@@ -14,16 +12,15 @@ import pytest
 from hypothesis import given
 from scipy import sparse
 
+from any_columns import INTEGERS, TAKEN, ZONE, cells
 from featuresieve.tables import read_table
 from many_tables import ARRAYS, FORMATS, MATRIX, frames
 
 NAN = float("nan")
 BIG = 2**60 + 1  # no float64
-DAYS = [dt.date(2021, 3, 4), None, dt.date(1969, 12, 31)]
 MOMENTS = [dt.datetime(2021, 3, 4, 5, 6, 7, 8), None, dt.datetime(1901, 1, 1)]
 DURATIONS = [dt.timedelta(days=1), None, dt.timedelta(milliseconds=-5)]
-BERLIN = "Europe/Berlin"
-ARROW = pd.ArrowDtype
+INDIA = dt.timezone(dt.timedelta(hours=5, minutes=30))
 
 
 def values_of(column):
@@ -39,117 +36,25 @@ def values_of(column):
     return [None if m else v for v, m in zip(values, missing, strict=True)]
 
 
-# name: (kind, expected values, a column of each library that holds them)
-NUMBERS = [1.5, None, -2.0]
-COUNTS = [3.0, None, float(BIG)]
-TEXTS = ["b", None, "ä b"]
-TRUTHS = [True, None, False]
+# name: (kind, expected values, a column that holds them)
 SECONDS = [86400.0, None, -0.005]
-SAME = [1.0, 0.0, 1.0]
-FRAME_COLUMNS = {
-    "pd float": ("number", NUMBERS, pd.Series([1.5, NAN, -2])),
-    "pd float32": ("number", NUMBERS, pd.Series([1.5, NAN, -2], dtype="float32")),
-    "pd float16": ("number", NUMBERS, pd.Series([1.5, NAN, -2], dtype="float16")),
-    "pd Float64": ("number", NUMBERS, pd.Series([1.5, None, -2], dtype="Float64")),
-    "pd Int64": ("number", COUNTS, pd.Series([3, None, BIG], dtype="Int64")),
-    "pd int arrow": (
-        *("number", COUNTS),
-        pd.Series([3, None, BIG], dtype="int64[pyarrow]"),
-    ),
-    "pd objects": ("number", NUMBERS, pd.Series([1.5, None, -2], dtype=object)),
-    "pd NA": ("number", NUMBERS, pd.Series([1.5, pd.NA, -2], dtype=object)),
-    "pd decimals": (
-        *("number", NUMBERS),
-        pd.Series([Decimal("1.5"), None, -2], dtype=object),
-    ),
-    "pd sparse": (
-        *("number", SAME),
-        pd.Series(pd.arrays.SparseArray([1.0, 0.0, 1.0])),
-    ),
-    "pd bool": ("boolean", [True, False, True], pd.Series([True, False, True])),
-    "pd boolean": ("boolean", TRUTHS, pd.Series(TRUTHS, dtype="boolean")),
-    "pd bool arrow": ("boolean", TRUTHS, pd.Series(TRUTHS, dtype="bool[pyarrow]")),
-    "pd bool objects": ("boolean", TRUTHS, pd.Series(TRUTHS, dtype=object)),
-    "pd text": ("category", TEXTS, pd.Series(TEXTS)),
-    "pd string": ("category", TEXTS, pd.Series(TEXTS, dtype="string")),
-    "pd text objects": ("category", TEXTS, pd.Series(TEXTS, dtype=object)),
-    "pd text, NaN": ("category", TEXTS, pd.Series(["b", NAN, "ä b"], dtype=object)),
-    "pd text, NA": ("category", TEXTS, pd.Series(["b", pd.NA, "ä b"], dtype=object)),
-    "pd text arrow": (
-        *("category", TEXTS),
-        pd.Series(TEXTS, dtype=ARROW(pa.string())),
-    ),
-    "pd category": ("category", TEXTS, pd.Series(TEXTS, dtype="category")),
-    "pd int category": (
-        "category",
-        [7, None, 5],
-        pd.Series([7, None, 5], dtype="Int64").astype("category"),
-    ),
-    "pd float category": (
-        "category",
-        [0.5, None, 2.0],
-        pd.Series([0.5, None, 2.0]).astype("category"),
-    ),
-    "pd bool category": (
-        "category",
-        [True, False, True],
-        pd.Series([True, False, True]).astype("category"),
-    ),
+COUNTS = [3.0, None, float(BIG)]
+ODD_COLUMNS = {
+    "pd large": ("number", COUNTS, pd.Series([3, None, BIG], dtype="Int64")),
+    "pl large": ("number", COUNTS, pl.Series([3, None, BIG])),
+    "pa large": ("number", COUNTS, pa.array([3, None, BIG])),
+    "pl NaN": ("number", [1.5, None, -2.0], pl.Series([1.5, NAN, -2.0])),
     "pd interval category": (
         *("category", ["(0, 1]", "(1, 2]", "(0, 1]"]),
         pd.cut(pd.Series([0.5, 1.5, 0.7]), [0, 1, 2]),
     ),
-    "pd datetime": ("date", MOMENTS, pd.Series(pd.to_datetime(MOMENTS))),
-    "pd zoned": (
-        *("date", MOMENTS),
-        pd.Series(pd.to_datetime(MOMENTS)).dt.tz_localize(BERLIN),
-    ),
-    "pd date objects": ("date", MOMENTS, pd.Series(MOMENTS, dtype=object)),
-    "pd NaT": (
-        *("date", MOMENTS),
-        pd.Series([MOMENTS[0], pd.NaT, MOMENTS[2]], dtype=object),
-    ),
-    "pd date arrow": ("date", DAYS, pd.Series(DAYS, dtype=ARROW(pa.date32()))),
-    "pd timedelta": ("number", SECONDS, pd.Series(pd.to_timedelta(DURATIONS))),
-    "pd timedelta objects": ("number", SECONDS, pd.Series(DURATIONS, dtype=object)),
-    "pd times": ("number", [3661.5], pd.Series([dt.time(1, 1, 1, 500_000)])),
-    "pl float": ("number", NUMBERS, pl.Series([1.5, None, -2.0])),
-    "pl NaN": ("number", NUMBERS, pl.Series([1.5, NAN, -2.0])),
-    "pl float32": ("number", NUMBERS, pl.Series([1.5, None, -2.0], dtype=pl.Float32)),
-    "pl int": ("number", COUNTS, pl.Series([3, None, BIG])),
-    "pl uint8": ("number", [200.0, None], pl.Series([200, None], dtype=pl.UInt8)),
-    "pl int128": ("number", COUNTS, pl.Series([3, None, BIG], dtype=pl.Int128)),
-    "pl decimal": ("number", NUMBERS, pl.Series([Decimal("1.5"), None, Decimal(-2)])),
-    "pl boolean": ("boolean", TRUTHS, pl.Series(TRUTHS)),
-    "pl text": ("category", TEXTS, pl.Series(TEXTS)),
-    "pl categorical": ("category", TEXTS, pl.Series(TEXTS, dtype=pl.Categorical)),
-    "pl enum": ("category", TEXTS, pl.Series(TEXTS, dtype=pl.Enum(["ä b", "b", "c"]))),
-    "pl date": ("date", DAYS, pl.Series(DAYS)),
-    "pl datetime": ("date", MOMENTS, pl.Series(MOMENTS)),
-    "pl zoned": (
-        *("date", MOMENTS),
-        pl.Series(MOMENTS).dt.replace_time_zone(BERLIN),
-    ),
-    "pl duration": ("number", SECONDS, pl.Series(DURATIONS)),
+    "pd microseconds": ("date", MOMENTS, pd.Series(pd.to_datetime(MOMENTS))),
+    "pl microseconds": ("date", MOMENTS, pl.Series(MOMENTS)),
+    "pd milliseconds": ("number", SECONDS, pd.Series(pd.to_timedelta(DURATIONS))),
+    "pl milliseconds": ("number", SECONDS, pl.Series(DURATIONS)),
     "pl time": ("number", [3661.5, None], pl.Series([dt.time(1, 1, 1, 500_000), None])),
-    "pl null": ("number", [None, None], pl.Series([None, None])),
-    "pa int": ("number", COUNTS, pa.array([3, None, BIG])),
-    "pa decimal": ("number", NUMBERS, pa.array([Decimal("1.5"), None, Decimal(-2)])),
-    "pa boolean": ("boolean", TRUTHS, pa.array(TRUTHS)),
-    "pa text": ("category", TEXTS, pa.array(TEXTS)),
-    "pa dictionary": ("category", TEXTS, pa.array(TEXTS).dictionary_encode()),
     "pa empty text": ("category", [None, None], pa.array([None, None], pa.string())),
-    "pa date": ("date", DAYS, pa.array(DAYS)),
-    "pa zoned": (
-        *("date", [dt.datetime(2021, 7, 1, 14), None]),
-        pa.array([dt.datetime(2021, 7, 1, 12), None], pa.timestamp("ns", BERLIN)),
-    ),
-    "pa duration": ("number", SECONDS, pa.array(DURATIONS)),
-    "pa null": ("number", [None, None], pa.nulls(2)),
 }
-if hasattr(pa, "string_view"):  # pyarrow 16
-    view = pa.array(TEXTS, pa.string_view())
-    FRAME_COLUMNS["pa text view"] = ("category", TEXTS, view)
 
 
 def frame_of(**columns):
@@ -160,20 +65,60 @@ def frame_of(**columns):
     return kind(columns)
 
 
-@pytest.mark.parametrize("case", FRAME_COLUMNS)
-def test_a_column_of_a_frame_is_read_as_its_values(case):
-    kind, expected, column = FRAME_COLUMNS[case]
+def assert_read(column, kind, values):
     table = read_table(frame_of(a=column))
     found = table.column(0)
     assert (table.n_rows, table.n_features, table.names) == (len(column), 1, ["a"])
     assert not (table.is_numeric_matrix or table.is_sparse)
     assert found.kind == kind
-    if kind == "date":  # a date is midnight
-        expected = [
-            day and dt.datetime.combine(day, getattr(day, "time", dt.time)())
-            for day in expected
-        ]
-    assert values_of(found) == expected
+    assert values_of(found) == values
+
+
+@pytest.mark.parametrize("case", ODD_COLUMNS)
+def test_an_odd_column_of_a_frame_is_read_as_its_values(case):
+    kind, expected, column = ODD_COLUMNS[case]
+    assert_read(column, kind, expected)
+
+
+KINDS = {"truth": "boolean", "text": "category", "day": "date", "moment": "date"}
+READ_AS = {
+    **dict.fromkeys(("truth", "text", "moment"), lambda value: value),
+    "day": lambda day: dt.datetime.combine(day, dt.time()),
+    "span": dt.timedelta.total_seconds,
+    "clock": lambda time: 3600.0 * time.hour + 60 * time.minute,
+    "decimal": lambda value: pytest.approx(float(value)),
+}
+IS_OLD_PANDAS = pd.__version__ < "3"  # takes a zone off by going to UTC
+
+
+def reading_of(name, kind, values):
+    """Return the kind and the values that a column of a dtype is read as."""
+    read_as = READ_AS.get(kind, float)
+    if "categories" in name or "number dictionary" in name:
+        read_as = str if kind == "moment" or name.startswith("pyarrow") else read_as
+        kind = "text"
+    elif "offset" in name or "arrow zoned" in name:  # whose moments are of UTC
+        zone = INDIA if "offset" in name else ZoneInfo(ZONE)
+        zone = dt.UTC if name.startswith("pandas") and IS_OLD_PANDAS else zone
+
+        def read_as(moment):
+            there = moment.replace(tzinfo=dt.UTC).astimezone(zone)
+            return there.replace(tzinfo=None)
+
+    read = [None if value is None else read_as(value) for value in values]
+    return KINDS.get(kind, "number"), read
+
+
+@pytest.mark.parametrize(("library", "name"), [(k, n) for k in TAKEN for n in TAKEN[k]])
+def test_a_column_of_any_dtype_is_read_as_its_values(library, name):
+    kind, make = TAKEN[library][name]
+    values = cells(kind, "none", 9, np.random.default_rng(1))
+    if name not in ("bool", *INTEGERS) and "sparse" not in name:
+        values[3] = None
+    column = make(values)
+    if name.lower() == "null":
+        values, kind = [None] * 9, "number"
+    assert_read(column, *reading_of(f"{library} {name}", kind, values))
 
 
 @pytest.mark.parametrize("case", ARRAYS)
@@ -345,8 +290,7 @@ print("torch" in sys.modules)
     assert (done.stdout.strip(), done.stderr) == ("False", "")
 
 
-# pandas 2 takes a zone off an ArrowDtype by going to UTC.
-ZONES = [None, "Europe/Berlin"] if pd.__version__ >= "3" else [None]
+ZONES = [None] if IS_OLD_PANDAS else [None, "Europe/Berlin"]
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-"""Selected columns come back as the type that came in."""
-
 import datetime as dt
 from decimal import Decimal
 from fractions import Fraction

@@ -55,6 +55,7 @@ class SelectOptions(_Reading):
     test: float = 0.2
     seed: int = 0
     device: str = "auto"
+    jobs: int | None = None
     max_time: float | None = None
     epochs: int | None = None
     type: Mapping[str, ColumnType] = field(default_factory=dict)

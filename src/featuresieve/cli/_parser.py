@@ -14,6 +14,7 @@ from featuresieve.cli._words import (
     as_device,
     as_encoding,
     as_fraction,
+    as_jobs,
     as_lines,
     as_priced,
     as_seconds,
@@ -155,6 +156,7 @@ def _add_how(group: Any) -> None:
     add("--test", type=as_fraction, metavar="FRACTION", help=text)
     add("--seed", type=as_seed, metavar="N", help="decides all that is random (0)")
     add("--device", type=as_device, help="auto (default), cpu, cuda or mps")
+    add("--jobs", type=as_jobs, metavar="N", help="threads that train (all cores)")
     text = "shorten the selection to that"
     add("--max-time", type=as_seconds, metavar="SECONDS", help=text)
     add("--epochs", type=as_count, metavar="N", help="length of training (by size)")

@@ -30,6 +30,7 @@ _OPTION_OF = {
     "max_time": "--max-time",
     "n_epochs": "--epochs",
     "device": "--device",
+    "n_jobs": "--jobs",
     "balance": "--balance",
     "random_state": "--seed",
 }
@@ -113,6 +114,7 @@ def _selector(
         n_epochs=options.epochs,
         max_time=options.max_time,
         device=options.device,
+        n_jobs=options.jobs,
         verbose=not options.quiet,
         random_state=options.seed,
     )

@@ -56,6 +56,11 @@ as_fraction = number("a number from 0 to 0.5", lambda value: 0 <= value <= 0.5)
 _weight = number("auto, price or a number >= 0", lambda value: value >= 0)
 
 
+def as_jobs(text: str) -> int:
+    """Return a number of threads, or -1 for all cores."""
+    return -1 if text == "-1" else int(as_count(text))
+
+
 def as_balance(text: str) -> str | float:
     """Return a balance."""
     return text if text in ("auto", "price") else _weight(text)

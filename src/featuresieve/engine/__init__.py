@@ -10,6 +10,7 @@ from featuresieve.engine._cuda_graph import record_graph
 from featuresieve.engine._device import (
     explain_out_of_memory,
     resolve_device,
+    resolve_threads,
     torch_defaults,
 )
 from featuresieve.engine._losses import LOSSES, SelectionPenalty
@@ -23,6 +24,7 @@ from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import OptimizerName, StackOptimizer
 from featuresieve.engine._predictor import Predictor
 from featuresieve.engine._schedule import Schedule
+from featuresieve.engine._slices import on_threads
 from featuresieve.engine._state import (
     RUNNING,
     FollowedTrainer,
@@ -37,7 +39,8 @@ from featuresieve.engine._state import (
     without_prefix,
 )
 from featuresieve.engine._task_network import StackedMLP
-from featuresieve.engine._trainer import StackTrainer, TaskStack, stack_outputs
+from featuresieve.engine._task_stack import TaskStack, stack_outputs
+from featuresieve.engine._trainer import StackTrainer
 from featuresieve.engine._training import (
     DECISIONS,
     GATE_ROWS,
@@ -82,8 +85,10 @@ __all__ = [
     "explain_out_of_memory",
     "number_array",
     "number_of",
+    "on_threads",
     "record_graph",
     "resolve_device",
+    "resolve_threads",
     "stack_outputs",
     "threshold_mask",
     "torch_defaults",

@@ -1,5 +1,6 @@
-"""Where a stack is trained: the device, its memory, the torch settings there."""
+"""Where a stack is trained: device, cores, memory, the torch settings there."""
 
+import multiprocessing
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -7,7 +8,9 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
+import joblib
 import torch
+from joblib.parallel import get_active_backend
 
 from featuresieve.errors import OutOfDeviceMemoryError
 
@@ -51,6 +54,34 @@ def resolve_device(
             f"device={device!r} is not available here; use 'auto' or 'cpu'."
         )
     return resolved
+
+
+def resolve_threads(n_jobs: int | None) -> int:
+    """Return how many threads may train, as scikit-learn counts jobs.
+
+    Parameters
+    ----------
+    n_jobs : int or None
+        -1 stands for all cores that the process may use, -2 for all but one, and so
+        on. None is what a surrounding ``joblib.parallel_config`` says of `n_jobs`, or
+        else all cores, within the limits of OpenMP and torch, which joblib sets in its
+        worker processes; workers that are threads share the cores already, so that
+        each has one.
+
+    Returns
+    -------
+    int
+    """
+    n_cores: int = joblib.cpu_count()
+    if n_jobs is None:
+        backend, n_jobs = get_active_backend()
+        is_main = threading.current_thread() is threading.main_thread()
+        is_worker = backend.nesting_level > 0 and not is_main
+        if is_worker or multiprocessing.current_process().daemon:
+            return 1
+    if n_jobs is None:
+        return min(n_cores, torch.get_num_threads())
+    return n_jobs if n_jobs > 0 else max(n_cores + 1 + n_jobs, 1)
 
 
 # What errors of kinds that do not tell say of it, on the CPU, on CUDA and on MPS.

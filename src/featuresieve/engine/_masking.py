@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from copy import copy
 
 import numpy as np
 import torch
@@ -133,6 +134,7 @@ class MaskingNetwork:
             },
             dtype=dtype,
             device=device,
+            member_axes={"bias": 1},
         )
         value = self.parameters.value
         start = torch.randn(n_members, embedding_size, generator=generator)
@@ -141,6 +143,12 @@ class MaskingNetwork:
         for name in ("bias",) if init == "zeros" else ("projection", "bias"):
             draw = torch.rand(value[name].shape, generator=generator)
             value[name].copy_(draw.mul_(2 * bound).sub_(bound))
+
+    def of_members(self, members: slice) -> "MaskingNetwork":
+        """Return a copy of some members."""
+        part = copy(self)
+        part.parameters = self.parameters.of_members(members)
+        return part
 
     def close_(self, is_closed: Tensor) -> None:
         """Close gates for good, (members, gates): a closed gate has no slope."""
@@ -169,3 +177,5 @@ class MaskingNetwork:
         if self.train_embedding:
             by_embedding = gradient["embedding"].unsqueeze(1)
             torch.bmm(slope.unsqueeze(1), value["projection"], out=by_embedding)
+        else:
+            gradient["embedding"].zero_()

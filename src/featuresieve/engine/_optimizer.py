@@ -22,13 +22,15 @@ class FlatParameters:
         Name and shape of every parameter, in the order in which they are laid out.
     dtype : torch.dtype
     device : torch.device
+    member_axes : mapping of str to int
+        The axis of the members, where that is not the first.
 
     Attributes
     ----------
     flat : Tensor
         All values; its ``.grad`` holds all gradients.
     value, gradient : dict of str to Tensor
-        The views by name.
+        The views by name. Gradients are unset before the first backward pass.
     """
 
     def __init__(
@@ -37,23 +39,47 @@ class FlatParameters:
         *,
         dtype: torch.dtype,
         device: torch.device,
+        member_axes: Mapping[str, int] | None = None,
     ) -> None:
-        sizes = [prod(shape) for shape in shapes.values()]
-        self.flat = torch.zeros(sum(sizes), dtype=dtype, device=device)
-        self.flat.grad = torch.zeros_like(self.flat)
-        self.value = _views(self.flat, shapes, sizes)
-        self.gradient = _views(self.flat.grad, shapes, sizes)
+        self._shapes, self._axes = shapes, member_axes or {}
+        n_numbers = sum(map(prod, shapes.values()))
+        self.flat = torch.zeros(n_numbers, dtype=dtype, device=device)
+        self.flat.grad = torch.empty_like(self.flat)
+        self.value = self._views(self.flat)
+        self.gradient = self._views(self.flat.grad)
 
+    def _views(self, flat: Tensor) -> dict[str, Tensor]:
+        """Cut a flat tensor into named views."""
+        parts = torch.split(flat, [prod(shape) for shape in self._shapes.values()])
+        return {
+            name: part.view(shape)
+            for (name, shape), part in zip(self._shapes.items(), parts, strict=True)
+        }
 
-def _views(
-    flat: Tensor, shapes: Mapping[str, tuple[int, ...]], sizes: list[int]
-) -> dict[str, Tensor]:
-    """Cut a flat tensor into named views."""
-    parts = torch.split(flat, sizes)
-    return {
-        name: part.view(shape)
-        for (name, shape), part in zip(shapes.items(), parts, strict=True)
-    }
+    def member_views(self, flat: Tensor, members: slice) -> list[Tensor]:
+        """Return the numbers of some members in a tensor laid out like `flat`."""
+        return [
+            view[:, members] if self._axes.get(name) == 1 else view[members]
+            for name, view in self._views(flat).items()
+        ]
+
+    def of_members(self, members: slice) -> "FlatParameters":
+        """Return a copy of some members."""
+        n_members = members.stop - members.start
+        shapes = {}
+        for name, shape in self._shapes.items():
+            axis = self._axes.get(name, 0)
+            shapes[name] = (*shape[:axis], n_members, *shape[axis + 1 :])
+        part = FlatParameters(
+            shapes,
+            dtype=self.flat.dtype,
+            device=self.flat.device,
+            member_axes=self._axes,
+        )
+        whole = self.member_views(self.flat, members)
+        for own, values in zip(part.value.values(), whole, strict=True):
+            own.copy_(values)
+        return part
 
 
 class StackOptimizer:

@@ -16,7 +16,7 @@ from scipy.sparse import issparse
 from featuresieve.engine._device import torch_defaults
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._task_network import StackedMLP
-from featuresieve.engine._trainer import TaskStack
+from featuresieve.engine._task_stack import TaskStack
 from featuresieve.engine._training import ModuleFactory
 
 NetworkState = dict[str, npt.NDArray[Any]]

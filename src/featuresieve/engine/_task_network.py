@@ -1,6 +1,7 @@
 """The task networks of a stack: MLPs whose mask is folded into the first layer."""
 
 import math
+from copy import copy
 from itertools import pairwise
 from typing import cast
 
@@ -50,7 +51,9 @@ class StackedMLP:
             shapes[f"bias{layer}"] = (n_members, 1, fan_out)
         self.n_layers = len(widths)
         self.n_members = n_members
-        self.parameters = FlatParameters(shapes, dtype=dtype, device=device)
+        self.parameters = FlatParameters(
+            shapes, dtype=dtype, device=device, member_axes={"weight0": 1}
+        )
         self._reset_parameters((n_columns, *hidden_sizes), generator)
         self._folded = torch.empty_like(self.parameters.value["weight0"])
 
@@ -64,6 +67,14 @@ class StackedMLP:
                 value = self.parameters.value[name]
                 draw = torch.rand(value.shape, generator=generator)
                 value.copy_(draw.mul_(2 * bound).sub_(bound))
+
+    def of_members(self, members: slice) -> "StackedMLP":
+        """Return a copy of some members."""
+        part = copy(self)
+        part.n_members = members.stop - members.start
+        part.parameters = self.parameters.of_members(members)
+        part._folded = torch.empty_like(part.parameters.value["weight0"])
+        return part
 
     @property
     def trainable(self) -> list[Tensor]:

@@ -1,8 +1,10 @@
 """Train a stack: run and train_step."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from itertools import islice
 
 import numpy as np
@@ -20,6 +22,7 @@ from featuresieve.engine._masking import (
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import StackOptimizer
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
+from featuresieve.engine._slices import Slices, slices_of
 from featuresieve.engine._state import (
     RUNNING,
     History,
@@ -33,12 +36,13 @@ from featuresieve.engine._state import (
     without_prefix,
 )
 from featuresieve.engine._task_network import StackedMLP
+from featuresieve.engine._task_stack import TaskStack
 from featuresieve.engine._training import Training
-from featuresieve.engine._training_data import SparseRows, TrainingData
+from featuresieve.engine._training_data import TrainingData
 from featuresieve.errors import TrainingDivergedError
 
-TaskStack = StackedMLP | ModuleStack
 NoiseSource = Callable[[], Tensor]
+TakeStep = Callable[[Tensor, float, float], None]
 OnRecord = Callable[["StackTrainer"], None]
 
 
@@ -47,7 +51,8 @@ class StackTrainer:
 
     `balances`, (members,), weigh the penalty of a masking network. Without one the mask
     is `fixed_mask`, (columns, members), or open. `seed` decides the order of the rows
-    and the noise, which tests replace by a source of their own.
+    and the noise, which tests replace by a source of their own. On the CPU a large
+    stack trains in slices, on `n_threads` threads; their number changes no answer.
     """
 
     def __init__(
@@ -62,6 +67,7 @@ class StackTrainer:
         fixed_mask: Tensor | None = None,
         seed: int = 0,
         noise_source: NoiseSource | None = None,
+        n_threads: int = 1,
     ) -> None:
         self.data, self.loss, self.training, self.task = data, loss, training, task
         self.penalty = SelectionPenalty(training.penalty, training.target_count)
@@ -70,19 +76,28 @@ class StackTrainer:
         device = data.features.device
         self._order_generator = torch.Generator().manual_seed(seed)
         self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
-        optimizer = StackOptimizer(task.trainable)
-        self._optimizers = [(optimizer, training.task_learning_rate)]
         self._noise = noise_source
         if masking is not None:
-            optimizer = StackOptimizer([masking.parameters.flat])
-            self._optimizers.append((optimizer, training.mask_learning_rate))
             bias = masking.parameters.value["bias"]  # (gates, members)
             drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
             self._noise = noise_source or drawn
         self._loss_sums = data.features.new_zeros(task.n_members)
+        self._n_threads = n_threads
+        self._slices: Slices | None = None
         self.step = 0  # steps taken
         self.planned_steps = 0  # fewer than asked for if a deadline required it
         self.is_stopped = False  # whether the run was asked to stop before
+
+    @cached_property
+    def _optimizers(self) -> list[tuple[StackOptimizer, float]]:
+        """Make the optimisers: not before they are needed, since slices have theirs."""
+        training = self.training
+        trained = [(self.task.trainable, training.task_learning_rate)]
+        if self.masking is not None:
+            flat = self.masking.parameters.flat
+            trained.append(([flat], training.mask_learning_rate))
+        with torch.inference_mode(False):
+            return [(StackOptimizer(values), rate) for values, rate in trained]
 
     def next_noise(self) -> Tensor | None:
         """Return the noise of the next step, (gates, members), or None if unmasked."""
@@ -100,16 +115,29 @@ class StackTrainer:
         `scale` is a factor on the balance, below one while the penalty is ramped up,
         and `noise` is (gates, members), None without a masking network.
         """
-        data, gates = self.data, self.data.gates
+        self.step_on(self._batch(rows), temperature, scale, noise)
+
+    def _batch(self, rows: Tensor) -> TrainingData:
+        """Pick the rows of a step."""
+        return self.data.batch(rows, self.training.reduction)
+
+    def step_on(
+        self,
+        batch: TrainingData,
+        temperature: Tensor | float,
+        scale: Tensor | float,
+        noise: Tensor | None,
+    ) -> None:
+        """Do the step of `step_with_noise` on rows that are picked already."""
+        gates = batch.gates
         mask = column_mask = self.fixed_mask
         if self.masking is not None:
             assert noise is not None
             mask = relaxed_mask(self.masking.logits(), noise, temperature)
             column_mask = mask if gates is None else gates.expand(gates.force_(mask))
-        outputs = self.task.forward(data.features.index_select(0, rows), column_mask)
-        targets = data.targets.index_select(0, rows)
-        losses, slope = self.loss.losses_and_gradient(outputs, targets)
-        task_weights, mask_weights = data.weights_of(rows, self.training.reduction)
+        outputs = self.task.forward(batch.features, column_mask)
+        losses, slope = self.loss.losses_and_gradient(outputs, batch.targets)
+        task_weights, mask_weights = batch.weights_by_member()
         self._loss_sums += self._reduce_(losses, slope, task_weights)
         mask_slope = self.task.backward(slope, task_weights, mask_weights)
         if self.masking is not None:
@@ -169,28 +197,91 @@ class StackTrainer:
         monitor: Monitor | None,
     ) -> Schedule:
         """Take the steps that are left."""
-        take_step = self._step_function()
         # The order of the rows is drawn again up to the step a resumed run goes on at.
         batches = islice(self._batches(schedule.batch_size), self.step, None)
         course = Course(schedule.shortened(self.planned_steps), record_after)
         stopwatch = StepBudget(deadline, self.step)
-        while self.step < self.planned_steps and not self.is_stopped:
-            temperature, scale = course.at(self.step)
-            take_step(next(batches), temperature, scale)
-            self.step += 1
-            n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
-            if n_steps is not None and n_steps < self.planned_steps:
-                course = Course(schedule.shortened(n_steps), record_after)
-                self.planned_steps = course.schedule.n_steps
-            if self.step in course.records:
-                self._record(temperature, on_record)
-            if monitor is not None and monitor.after_step(self):
-                self.is_stopped = True
-                if self.history.step[-1:] != [self.step]:
+        with self._stepping(schedule.batch_size) as take_step:
+            while self.step < self.planned_steps and not self.is_stopped:
+                temperature, scale = course.at(self.step)
+                take_step(next(batches), temperature, scale)
+                self.step += 1
+                n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
+                if n_steps is not None and n_steps < self.planned_steps:
+                    course = Course(schedule.shortened(n_steps), record_after)
+                    self.planned_steps = course.schedule.n_steps
+                if self.step in course.records:
                     self._record(temperature, on_record)
+                if monitor is not None and monitor.after_step(self):
+                    self.is_stopped = True
+                    if self.history.step[-1:] != [self.step]:
+                        self._record(temperature, on_record)
         return replace(course.schedule, n_steps=self.step)
 
-    def _step_function(self) -> Callable[[Tensor, float, float], None]:
+    @contextmanager
+    def _stepping(self, batch_size: int) -> Iterator[TakeStep]:
+        """Yield what takes a step: for a large stack on the CPU, slice by slice."""
+        cuts = [slice(0, self.task.n_members)]
+        if (
+            isinstance(self.task, StackedMLP)
+            and self.data.features.device.type == "cpu"
+        ):
+            n_numbers = self.task.parameters.flat.numel()
+            n_rows = min(batch_size, len(self.data.targets))
+            cuts = slices_of(self.task.n_members, n_numbers, n_rows)
+        if self._slices is not None and not self._slices.are(cuts):
+            self._slices.collect_()
+            self._slices = None
+        if len(cuts) == 1:
+            yield self._step_function()
+            return
+        slices = self._slices or Slices(self, cuts, self._part, self._n_threads)
+        self._slices = slices
+
+        def take_step(rows: Tensor, temperature: float, scale: float) -> None:
+            with torch.inference_mode():
+                batch, noise = self._batch(rows), self.next_noise()
+            slices.step(batch, temperature, scale, noise)
+
+        with slices.working():
+            yield take_step
+        slices.collect_(is_brief=True)
+
+    def _part(self, members: slice) -> "StackTrainer":
+        """Return a trainer of a slice, in memory of its own, for its steps alone."""
+        assert isinstance(self.task, StackedMLP)
+        part = copy(self)
+        part.__dict__.pop("_optimizers", None)
+        part.task = self.task.of_members(members)
+        part._loss_sums = self._loss_sums[members]
+        if self.fixed_mask is not None:
+            part.fixed_mask = self.fixed_mask[:, members].contiguous()
+        if self.masking is not None:
+            assert self.balances is not None
+            part.balances = self.balances[members]
+            part.masking = self.masking.of_members(members)
+        if self.step > 0:  # before, the optimisers have nothing to remember
+            own, whole = part.member_views(slice(None)), self.member_views(members)
+            for its, ours in zip(own, whole, strict=True):
+                its.copy_(ours)
+        return part
+
+    def member_views(self, members: slice, *, is_brief: bool = False) -> list[Tensor]:
+        """Return what training changes of some members; brief: the networks alone."""
+        networks = [self.task] if self.masking is None else [self.task, self.masking]
+        views: list[Tensor] = []
+        for number, network in enumerate(networks):
+            assert not isinstance(network, ModuleStack)
+            flats = [network.parameters.flat]
+            if not is_brief:
+                *remembered, n_steps = self._optimizers[number][0].state_tensors
+                flats += remembered
+                views.append(n_steps)
+            for flat in flats:
+                views += network.parameters.member_views(flat, members)
+        return views
+
+    def _step_function(self) -> TakeStep:
         """Return the eager step, or on CUDA its captured form."""
         features = self.data.features
         if isinstance(self.task, ModuleStack):
@@ -217,7 +308,9 @@ class StackTrainer:
             yield from order.to(device).split(batch_size)
 
     def synchronize(self) -> None:
-        """Wait for the device, so that a clock can be read."""
+        """Wait for the device or the slices, so that a clock can be read."""
+        if self._slices is not None:
+            self._slices.wait()
         device = self.data.features.device
         if device.type == "cuda":
             # Not the whole device: another thread may be recording a graph on it.
@@ -227,6 +320,8 @@ class StackTrainer:
 
     def _record(self, temperature: float, on_record: OnRecord | None) -> None:
         """Append means since the last record to the history."""
+        if self._slices is not None:
+            self._slices.collect_(is_brief=True)
         n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
         self._loss_sums.zero_()
@@ -261,6 +356,8 @@ class StackTrainer:
 
         The order of the rows is no part of it: it follows from seed and step.
         """
+        if self._slices is not None:
+            self._slices.collect_()
         running = tensor_state(self._live_tensors())
         if isinstance(self._noise, NoiseBuffer):
             running |= with_prefix("noise.", self._noise.state())
@@ -288,21 +385,9 @@ class StackTrainer:
         running = without_prefix(RUNNING, state)
         if not running and (self.is_stopped or self.step == planned):
             return
+        self._slices = None
         load_tensors_(self._live_tensors(), running)
         if isinstance(self._noise, NoiseBuffer):
             self._noise.load_state_dict(without_prefix("noise.", running))
         if isinstance(self.task, ModuleStack):
             self.task.dropout_seed = number_of(running, "dropout_seed", 0, 2**63 - 1)
-
-
-def stack_outputs(
-    task: TaskStack, features: Tensor | SparseRows, mask: Tensor | None
-) -> Tensor:
-    """Return the outputs of all members, (members, rows, outputs), in chunks."""
-    chunk = max(64, (1 << 22) // (task.n_members * 64))
-    if isinstance(task, ModuleStack):
-        task.evaluation_mode(True)
-    parts = [task.forward(part, mask) for part in features.split(chunk)]
-    if isinstance(task, ModuleStack):
-        task.evaluation_mode(False)
-    return torch.cat(parts, dim=1)

@@ -1,7 +1,7 @@
 """What a training step reads besides the networks: rows, their weights, gates."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -144,15 +144,34 @@ class TrainingData:
     set_of_member: Tensor | None = None  # which of the sets each member uses
     gates: GateTensors | None = None  # None: one plain gate for each column
 
-    def weights_of(
-        self, rows: Tensor, reduction: Reduction
-    ) -> tuple[Tensor | None, Tensor | None]:
-        """Return task and mask weights of some rows, (members, rows) each."""
+    def batch(self, rows: Tensor, reduction: Reduction) -> "TrainingData":
+        """Return some rows, with weights whose weighted sum of losses is reduced."""
 
         def pick(weights: Tensor | None) -> Tensor | None:
             if weights is None:
                 return None
-            return normalized_weights(weights[:, rows], reduction)[self.set_of_member]
+            return normalized_weights(weights[:, rows], reduction)
+
+        return TrainingData(
+            self.features.index_select(0, rows),
+            self.targets.index_select(0, rows),
+            pick(self.task_weights),
+            pick(self.mask_weights),
+            self.set_of_member,
+            self.gates,
+        )
+
+    def of_members(self, members: slice) -> "TrainingData":
+        """Return the same rows for some of the members."""
+        if self.set_of_member is None:
+            return self
+        return replace(self, set_of_member=self.set_of_member[members])
+
+    def weights_by_member(self) -> tuple[Tensor | None, Tensor | None]:
+        """Return task and mask weights, (members, rows) each."""
+
+        def pick(weights: Tensor | None) -> Tensor | None:
+            return None if weights is None else weights[self.set_of_member]
 
         return pick(self.task_weights), pick(self.mask_weights)
 

@@ -21,8 +21,10 @@ from featuresieve.engine import (
     REDUCTIONS,
     Training,
     resolve_device,
+    resolve_threads,
 )
 from featuresieve.errors import (
+    LARGEST_INTEGER,
     check_choice,
     check_count_or_share,
     check_flag,
@@ -125,7 +127,18 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         n_members=None if params["n_members"] is None else int(params["n_members"]),
         n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
+        n_threads=resolve_threads(_checked_jobs(params["n_jobs"])),
     )
+
+
+def _checked_jobs(value: Any) -> int | None:
+    """Return a number of jobs as scikit-learn counts them: negative ones from all."""
+    if value is None:
+        return None
+    check_integer("n_jobs, if not None,", value, least=-LARGEST_INTEGER)
+    if value == 0:
+        raise ValueError("n_jobs must not be 0: -1 stands for all cores, got 0.")
+    return int(value)
 
 
 def check_judge(value: Any, *, needs_probabilities: bool) -> None:

@@ -94,6 +94,7 @@ class AutoNFS(
         checkpoint: Any = None,
         verbose: bool | int = 0,
         device: str = "auto",
+        n_jobs: int | None = None,
         random_state: Any = None,
         training: Training | None = None,
     ) -> None:
@@ -118,6 +119,7 @@ class AutoNFS(
         self.checkpoint = checkpoint
         self.verbose = verbose
         self.device = device
+        self.n_jobs = n_jobs
         self.random_state = random_state
         self.training = training
 
@@ -355,7 +357,10 @@ class AutoNFS(
                 )
             return weights, target
         weights = row_weights(sample_weight, self.class_weight, None, n_rows)
-        return weights, value_target(y, n_rows, weights.by_row)
+        # Ranks of columns and a compressed target go together: standard is plain.
+        may_compress = self.scaling == "normal_scores"
+        target = value_target(y, n_rows, weights.by_row, may_compress=may_compress)
+        return weights, target
 
     def _get_support_mask(self) -> npt.NDArray[np.bool_]:
         """Return the mask `SelectorMixin` works with."""

@@ -36,11 +36,11 @@ goal : {"minimal", "all_relevant"}, default="minimal"
     again, in rounds, while what was found is mostly hidden, and takes a few times as
     long.
 judge : {"networks", "trees"} or estimator, default="networks"
-    What the kept features are for. "networks" keeps what was elected, which serves
-    networks, neighbours and linear models best. Otherwise nested sets of the best
-    ranked, up to four times what was elected, are judged on the held-out rows, by
-    randomised trees, or by a classifier with `predict_proba` or a regressor of your
-    own, which sees the encoded columns; the set with the least squared error is kept.
+    What the kept features are for. "networks" keeps what was elected. Otherwise larger
+    sets of the best ranked, up to four times as many, are judged on the held-out rows
+    by randomised trees, or by a classifier with `predict_proba` or a regressor of your
+    own, which sees the encoded columns. If one has a squared error that is smaller than
+    that of the elected features by two standard errors, the first such is kept.
 cv : int, splitter, iterable or None, default=None
     Folds for the votes and the held-out losses: a number of folds, a splitter of
     scikit-learn (``GroupKFold(5)`` with `groups`, ``TimeSeriesSplit(5)``), which is
@@ -57,7 +57,8 @@ n_epochs : int or None, default=None
     Passes over the rows; None chooses from the size of the table.
 scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
     What the networks see of a column: normal quantiles of its ranks, or standardised
-    values, or the values as they are.
+    values, or the values as they are. A regression target with long tails is
+    compressed with "normal_scores" only.
 max_categories : int, default=32
     Levels of a categorical column that get an indicator of their own, the most
     frequent ones; all others share one.
@@ -70,12 +71,16 @@ checkpoint : str, path-like or None, default=None
     killed or interrupted one left, and ends with the same answer: on the CPU bit for
     bit, on another device as nearly as two fits agree there. It must be the same kind
     of device. With random_state=None the file also decides the seed. The time spent
-    before counts for `max_time`, which may be changed, as may `verbose`. A file of
-    another fit, or a damaged one, is a `CheckpointError`.
+    before counts for `max_time`, which may be changed, as may `verbose` and `n_jobs`.
+    A file of another fit, or a damaged one, is a `CheckpointError`.
 verbose : bool or int, default=0
     Above 0, progress goes to standard error: stage, steps, time spent and time left.
 device : str, default="auto"
     "auto" takes CUDA, then MPS, then the CPU.
+n_jobs : int or None, default=None
+    Threads that train a large stack on the CPU, as scikit-learn counts jobs: -1 is all
+    cores. None is all that joblib, OpenMP and torch leave to the process, and one in a
+    joblib worker that is a thread. The answer is the same, bit for bit.
 random_state : int, RandomState or None, default=None
     Decides everything: splits, initial weights, order of rows, noise.
 training : Training or None, default=None

@@ -124,7 +124,12 @@ def _about_evidence(
             [name],
             DoubtfulSelectionWarning,
         )
-    is_minimal = estimator.goal == "minimal" and estimator.tolerance == 0
+    is_minimal = (
+        estimator.goal == "minimal"
+        and estimator.tolerance == 0
+        and isinstance(estimator.judge, str)
+        and estimator.judge == "networks"
+    )
     is_clear = evidence.lost > max(_CLEARLY * evidence.lost_error, _CLEARLY_LOST)
     if is_minimal and is_clear:
         is_limited = estimator.max_features is not None

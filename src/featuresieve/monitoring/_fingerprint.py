@@ -21,7 +21,7 @@ _LEFT_OUT = {
     *("feature_groups", "always_keep", "never_keep", "feature_costs"),
     *("class_weight", "training"),
     *("scaling", "max_categories", "max_time", "verbose", "checkpoint"),
-    *("device", "random_state"),
+    *("device", "n_jobs", "random_state"),
 }
 
 # Checkpoints of every version hash these words for the task.

@@ -75,13 +75,15 @@ class ValueScaler:
     is_flat: bool  # y had one dimension, and so have predictions
 
     @classmethod
-    def fit(cls, y: FloatArray, weights: FloatArray | None) -> "ValueScaler":
+    def fit(
+        cls, y: FloatArray, weights: FloatArray | None, may_compress: bool = True
+    ) -> "ValueScaler":
         """Learn the scale of every output."""
         used = np.ones(len(y)) if weights is None else weights
         block = y.reshape(len(y), -1)[used > 0].T.copy()  # (outputs, rows)
         centres, widths = np.zeros(len(block)), np.zeros(len(block))
         for k, column in enumerate(block):
-            if _is_heavy_tailed(column):
+            if may_compress and _is_heavy_tailed(column):
                 centres[k] = np.median(column)
                 low, high = np.quantile(column, [0.25, 0.75])
                 distances = np.abs(column - centres[k])
@@ -181,8 +183,10 @@ def class_target(y: Any, n_rows: int) -> Target:
     return Target(codes, len(classes), "classification", ClassEncoder(classes, False))
 
 
-def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
-    """Encode one or more real values a row."""
+def value_target(
+    y: Any, n_rows: int, weights: FloatArray | None, *, may_compress: bool = True
+) -> Target:
+    """Encode one or more real values a row; heavy tails are compressed if they may."""
     values = _plain_values(_target_array(y, n_rows))
     _refuse_huge(values)
     values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
@@ -190,7 +194,7 @@ def value_target(y: Any, n_rows: int, weights: FloatArray | None) -> Target:
         raise ValueError(
             f"y must have shape (rows,) or (rows, outputs), got {values.shape}."
         )
-    code = ValueScaler.fit(values, weights)
+    code = ValueScaler.fit(values, weights, may_compress)
     return Target(code.encode(values), len(code.means), "regression", code)
 
 

@@ -32,25 +32,37 @@ class Evidence:
     close_calls: BoolArray  # gates with nearly too few votes, or nearly enough
 
 
-def refit_all(
+def refit_both(
     problem: Problem,
     settings: Settings,
     splits: Sequence[HeldOutSplit],
-    n_elected: int,
+    elected: IndexArray,
     *,
+    is_all_tried: bool,
     seed: int,
     deadline: float | None,
-) -> HeldOutLosses | None:
-    """Refit all columns, if there are more than elected."""
-    gates = problem.gates
-    usable = np.arange(len(gates))
-    usable = usable if gates.is_shut is None else usable[~gates.is_shut]
-    if len(usable) <= n_elected:
-        return None
-    sets = [[usable]] * len(splits)
-    return refit_candidates(
-        problem, settings, sets, splits, seed=seed, deadline=deadline
-    )
+) -> tuple[HeldOutLosses, HeldOutLosses | None]:
+    """Refit what is elected, and shuffle it; refit all columns, if there are more.
+
+    Nobody follows these stages: they are short, and the answer is there.
+    """
+
+    def refit(gates: IndexArray, seed: int, is_shuffled: bool) -> HeldOutLosses:
+        sets = [[gates]] * len(splits)
+        return refit_candidates(
+            *(problem, settings, sets, splits),
+            seed=seed,
+            is_shuffled=is_shuffled,
+            deadline=deadline,
+        )
+
+    usable = np.arange(len(problem.gates))
+    if problem.gates.is_shut is not None:
+        usable = usable[~problem.gates.is_shut]
+    shuffled = refit(elected, seed, True)
+    if not is_all_tried or len(usable) <= len(elected):
+        return shuffled, None
+    return shuffled, refit(usable, seed + 1, False)
 
 
 def gathered(
@@ -60,14 +72,18 @@ def gathered(
     elected: IndexArray,
     sizes: Sequence[int],
     losses: HeldOutLosses,
-    whole: HeldOutLosses | None,
+    both: tuple[HeldOutLosses | None, HeldOutLosses | None],
     null_loss: float,
 ) -> Evidence:
-    """Return what the votes, `own` of each part, and the refits of `sizes` say."""
+    """Return what the votes, `own` of each part, and the refits say.
+
+    `losses` are those of `sizes`, `both` of what is elected and of all columns.
+    """
+    shuffled, whole = both
     scale = max(null_loss, 1e-12)
     importance = np.full((2, len(gates)), np.nan)
-    if losses.rises is not None:
-        importance[:, elected] = losses.rises / scale
+    if shuffled is not None and shuffled.rises is not None:
+        importance[:, elected] = shuffled.rises / scale
     gains = 1 - losses.means / scale
     candidate = int(np.searchsorted(sizes, len(elected)))
     firsts = {int(part.ranked[0]) for part in own}

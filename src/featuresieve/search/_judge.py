@@ -11,6 +11,7 @@ from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.utils.validation import has_fit_parameter
 
+from featuresieve.engine import on_threads
 from featuresieve.problem import FloatArray, IndexArray, Problem
 from featuresieve.search._refit import HeldOutLosses
 from featuresieve.search._splits import HeldOutSplit
@@ -31,6 +32,7 @@ def judged_losses(
     splits: Sequence[HeldOutSplit],
     *,
     deadline: float | None = None,
+    n_threads: int = 1,
 ) -> tuple[HeldOutLosses, FloatArray]:
     """Train a model on every candidate of every split.
 
@@ -44,6 +46,8 @@ def judged_losses(
     sets : one sequence of sets of gates per split, equally many in each
     splits : sequence of HeldOutSplit
     deadline : float or None
+    n_threads : int
+        For the trees of several splits at once.
 
     Returns
     -------
@@ -58,10 +62,14 @@ def judged_losses(
     for candidate in range(len(sets[0])):
         if rows and deadline is not None and time.monotonic() >= deadline:
             break
-        found = [
-            _predictions(problem, judge, own[candidate], split)
-            for own, split in zip(sets, splits, strict=True)
-        ]
+
+        def predictions(number: int, candidate: int = candidate) -> FloatArray:
+            own, split = sets[number][candidate], splits[number]
+            return _predictions(problem, judge, own, split)
+
+        # An estimator of the user's own may not be safe on threads.
+        used = n_threads if isinstance(judge, str) else 1
+        found = on_threads(predictions, range(len(splits)), used)
         rows.append(_squares(np.concatenate(found), truth[held_out]))
     means = [
         np.average(truth[s.fit_rows], axis=0, weights=problem.weights_of(s.fit_rows))

@@ -15,6 +15,7 @@ from featuresieve.engine import (
     array_of,
     number_array,
     number_of,
+    on_threads,
     stack_outputs,
 )
 from featuresieve.problem import IndexArray, Problem
@@ -24,6 +25,8 @@ from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun, tensors_of, train_fixed_mask
 
 FloatArray = npt.NDArray[np.float64]
+# Predictions, of every candidate for every held-out row, that are worth threads.
+_LARGE = 20_000
 _RECORDS = tuple(np.arange(1, 11) / 10)
 
 
@@ -37,8 +40,8 @@ class HeldOutLosses:
     row_weights: FloatArray | None = None  # with mean one; None: all count alike
     # Copies of one row have the same number, from zero on; None if there are none.
     row_groups: IndexArray | None = None
-    # What the mean loss of the shuffled candidate rises by, and its standard error, one
-    # column for each of its gates.
+    # What the mean loss of the last candidate rises by if a gate of it is shuffled, and
+    # the standard error, (2, gates).
     rises: FloatArray | None = None
 
     @property
@@ -100,26 +103,24 @@ def refit_candidates(
     splits: Sequence[HeldOutSplit],
     *,
     seed: int,
-    shuffled: IndexArray | None = None,
+    is_shuffled: bool = False,
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> HeldOutLosses:
     """Train every candidate of every split; return losses on the held-out rows.
 
-    `sets` has one sequence of sets of gates per split, equally many in each. `shuffled`
-    is one more candidate, the same in each split, which is left out of the losses: its
-    gates are shuffled.
+    `sets` has one sequence of sets of gates per split, equally many in each. The gates
+    of the last one, the same in each split then, may be shuffled too.
     """
-    if shuffled is not None:
-        sets = [[*group, shuffled] for group in sets]
     used = np.unique(np.concatenate([c for group in sets for c in group]))
     index = np.zeros(len(problem.gates), dtype=np.intp)
     index[used] = np.arange(len(used))
     narrow = problem.take(used)
     n_candidates = len(sets[0])
     watch = _Watch(narrow, settings, splits, n_candidates)
-    if shuffled is not None:
-        watch.shuffling = Shuffling(narrow, settings, index[shuffled], splits, seed)
+    if is_shuffled:
+        gates = index[sets[0][-1]]
+        watch.shuffling = Shuffling(narrow, settings, gates, splits, seed)
     if monitor is not None:
         monitor.add("held_out", watch)
     members = [index[c] for group in sets for c in group]
@@ -160,6 +161,13 @@ class _Watch:
         if self._groups is None and len(np.unique(held_out)) < len(held_out):
             # Folds of the user's may hold a row out more than once.
             self._groups = np.unique(held_out, return_inverse=True)[1]
+        # Modules are not safe on threads, and a small table is judged sooner without.
+        is_for_threads = (
+            settings.device.type == "cpu"
+            and settings.training.task_network is None
+            and len(held_out) * n_candidates >= _LARGE
+        )
+        self._n_threads = settings.n_threads if is_for_threads else 1
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
@@ -170,11 +178,15 @@ class _Watch:
     def __call__(self, task: TaskStack, mask: Tensor) -> None:
         """Take the losses of this moment, (candidates, held-out rows)."""
         n_each = len(self._best_record)
-        parts = []
-        for split, (features, targets) in enumerate(self._parts):
-            outputs = stack_outputs(task, features, mask)
-            own = outputs[split * n_each : (split + 1) * n_each]
-            parts.append(self._loss.row_losses(own, targets).cpu().double().numpy())
+
+        def losses_of(split: int) -> FloatArray:
+            features, targets = self._parts[split]
+            own = slice(split * n_each, (split + 1) * n_each)
+            outputs = stack_outputs(task, features, mask, own)
+            losses = self._loss.row_losses(outputs, targets).cpu().double().numpy()
+            return np.asarray(losses)
+
+        parts = on_threads(losses_of, range(len(self._parts)), self._n_threads)
         rows = np.concatenate(parts, axis=1)
         if self._best_rows is None:
             self._best_rows = rows
@@ -203,8 +215,6 @@ class _Watch:
     def state(self) -> State:
         """Return the losses so far."""
         state: State = {"n_records": number_array(self._n_records)}
-        if self._rises is not None:
-            state["rises"] = self._rises
         if self._best_rows is not None:
             state |= {"best_rows": self._best_rows, "best_record": self._best_record}
         return state
@@ -222,16 +232,15 @@ class _Watch:
         if record.min() < 0 or record.max() >= self._n_records:
             raise ValueError(f"best_record should be below {self._n_records}.")
         self._best_record = record.copy()
-        if self.shuffling is not None:
-            shape = (2, self.shuffling.n_gates)
-            self._rises = array_of(state, "rises", np.float64, shape).copy()
 
     def best(self, run: FixedMaskRun) -> HeldOutLosses:
         """Return the losses at the moment that was best for each candidate."""
         assert self._best_rows is not None
-        n = len(self._best_record) - (self.shuffling is not None)
-        shares = run.record_shares[self._best_record[:n]]
-        rows, rises = self._best_rows[:n], self._rises
         return HeldOutLosses(
-            rows, shares, run.is_cut_short, self._weights, self._groups, rises
+            self._best_rows,
+            run.record_shares[self._best_record],
+            run.is_cut_short,
+            self._weights,
+            self._groups,
+            self._rises,
         )

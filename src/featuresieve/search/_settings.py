@@ -29,12 +29,15 @@ class Settings:
     n_epochs : int or None
         None means "choose from the data".
     device : torch.device
+    n_threads : int
+        Threads that train and judge on the CPU.
     """
 
     training: Training = field(default_factory=Training)
     n_members: int | None = None
     n_epochs: int | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
+    n_threads: int = 1
 
     def schedule(
         self, n_rows: int, n_columns: int, n_members: int, share: float = 1.0

@@ -43,11 +43,6 @@ class Shuffling:
         self._rows = [_some(split.test_rows, n_rows) for split in splits]
         self.held_out = np.concatenate(self._rows)
 
-    @property
-    def n_gates(self) -> int:
-        """Return how many gates are shuffled."""
-        return len(self._columns)
-
     def rises(
         self, task: TaskStack, mask: Tensor, members: Sequence[int]
     ) -> FloatArray:

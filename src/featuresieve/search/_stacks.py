@@ -123,6 +123,7 @@ def train_gates(
         masking=masking,
         balances=_to_device(balances.astype(np.float32), settings),
         seed=seed,
+        n_threads=settings.n_threads,
     )
     planned = settings.schedule(len(used), problem.n_columns, n_members)
     schedule = trainer.run(
@@ -176,6 +177,7 @@ def train_fixed_mask(
         task,
         fixed_mask=fixed_mask,
         seed=seed,
+        n_threads=settings.n_threads,
     )
     report = None
     if on_record is not None:

@@ -19,7 +19,7 @@ from featuresieve.problem import (
     Problem,
 )
 from featuresieve.search._choice import Judgement
-from featuresieve.search._evidence import Evidence, gathered, refit_all
+from featuresieve.search._evidence import Evidence, gathered, refit_both
 from featuresieve.search._judge import NETWORKS, judged_losses
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
@@ -53,8 +53,9 @@ _N_PARTS = 5
 _N_MEMBERS, _MEMBER_COLUMNS, _FEWEST_MEMBERS = 100, 160_000, 20
 # Shares of max_time after which the gates, and the refits, must be done.
 _GATE_SHARE, _REFIT_SHARE = 0.6, 0.85
-# Another judge than the networks may want this many times what they elect.
-_JUDGED_REACH = 4
+# Another judge than the networks may want this many times what they elect, if it is
+# better by as many standard errors.
+_JUDGED_REACH, _SHOWN = 4, 2.0
 # Columns whose networks take seconds to set up.
 _WIDE = 4096
 # Standard errors of its gain below which there is no point in giving a candidate.
@@ -249,7 +250,6 @@ class VoteSearch:
             self._candidates(votes, sizes),
             self.splits,
             seed=self.seed + 1 if seed is None else seed,
-            shuffled=self._elected(votes, sizes) if seed is None else None,
             deadline=self._deadline(_REFIT_SHARE),
             monitor=self._monitor.stage("refit" if seed is None else "rounds"),
         )
@@ -274,19 +274,20 @@ class VoteSearch:
         self, votes: Votes, sizes: list[int], refits: HeldOutLosses
     ) -> Evidence:
         """Return what the networks say of what they elected, whoever judges."""
-        elected, whole, gates = self._elected(votes, sizes), None, self.problem.gates
+        elected, gates = self._elected(votes, sizes), self.problem.gates
         is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
         deadline = self._deadline(_REFIT_SHARE)
-        is_late = deadline is not None and time.monotonic() > deadline
-        if self._is_own_judge and is_few and not is_late:
-            whole = refit_all(
-                *(self.problem, self.settings, self.splits, len(elected)),
+        both: tuple[HeldOutLosses | None, HeldOutLosses | None] = (None, None)
+        if deadline is None or time.monotonic() < deadline:
+            both = refit_both(
+                *(self.problem, self.settings, self.splits, elected),
+                is_all_tried=self._is_own_judge and is_few,
                 seed=self.seed + 2,
                 deadline=deadline,
             )
         null_loss = float((self._null_losses() * refits.weights).mean())
         own = self._by_split(votes)
-        return gathered(votes, own, gates, elected, sizes, refits, whole, null_loss)
+        return gathered(votes, own, gates, elected, sizes, refits, both, null_loss)
 
     def _null_losses(self) -> FloatArray:
         """Return the loss of a constant on every held-out row."""
@@ -309,28 +310,28 @@ class VoteSearch:
             self._candidates(votes, sizes),
             self.splits,
             deadline=self._deadline(_REFIT_SHARE),
+            n_threads=self.settings.n_threads,
         )
         best_share = refits.best_share[: len(losses.rows)]
         return replace(losses, best_share=best_share), null
 
     def _judge(
-        self,
-        votes: Votes,
-        sizes: list[int],
-        losses: HeldOutLosses,
-        null: FloatArray,
-    ) -> tuple[Judgement, bool]:
-        """Judge the candidates, and tell if the best one may be no better than none.
+        self, votes: Votes, sizes: list[int], losses: HeldOutLosses, null: FloatArray
+    ) -> Judgement:
+        """Judge the candidates: the elected one, or what another judge prefers to it.
 
-        The networks elect one; another judge takes the one with the least loss. If it
-        does not even seem to be better than a constant, the answer is the smallest.
+        That is the smallest of the larger ones that is shown to be better.
         """
         gates = self.problem.gates
         sets = np.array([_as_mask(votes.ranked[:size], len(gates)) for size in sizes])
         elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
         if not self._is_own_judge:
-            elected = int(losses.means.argmin())
-        judgement = Judgement(
+            for larger in range(elected + 1, len(sizes)):
+                gain, error = losses.gain_over(losses.rows[elected], larger)
+                if gain > _SHOWN * error:
+                    elected = larger
+                    break
+        return Judgement(
             sets=sets,
             sizes=sets @ gates.n_features,
             means=losses.means,
@@ -338,13 +339,20 @@ class VoteSearch:
             null_loss=float((null * losses.weights).mean()),
             elected=elected,
         )
-        gain, error = losses.gain_over(null, judgement.elected)
-        if gain <= _HOPE * error:
-            judgement = replace(judgement, fewest=0)
+
+    def _gain(
+        self, votes: Votes, sizes: list[int], refits: HeldOutLosses
+    ) -> tuple[bool, bool]:
+        """Tell if what was elected seems to beat a constant, and if that is shown.
+
+        In the refits of the networks, whoever judges.
+        """
+        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        gain, error = refits.gain_over(self._null_losses(), elected)
         # The error is that of the uncommon rows, where nearly all of the gain is made.
-        freedom = max(min(losses.n_groups, self._n_uncommon()) - 1, 1)
+        freedom = max(min(refits.n_groups, self._n_uncommon()) - 1, 1)
         bound = error * t_distribution.ppf(CONFIDENCE, freedom)
-        return judgement, bool(gain <= bound)
+        return bool(gain > _HOPE * error), bool(gain > bound)
 
     def _n_uncommon(self) -> int:
         """Return how many held-out rows have another target than the most common."""
@@ -356,9 +364,11 @@ class VoteSearch:
     ) -> SearchResult:
         """Put the answer together."""
         evidence = self._evidence(votes, sizes, refits)
+        is_hopeful, is_shown = self._gain(votes, sizes, refits)
         losses, null = self._by_judge(votes, sizes, refits)
-        sizes = sizes[: len(losses.rows)]
-        judgement, is_uninformative = self._judge(votes, sizes, losses, null)
+        judgement = self._judge(votes, sizes[: len(losses.rows)], losses, null)
+        if not is_hopeful:  # the answer is the smallest
+            judgement = replace(judgement, fewest=0)
         chosen = judgement.choose(self.tolerance)
         path = [
             Candidate(self.balance, int(size), float(loss), float(error), i == chosen)
@@ -374,7 +384,7 @@ class VoteSearch:
             history=run.history,
             judgement=judgement,
             is_collapsed=not votes.kept.any(),
-            is_uninformative=is_uninformative,
+            is_uninformative=not is_shown,
             is_cut_short=run.is_cut_short or losses.is_cut_short,
             n_uncommon=self._n_uncommon(),
             evidence=evidence,

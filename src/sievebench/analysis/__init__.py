@@ -10,6 +10,13 @@ from sievebench.analysis.cells import ranked_tables as ranked_tables
 from sievebench.analysis.cells import score_table as score_table
 from sievebench.analysis.cells import summarize_cells as summarize_cells
 from sievebench.analysis.cells import unfinished_tables as unfinished_tables
+from sievebench.analysis.comparisons import SIGNIFICANCE as SIGNIFICANCE
+from sievebench.analysis.comparisons import bootstrap_means as bootstrap_means
+from sievebench.analysis.comparisons import compare_differences as compare_differences
+from sievebench.analysis.comparisons import compare_with as compare_with
+from sievebench.analysis.comparisons import interval_of_mean as interval_of_mean
+from sievebench.analysis.comparisons import rank_margin as rank_margin
+from sievebench.analysis.comparisons import without_sisters as without_sisters
 from sievebench.analysis.ranks import as_printed as as_printed
 from sievebench.analysis.ranks import complete_datasets as complete_datasets
 from sievebench.analysis.ranks import complete_selectors as complete_selectors
@@ -22,9 +29,11 @@ from sievebench.analysis.ranks import ranks_by_variant as ranks_by_variant
 from sievebench.analysis.schema import COLUMNS as COLUMNS
 from sievebench.analysis.schema import RunTableError as RunTableError
 from sievebench.analysis.schema import check_runs as check_runs
+from sievebench.analysis.studies import added_shares as added_shares
 from sievebench.analysis.studies import balance_influence as balance_influence
 from sievebench.analysis.studies import cohort_summary as cohort_summary
 from sievebench.analysis.studies import cohort_table as cohort_table
+from sievebench.analysis.studies import losses_by_column as losses_by_column
 from sievebench.analysis.studies import matched_comparison as matched_comparison
 from sievebench.analysis.studies import matched_summary as matched_summary
 from sievebench.analysis.studies import misselection as misselection

@@ -56,6 +56,7 @@ COLUMNS = (
     Column("metric", "text", "what the score is", ""),
     Column("reason", "text", "why there is no score", ""),
     Column("predictors", "text", "which predictors of another experiment judge", ""),
+    Column("rule", "text", "by which rule it chose, as its record says", ""),
     Column("balance", "number", "λ, in the balance experiment", np.nan, is_known=False),
     Column("removed", "text", "the column left out, in the removal experiment", ""),
     Column("removal", "text", "how it was left out", "", REMOVALS),

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import optimize, stats
 
 from sievebench.analysis.cells import in_order, ranked_tables, summarize_cells
+from sievebench.analysis.comparisons import compare_differences
 from sievebench.analysis.ranks import as_printed, mean_ranks
 
 _DOWNSTREAMS = ("mlp", "forest")
@@ -52,17 +53,32 @@ def misselection(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
     added, though they may well be informative. Runs of one downstream only: where
     selector and predictor are tuned together, the columns depend on both.
     """
-    is_done = (runs["experiment"] == "benchmark") & (runs["status"] == "done")
-    chosen = runs[is_done & (runs["downstream"] == downstream)]
-    shares = chosen["n_added_kept"] / chosen["n_kept"].where(chosen["n_kept"] > 0)
+    shares = added_shares(runs, downstream)
     keys = ["scenario", "selector"]
     rows = []
-    for key, group in chosen.assign(share=shares).groupby(keys, sort=False):
-        by_dataset = group.groupby("dataset")["share"].mean().dropna()
-        n_empty = int((group["n_kept"] == 0).sum())
+    for key, group in shares.groupby(keys, sort=False):
+        by_dataset = group["share"].dropna()
+        n_empty = int(group["n_empty"].sum())
         rows.append((*key, *_over_tables(by_dataset), n_empty))
     columns = [*keys, "share", "share_std", "n_datasets", "n_empty"]
     return in_order(pd.DataFrame(rows, columns=columns))
+
+
+def added_shares(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
+    """Return the shares behind `misselection`: a row for each table.
+
+    Columns scenario, selector, dataset, share (mean over seeds, NaN if all runs keep
+    nothing), n_empty.
+    """
+    is_done = (runs["experiment"] == "benchmark") & (runs["status"] == "done")
+    chosen = runs[is_done & (runs["downstream"] == downstream)]
+    shares = chosen["n_added_kept"] / chosen["n_kept"].where(chosen["n_kept"] > 0)
+    return (
+        chosen.assign(share=shares, is_empty=chosen["n_kept"] == 0)
+        .groupby(["scenario", "selector", "dataset"], sort=False)
+        .agg(share=("share", "mean"), n_empty=("is_empty", "sum"))
+        .reset_index()
+    )
 
 
 def predictive_power(runs: pd.DataFrame) -> pd.DataFrame:
@@ -75,19 +91,27 @@ def predictive_power(runs: pd.DataFrame) -> pd.DataFrame:
     downstream, removal, drop, drop_std (over the tables), n_datasets, n_columns
     (removed, in all tables).
     """
-    cell = ["dataset", "scenario", "selector", "downstream", "seed"]
-    chosen = runs[(runs["experiment"] == "removal") & (runs["status"] == "done")]
-    whole = chosen[chosen["removed"] == ""].set_index(cell)["score"]
-    less = chosen[chosen["removed"] != ""]
-    joined = less.join(whole.rename("whole"), on=cell).dropna(subset=["whole"])
-    joined = joined.assign(drop=100 * (joined["whole"] - joined["score"]))
-    by_column = joined.groupby([*_REMOVAL, "dataset", "removed"])["drop"].mean()
+    by_column = losses_by_column(runs)
     rows = [
         (*key, *_over_tables(group.groupby(level="dataset").mean()), len(group))
         for key, group in by_column.groupby(level=_REMOVAL, sort=False)
     ]
     columns = [*_REMOVAL, "drop", "drop_std", "n_datasets", "n_columns"]
     return in_order(pd.DataFrame(rows, columns=columns))
+
+
+def losses_by_column(runs: pd.DataFrame) -> pd.Series:
+    """Return the losses behind `predictive_power`, of each column that was left out.
+
+    The index has scenario, selector, downstream, removal, dataset and removed.
+    """
+    cell = ["dataset", "scenario", "selector", "downstream", "seed"]
+    chosen = runs[(runs["experiment"] == "removal") & (runs["status"] == "done")]
+    whole = chosen[chosen["removed"] == ""].set_index(cell)["score"]
+    less = chosen[chosen["removed"] != ""]
+    joined = less.join(whole.rename("whole"), on=cell).dropna(subset=["whole"])
+    joined = joined.assign(drop=100 * (joined["whole"] - joined["score"]))
+    return joined.groupby([*_REMOVAL, "dataset", "removed"])["drop"].mean()
 
 
 def _over_tables(by_dataset: Any) -> tuple[float, float, int]:
@@ -193,33 +217,33 @@ def matched_comparison(runs: pd.DataFrame, reference: str) -> pd.DataFrame:
 def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:
     """Count where the reference of a `matched_comparison` is better, equal or worse.
 
-    Columns scenario, selector, n_better, n_equal, n_worse (of the reference),
-    mean_difference, n_missing (of the tables that any selector has in the scenario),
-    n_unmatched (left out of the counts).
+    Columns scenario, selector, those of `compare_differences`, n_missing (of the tables
+    that any selector has in the scenario), n_unmatched (left out of the comparison).
     """
-    rows = []
+    parts = []
     selectors = comparison["selector"].unique()
     for scenario, tables in comparison.groupby("scenario", sort=False):
         n_tables = len(tables[_MATCH].drop_duplicates())
-        for selector in selectors:  # also one that was not run in this scenario
-            group = tables[tables["selector"] == selector]
-            judged = group[group["difference"].notna()]
-            difference = judged.loc[judged["is_matched"], "difference"].round(9)
-            rows.append(
-                {
-                    "scenario": scenario,
-                    "selector": selector,
-                    **_wins(difference),
-                    "mean_difference": difference.mean(),
-                    "n_missing": n_tables - len(judged),
-                    "n_unmatched": len(judged) - len(difference),
-                }
-            )
+        keys = ["dataset", "downstream"]
+        judged = tables.pivot(index="selector", columns=keys, values="difference")
+        matched = tables[tables["is_matched"]].pivot(
+            index="selector", columns=keys, values="difference"
+        )
+        # Also of a selector that was not run in this scenario.
+        part = compare_differences(matched.reindex(selectors))
+        n_judged = judged.notna().sum(axis=1).reindex(selectors, fill_value=0)
+        n_matched = matched.notna().sum(axis=1).reindex(selectors, fill_value=0)
+        part["n_missing"] = n_tables - n_judged
+        part["n_unmatched"] = n_judged - n_matched
+        parts.append(part.reset_index().assign(scenario=scenario))
     columns = [
         *("scenario", "selector", "n_better", "n_equal", "n_worse"),
-        *("mean_difference", "n_missing", "n_unmatched"),
+        *("mean_difference", "low", "high", "p", "p_holm", "verdict"),
+        *("n_missing", "n_unmatched"),
     ]
-    return in_order(pd.DataFrame(rows, columns=columns))
+    return in_order(
+        pd.concat(parts)[columns] if parts else pd.DataFrame(None, None, columns)
+    )
 
 
 def _wins(difference: Any) -> dict[str, int]:

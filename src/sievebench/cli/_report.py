@@ -1,6 +1,8 @@
 """``sievebench report`` and ``sievebench paper``: tables and figures."""
 
 import argparse
+import shutil
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +14,15 @@ if TYPE_CHECKING:
     from sievebench.report.writing import Sections
 
 _FORMATS = ("markdown", "latex", "csv")
-_PAPER_TABLES = ("ranks", "scores", "counts", "datasets", "cohorts", "statements")
+_PAPER_TABLES = (
+    "verdicts",
+    "ranks",
+    "scores",
+    "counts",
+    "datasets",
+    "cohorts",
+    "statements",
+)
 _REPORT_EXAMPLES = """\
 examples:
   sievebench report runs/quick --out report       every table and figure, and a page
@@ -24,8 +34,12 @@ RUNS is the folder of an experiment's records, OUT/NAME of `sievebench run`, or 
 all of them; or a file with one row a run, see docs/report.md. The exit status is 0; 2
 for arguments or files that do not fit.
 """
+_RESULTS, _BENCHMARKS = Path("results"), Path("benchmarks/results")
 _PAPER_EXAMPLES = """\
 examples:
+  sievebench paper                                every claim: the paper's figure, ours,
+                                                  the verdict, the command behind it
+  sievebench paper --results runs                 from other records than the clone's
   sievebench paper ranks                          printed, and as they follow from the
                                                   printed scores
   sievebench paper cohorts --format csv
@@ -52,18 +66,31 @@ def add_report_parser(commands: Any) -> None:
     add("--format", choices=_FORMATS, default="markdown", help="of --table")
     add("--downstream", metavar="NAME", help="whose scores (default: mlp)")
     add("--no-figures", action="store_true", help="tables and page only")
+    _add_benchmarks(add)
 
 
 def add_paper_parser(commands: Any) -> None:
     """Add `sievebench paper` to the commands."""
     paper = add_command(
         *(commands, "paper", _paper),
-        help="print what the paper printed",
-        description="Print the paper's numbers, with notes on what they are.",
+        help="does it hold? every claim of the paper, and what it printed",
+        description="Print every claim of the paper with its figure, ours, and the "
+        "verdict; or the paper's numbers, with notes on what they are.",
         epilog=_PAPER_EXAMPLES,
     )
-    paper.add_argument("table", choices=_PAPER_TABLES)
-    paper.add_argument("--format", choices=_FORMATS, default="markdown")
+    add = paper.add_argument
+    add("table", choices=_PAPER_TABLES, nargs="?", default="verdicts")
+    about = "default: text for the verdicts, markdown for the others"
+    add("--format", choices=("text", *_FORMATS), help=about)
+    about = f"folder of records, for the verdicts (default: {_RESULTS})"
+    add("--results", type=Path, metavar="DIR", default=_RESULTS, help=about)
+    _add_benchmarks(add)
+
+
+def _add_benchmarks(add: Any) -> None:
+    about = "what the scripts of benchmarks/ stored, for the verdicts (default: "
+    about += f"{_BENCHMARKS}; figures that are not there are missing)"
+    add("--benchmarks", type=Path, metavar="DIR", default=_BENCHMARKS, help=about)
 
 
 def _report(options: argparse.Namespace) -> int:
@@ -71,10 +98,12 @@ def _report(options: argparse.Namespace) -> int:
     from sievebench.report import all_tables, gather, read_runs, write_report
 
     try:
-        material = gather(read_runs(*options.runs), options.downstream)
+        material = gather(
+            read_runs(*options.runs), options.downstream, options.benchmarks
+        )
+        sections = all_tables(material)
     except ValueError as error:
         return refuse(error)
-    sections = all_tables(material)
     if not any(tables for _, tables in sections):
         purposes = ", ".join(dict.fromkeys(material.runs["experiment"]))
         return refuse(
@@ -120,8 +149,51 @@ def _print_one(
 def _paper(options: argparse.Namespace) -> int:
     from sievebench.report import PAPER_TABLES
 
-    _print(PAPER_TABLES[options.table](), options.format)
+    if options.table == "verdicts":
+        return _verdicts(options)
+    if options.format == "text":
+        return refuse("--format text is for the verdicts only.")
+    _print(PAPER_TABLES[options.table](), options.format or "markdown")
     return 0
+
+
+def _verdicts(options: argparse.Namespace) -> int:
+    from sievebench.report import gather, read_runs, verdict_tables
+
+    if not options.results.is_dir():
+        return refuse(
+            f"there is no folder {str(options.results)!r}: run this in a clone, or "
+            "name a folder of records with --results."
+        )
+    try:
+        material = gather(read_runs(options.results), benchmarks=options.benchmarks)
+        tables = list(verdict_tables(material))
+    except ValueError as error:
+        return refuse(error)
+    if not tables:
+        return refuse(f"no claim can be judged by the runs in {options.results}.")
+    if options.format in (None, "text"):
+        _print_verdicts(tables[0])
+    else:
+        _print(tables, options.format)
+    return 0
+
+
+def _print_verdicts(table: "Table") -> None:
+    """Print each claim as a paragraph, as wide as the terminal."""
+    width = min(100, shutil.get_terminal_size().columns)
+    print(*(textwrap.fill(note, width) for note in table.notes), sep="\n")
+    fill = textwrap.TextWrapper(
+        width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False
+    ).fill
+    for row in table.data.to_dict("records"):
+        rule = "" if row["rule"] == "either" else f" ({row['rule']} rule)"
+        print(f"\n{row['verdict'].upper()}")
+        print(fill(f"{row['claim']} ({row['where']})."))
+        print(fill(f"paper: {row['paper']}"))
+        print(fill(f"here: {row['ours']}{rule}"))
+        if row["command"]:
+            print(fill(f"$ {row['command']}"))
 
 
 def _print(tables: Iterable["Table"], form: str) -> None:

@@ -30,12 +30,10 @@ class LegacyStream:
         self._source = np.random.RandomState(0)
 
     def indices(self, n_columns: int, n_kept: int) -> Indices:
-        """Return columns drawn with replacement, (n_kept,)."""
         drawn = self._source.randint(n_columns, size=DRAWS_PER_COLUMN * n_columns)
         return drawn[:n_kept].astype(np.int64)
 
     def normal(self, n_rows: int, n_kept: int) -> Matrix:
-        """Return standard normal values, (n_rows, n_kept)."""
         return self._source.randn(n_rows, n_kept)
 
 
@@ -46,10 +44,8 @@ class OwnStream:
         self._columns, self._values = np.random.default_rng(seed).spawn(2)
 
     def indices(self, n_columns: int, n_kept: int) -> Indices:
-        """Return columns drawn with replacement, (n_kept,)."""
         drawn = self._columns.integers(n_columns, size=DRAWS_PER_COLUMN * n_columns)
         return drawn[:n_kept]
 
     def normal(self, n_rows: int, n_kept: int) -> Matrix:
-        """Return standard normal values, (n_rows, n_kept)."""
         return np.ascontiguousarray(self._values.standard_normal((n_kept, n_rows)).T)

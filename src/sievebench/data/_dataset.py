@@ -33,17 +33,6 @@ class Dataset:
     # md5 of the file the rows were read from; empty for what scikit-learn brings.
     checksum: str = ""
 
-    def __post_init__(self) -> None:
-        n_rows, n_columns = self.X.shape
-        for name, shape in {"y": (n_rows,), "is_original": (n_columns,)}.items():
-            if (found := getattr(self, name).shape) != shape:
-                raise ValueError(f"{name} must have shape {shape}, got {found}.")
-        if len(self.column_names) != n_columns:
-            raise ValueError(
-                f"column_names must have {n_columns} names, "
-                f"got {len(self.column_names)}."
-            )
-
     @property
     def n_rows(self) -> int:
         """Number of rows at hand."""

@@ -52,6 +52,7 @@ class MLPSettings:
 
 
 SETTINGS = tuple(field.name for field in fields(MLPSettings))
+_OF_TRAINING = set(SETTINGS) - {"hidden_sizes", "dropout"}
 
 
 class _MetricObjective:
@@ -109,7 +110,10 @@ def evaluate(
             is_seen=None if is_seen is None else torch.from_numpy(is_seen),
         )
         objective = _MetricObjective(network, loss, split.metric)
-        train_stack(network, objective, rows, _training(chosen), order_seed=_ORDER_SEED)
+        training = TrainingSettings(
+            **{name: getattr(chosen, name) for name in _OF_TRAINING}
+        )
+        train_stack(network, objective, rows, training, order_seed=_ORDER_SEED)
         validation_scores = objective.scores(rows, rows.validation).tolist()
         test_scores = objective.scores(rows, test).tolist()
         seconds = (time.perf_counter() - started) / len(seeds)
@@ -123,16 +127,6 @@ def evaluate(
             seeds, test_scores, validation_scores, *further, strict=True
         )
     ]
-
-
-def _training(chosen: MLPSettings) -> TrainingSettings:
-    return TrainingSettings(
-        learning_rate=chosen.learning_rate,
-        weight_decay=chosen.weight_decay,
-        batch_size=chosen.batch_size,
-        max_epochs=chosen.max_epochs,
-        patience=chosen.patience,
-    )
 
 
 def _with_mean(rows: StackRows, test: Tensor, column: int) -> StackRows:

@@ -2,6 +2,8 @@
 
 from sievebench.report.against_paper import agreement as agreement
 from sievebench.report.against_paper import compare_scores as compare_scores
+from sievebench.report.claims import paper_claims as paper_claims
+from sievebench.report.claims import verdict_tables as verdict_tables
 from sievebench.report.material import ReportData as ReportData
 from sievebench.report.material import gather as gather
 from sievebench.report.material import read_runs as read_runs

@@ -1,7 +1,8 @@
 """What all tables and figures are made from."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import pandas as pd
@@ -16,6 +17,10 @@ from sievebench.labels import (
 from sievebench.report.paper import PAPER_SCENARIOS
 from sievebench.store import collect, find_stores
 
+DEFAULT, PUBLISHED = "autonfs:auto", "autonfs:published"
+# One network at a given λ.
+AS_PUBLISHED = (PUBLISHED, "autonfs:literal", "autonfs:target")
+
 
 @dataclass(frozen=True)
 class ReportData:
@@ -24,6 +29,12 @@ class ReportData:
     runs: pd.DataFrame  # as `check_runs` returns it
     cells: pd.DataFrame  # the benchmark, as `summarize_cells` returns it
     downstream: str  # whose scores are reported
+    benchmarks: Path | None = None  # folder of what the scripts of benchmarks/ stored
+
+    @cached_property
+    def shared(self) -> "ReportData":
+        """The same with the cells of the shared experiment."""
+        return replace(self, cells=analysis.summarize_cells(self.runs, "shared"))
 
     @property
     def scenarios(self) -> list[str]:
@@ -69,7 +80,20 @@ class ReportData:
 
     def ranked(self, scenario: str) -> pd.DataFrame:
         """Return the scores that are ranked, selectors × tables."""
-        return analysis.ranked_tables(self.cells, scenario, self.downstream)
+        if scenario not in self._ranked:
+            self._ranked[scenario] = analysis.ranked_tables(
+                self.cells, scenario, self.downstream
+            )
+        return self._ranked[scenario]
+
+    @cached_property
+    def _ranked(self) -> dict[str, pd.DataFrame]:
+        return {}
+
+    @cached_property
+    def exponents(self) -> pd.DataFrame:
+        """Seconds against columns, as `scaling_exponents` returns them."""
+        return analysis.scaling_exponents(self.runs)
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any."""
@@ -92,6 +116,18 @@ class ReportData:
             if parts
         )
 
+    def earlier_rule(self) -> list[str]:
+        """Return the variants of AutoNFS whose records are of the rule before the vote.
+
+        Records have named the rule since there are several. The paper's setting, one
+        network at a fixed λ, is the same under all of them.
+        """
+        runs = self.runs
+        is_own = runs["selector"].str.partition(":")[0] == "autonfs"
+        is_chosen = is_own & (runs["status"] == "done") & (runs["rule"] == "")
+        names = analysis.ordered(runs.loc[is_chosen, "selector"], SELECTOR_LABELS)
+        return [name for name in names if name not in AS_PUBLISHED]
+
     def dataset_label(self, name: str) -> str:
         """Return the name of a table to print; a sample says that it is one."""
         label = DATASET_LABELS.get(name, name)
@@ -99,8 +135,13 @@ class ReportData:
         return f"{label} (sample)" if name in samples else label
 
 
-def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
-    """Check a table of runs and choose the downstream."""
+def gather(
+    runs: pd.DataFrame, downstream: str | None = None, benchmarks: Path | None = None
+) -> ReportData:
+    """Check a table of runs and choose the downstream.
+
+    What `benchmarks` holds is for the verdicts; nothing else depends on it.
+    """
     checked = analysis.check_runs(runs)
     cells = analysis.summarize_cells(checked)
     present = analysis.ordered(cells["downstream"], DOWNSTREAM_LABELS)
@@ -112,7 +153,7 @@ def gather(runs: pd.DataFrame, downstream: str | None = None) -> ReportData:
         raise ValueError(
             f"downstream must be one of {', '.join(allowed)}, got {downstream!r}."
         )
-    return ReportData(checked, cells, downstream)
+    return ReportData(checked, cells, downstream, benchmarks)
 
 
 def read_runs(*paths: Path) -> pd.DataFrame:

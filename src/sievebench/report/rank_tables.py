@@ -1,7 +1,6 @@
 """Tables of ranks: ours and the paper's, and whether the selectors differ."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,7 @@ import pandas as pd
 
 from sievebench import analysis
 from sievebench.labels import SCENARIO_LABELS, scenario_title, selector_label
+from sievebench.report.finding import with_interval
 from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_ranks, paper_scores
 from sievebench.report.score_tables import scores_of_scenario
@@ -18,6 +18,7 @@ from sievebench.report.tables import (
     best_cells,
     decimals,
     number,
+    probability,
     scenario_cell,
     table_of,
 )
@@ -36,13 +37,22 @@ _FRIEDMAN = {
     "selectors": "{0[n_selectors]}".format,
     "tables": "{0[n_datasets]}".format,
     "χ²": decimals("chi_square", 1),
-    "p": lambda row: _probability(row["p_value"]),
+    "p": lambda row: probability(row["p_value"]),
     "F": decimals("f_statistic", 1),
-    "p of F": lambda row: _probability(row["f_p_value"]),
+    "p of F": lambda row: probability(row["f_p_value"]),
     "critical difference": decimals("critical_difference", 2),
     "like the best": "{0[n_like_best]}".format,
 }
 
+_MARGIN_COLUMNS = {
+    "": "rank",
+    ": low": "low",
+    ": high": "high",
+    ": best other": "best_other",
+    ": ahead by": "margin",
+    ": ahead by, low": "margin_low",
+    ": ahead by, high": "margin_high",
+}
 Columns = dict[tuple[str, str], Any]  # by scenario and what the ranks are
 
 
@@ -78,7 +88,7 @@ def rank_tables(material: ReportData) -> Iterator[Table]:
 
 def shared_tables(material: ReportData) -> Iterator[Table]:
     """Yield ranks and scores with the same predictors for all selectors."""
-    shared = replace(material, cells=analysis.summarize_cells(material.runs, "shared"))
+    shared = material.shared
     if not shared.scenarios:
         return
     columns: Columns = {}
@@ -184,27 +194,47 @@ def _variant_ranks(material: ReportData, name: str, addition: str) -> Iterator[T
     columns: dict[str, list[float | str]] = {}
     printed: dict[str, list[str]] = {"selector": [selector_label(n) for n in names]}
     for scenario, part in parts.items():
-        # Sisters have no rank in the field of a variant; without tables nobody has.
-        others = {n: part[n].drop(n).dropna() for n in names if n in part.columns}
-        best = {n: ranks.idxmin() for n, ranks in others.items() if len(ranks)}
-        ranks = [part.at[n, n] if n in best else np.nan for n in names]
-        label = SCENARIO_LABELS[scenario]
-        columns[scenario] = ranks
-        columns[f"{scenario}: best other"] = [best.get(n, "") for n in names]
-        printed[label] = [number(rank, 2) for rank in ranks]
-        printed[f"{label}: best other"] = [
-            f"{selector_label(best[n])} {number(others[n].min(), 2)}"
-            if n in best
-            else MISSING
+        found = {
+            n: analysis.rank_margin(
+                analysis.without_sisters(material.ranked(scenario), n), n
+            )
             for n in names
+            # Sisters have no rank in the field of a variant; without tables nobody has.
+            if n in part.columns and part[n].drop(n).notna().any()
+        }
+        label = SCENARIO_LABELS[scenario]
+        for ending, key in _MARGIN_COLUMNS.items():
+            nothing = "" if key == "best_other" else np.nan
+            columns[f"{scenario}{ending}"] = [
+                found[n][key] if n in found else nothing for n in names
+            ]
+        rows = [
+            _margin_cells(found[n]) if n in found else (MISSING,) * 3 for n in names
         ]
+        for k, what in enumerate(("", ": best other", ": ahead by")):
+            printed[f"{label}{what}"] = [row[k] for row in rows]
     yield Table(
         name=name,
         title=f"Mean rank of each variant in a field without its sisters{addition}",
         data=pd.DataFrame({"selector": names, **columns}),
         header=tuple(printed),
         rows=tuple(zip(*printed.values(), strict=True)),
-        notes=("best other: in the same field, and its mean rank.",),
+        notes=(
+            "best other: in the same field, and its mean rank; ahead by: its mean rank "
+            "less that of the variant. In brackets 95 % intervals, bootstrap over the "
+            "tables, the best other chosen in each draw.",
+        ),
+    )
+
+
+def _margin_cells(found: dict[str, Any]) -> tuple[str, str, str]:
+    best = f"{selector_label(found['best_other'])} {number(found['rank_other'], 2)}"
+    return (
+        with_interval(found["rank"], (found["low"], found["high"]), 2),
+        best,
+        with_interval(
+            found["margin"], (found["margin_low"], found["margin_high"]), 2, True
+        ),
     )
 
 
@@ -248,10 +278,3 @@ def friedman_tables(material: ReportData) -> Iterator[Table]:
             "the best: selectors that Nemenyi's test cannot tell from the best.",
         ),
     )
-
-
-def _probability(value: float) -> str:
-    """Return a probability with two digits, or that it is tiny."""
-    if np.isnan(value):
-        return MISSING
-    return "< 0.0001" if value < 1e-4 else f"{value:.2g}"

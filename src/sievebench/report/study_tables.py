@@ -23,6 +23,7 @@ from sievebench.report.tables import (
     signed,
     table_of,
 )
+from sievebench.report.versus_tables import TESTS_NOTE, VERSUS, power_note
 
 _POWER = {
     "scenario": scenario_cell,
@@ -51,12 +52,7 @@ _SCALING = {
     "runs": "{0[n_runs]}".format,
 }
 _MATCHED = {
-    "scenario": scenario_cell,
-    "selector": selector_cell,
-    "better": "{0[n_better]}".format,
-    "equal": "{0[n_equal]}".format,
-    "worse": "{0[n_worse]}".format,
-    "mean difference": lambda row: signed(row["mean_difference"], 3),
+    **VERSUS,
     "missing": "{0[n_missing]}".format,
     "other count": "{0[n_unmatched]}".format,
 }
@@ -108,8 +104,9 @@ def matched_tables(material: ReportData) -> Iterator[Table]:
         if known.empty or known["is_matched"].mean() < 0.5:
             continue
         label = selector_label(reference)
+        summary = analysis.matched_summary(comparison)
         yield table_of(
-            analysis.matched_summary(comparison),
+            summary,
             _MATCHED,
             name=f"matched-{reference.replace(':', '-')}",
             title=f"{label} against selectors given its number of columns",
@@ -119,6 +116,8 @@ def matched_tables(material: ReportData) -> Iterator[Table]:
                 f"Tables on which {label} is better, equal or worse by the score "
                 "with three decimals; other count: tables left out because the "
                 "numbers of columns differ.",
+                TESTS_NOTE,
+                power_note(summary),
                 _whose_predictors(material, reference),
             ),
         )
@@ -167,7 +166,7 @@ def power_tables(material: ReportData) -> Iterator[Table]:
 
 def scaling_tables(material: ReportData) -> Iterator[Table]:
     """Yield how seconds grow with the number of columns."""
-    data = analysis.scaling_exponents(material.runs)
+    data = material.exponents
     if data.empty:
         return
     yield table_of(

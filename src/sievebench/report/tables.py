@@ -48,6 +48,7 @@ class Table:
     bold: frozenset[tuple[int, int]] = frozenset()  # row and column of the best cells
     n_text_columns: int = 1  # from the left
     is_sortable: bool = True  # by a reader of the page
+    code_columns: frozenset[int] = frozenset()  # commands, typeset as such
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.header) for row in self.rows):
@@ -96,6 +97,9 @@ def markdown(table: Table) -> str:
     """Return a table as Markdown."""
     header = [markdown_text(cell) for cell in table.header]
     rows = table.cells(markdown_text, "**{}**")
+    for row, cells in zip(table.rows, rows, strict=True):
+        for j in table.code_columns:
+            cells[j] = f"`{_one_line(row[j])}`" if row[j] else ""
     widths = [max(3, *map(len, column)) for column in zip(header, *rows, strict=True)]
     n_text = table.n_text_columns
     rule = [
@@ -149,6 +153,13 @@ def number(value: Any, n_decimals: int, missing: str = MISSING) -> str:
         return missing
     text = f"{value:.{n_decimals}f}"
     return text.removeprefix("-") if float(text) == 0 else text
+
+
+def probability(value: float, missing: str = MISSING) -> str:
+    """Return a probability with two digits, or that it is tiny."""
+    if np.isnan(value):
+        return missing
+    return "< 0.0001" if value < 1e-4 else f"{value:.2g}"
 
 
 def signed(value: Any, n_decimals: int, missing: str = MISSING) -> str:

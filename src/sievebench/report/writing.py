@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jinja2 import Template
+from markupsafe import Markup
 
 from featuresieve.files import write_atomically
-from sievebench.labels import DOWNSTREAM_LABELS
+from sievebench.labels import ABBREVIATIONS, DOWNSTREAM_LABELS
 from sievebench.report.against_paper import comparison_tables
+from sievebench.report.claims import verdict_tables
 from sievebench.report.material import ReportData
 from sievebench.report.rank_tables import (
     friedman_tables,
@@ -32,6 +34,7 @@ from sievebench.report.study_tables import (
     scaling_tables,
 )
 from sievebench.report.tables import MISSING, Table, csv, latex, markdown, markdown_text
+from sievebench.report.versus_tables import versus_tables
 
 if TYPE_CHECKING:  # needs matplotlib
     from sievebench.report.figures import Drawing
@@ -42,8 +45,10 @@ Maker = Callable[[ReportData], Iterator[Table]]
 # Heading of the page -> tables and figures below it. Each function yields nothing if
 # there is nothing to show.
 SECTIONS: dict[str, tuple[tuple[Maker, ...], str]] = {
+    "Verdicts": ((verdict_tables,), ""),
     "Overview": ((overview_tables,), "critical-difference"),
     "Ranks": ((rank_tables, friedman_tables), ""),
+    "Beside each other selector": ((versus_tables,), "versus"),
     "Scores": ((score_tables,), "score-and-columns"),
     "With the same predictors": ((shared_tables,), ""),
     "Columns kept": ((count_tables, misselection_tables), "counts"),
@@ -61,6 +66,11 @@ WRITERS: dict[str, Callable[[Table], str]] = {
     "csv": csv,
 }
 _SUFFIXES = {"markdown": "md", "latex": "tex", "csv": "csv"}
+_ABBREVIATION = re.compile(
+    r"(?<![\w-])("
+    + "|".join(map(re.escape, sorted(ABBREVIATIONS, key=len, reverse=True)))
+    + r")(?![\w-])"
+)
 _MANIFEST = "files.txt"
 _OWN_NAME = re.compile(r"(tables|figures)/[^/\\]+\.(md|tex|csv|svg|png)")
 
@@ -162,14 +172,23 @@ def html_page(
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    verdicts = [t for _, section in tables for t in section if t.name == "verdicts"]
+    sections = [
+        (heading, [table for table in section if table not in verdicts])
+        for heading, section in tables
+    ]
     return template.render(
-        title="AutoNFS benchmark: results beside the paper's",
+        title="Does the paper hold? The AutoNFS benchmark, run again",
         facts=facts(material),
-        sections=[(h, t) for h, t in tables if t or drawings.get(h)],
-        drawings=drawings,
+        verdicts=verdicts[0] if verdicts else None,
+        claims=verdicts[0].data.to_dict("records") if verdicts else [],
+        sections=[(heading, section) for heading, section in sections if section],
+        drawings=[drawing for section in drawings.values() for drawing in section],
         images=images,
         missing=MISSING,
         anchor=_anchor,
+        abbr=_with_abbreviations,
+        abbreviations=ABBREVIATIONS,
     )
 
 
@@ -191,6 +210,17 @@ def facts(material: ReportData) -> list[str]:
             "comparable with the paper's."
         )
     return sentences
+
+
+def _with_abbreviations(text: str) -> Markup:
+    """Return escaped text in which abbreviations explain themselves on hover."""
+    parts = _ABBREVIATION.split(text)  # every second one is an abbreviation
+    return Markup("").join(
+        Markup('<abbr title="{}">{}</abbr>').format(ABBREVIATIONS[part], part)
+        if k % 2
+        else part
+        for k, part in enumerate(parts)
+    )
 
 
 def _anchor(heading: str) -> str:

@@ -113,8 +113,6 @@ class NeuralSelector(ScoredSelector):
 
     Attributes
     ----------
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
     network_scores_ : ndarray of shape (n_networks, n_features)
         The scores of each network; `scores_` is their mean.
     penalty_ : float
@@ -244,14 +242,14 @@ class EarlyStoppedSelector(NeuralSelector):
     """Train for `max_epochs` at most, and keep the best epoch of each network.
 
     A subclass calls `_train` from its `_train_stack`. A network stops after more than
-    `patience` epochs without a better validation score.
+    `patience` epochs without a better validation score. The other parameters are those
+    of `NeuralSelector`.
     """
 
     max_epochs: int = 200
     patience: int = 40
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_integer("max_epochs", self.max_epochs, low=1)
         check_integer("patience", self.patience, low=0)
@@ -312,13 +310,9 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
         Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
     weight_decay : float, default=2e-4
         Of AdamW.
-    max_epochs : int, default=200
-        Longest training.
-    patience : int, default=20
-        Epochs without a better validation score after which a network stops.
-    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
-random_state, device : various
-        As in every neural selector: see the base class `NeuralSelector`.
+    n_features_to_select, batch_size, max_epochs, patience, monitor, \
+validation_fraction, n_networks, task, random_state, device : various
+        As in every neural selector: see the base class `EarlyStoppedSelector`.
     """
 
     # The benchmark's space: the penalty's, and that of every MLP.
@@ -344,7 +338,6 @@ random_state, device : various
         return check_strengths("penalty", self.penalty, below=1.0)
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_layers(self.hidden_sizes, self.dropout)
 

@@ -127,7 +127,6 @@ random_state, device : various
     n_steps: int = 5000
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_integer("n_steps", self.n_steps, low=1)
         check_strengths("first_penalty", self.first_penalty)

@@ -49,13 +49,9 @@ class AttentionMap(EarlyStoppedSelector):
         Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
     weight_decay : float, default=1e-5
         Of AdamW.
-    max_epochs : int, default=100
-        Longest training.
-    patience : int, default=15
-        Epochs without a better validation score after which a network stops.
-    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
-random_state, device : various
-        As in every neural selector: see the base class `NeuralSelector`.
+    n_features_to_select, batch_size, max_epochs, patience, monitor, \
+validation_fraction, n_networks, task, random_state, device : various
+        As in every neural selector: see the base class `EarlyStoppedSelector`.
 
     Attributes
     ----------
@@ -127,7 +123,6 @@ random_state, device : various
     patience: int = 15
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_integer("token_size", self.token_size, low=1)
         check_integer("n_layers", self.n_layers, low=1)

@@ -29,6 +29,8 @@ _OF_TRAINING = (
     *("mask_learning_rate", "task_learning_rate"),
 )
 _PASSED_ON = ("balance", "n_members", "n_epochs", "max_time", "device", *_OF_TRAINING)
+# How the estimators choose; another name wherever that changes, so that records tell.
+RULE = "votes"
 # The share of members that must keep a column at a balance that is a number.
 _MAJORITY = 0.5
 
@@ -66,8 +68,6 @@ mask_learning_rate, task_learning_rate : default=None
         The number of columns that AutoNFS ranks behind this one.
     estimator_ : AutoNFSClassifier or AutoNFSRegressor
         The fitted estimator.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----
@@ -140,7 +140,9 @@ mask_learning_rate, task_learning_rate : default=None
         return np.asarray(X.shape[1] - 1 - rank, dtype=np.float64)
 
     def decision(self) -> dict[str, Any]:
-        """Return the path of the search, the balance in use and all arguments.
+        """Return what explains the choice: votes, path, balance, notes, arguments.
+
+        The constants of the rule are those of the commit, which the record names.
 
         Returns
         -------
@@ -149,6 +151,11 @@ mask_learning_rate, task_learning_rate : default=None
         fitted = self.estimator_
         path = fitted.path_
         return {
+            "rule": RULE,
+            "n_members": int(fitted.history_["n_kept"].shape[1]),
+            "frequency": fitted.selection_frequency_.round(4).tolist(),
+            # What a fit warned of; warnings themselves mix between threads.
+            "notes": list(getattr(fitted, "notes_", ())),
             # A loss that was not judged is NaN, which JSON does not have.
             "path": [
                 {

@@ -56,8 +56,6 @@ class Boruta(AutomaticSelector):
     n_confirmed_ : int
         Columns Boruta confirmed. If it confirms none, "auto" keeps the tentative ones,
         and if there are none either, the best column.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     References
     ----------

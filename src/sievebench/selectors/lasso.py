@@ -47,8 +47,6 @@ class Lasso(ScoredSelector):
         Passes over the data.
     has_converged_ : bool
         Whether the solver reached its tolerance within these passes.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

@@ -69,8 +69,6 @@ class LassoNet(ScoredSelector):
         Penalty at which the column left; infinite if it never did.
     n_path_steps_ : int
         Penalties tried.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

@@ -40,8 +40,6 @@ class LinearSVCElimination(ScoredSelector):
         of the squared weights of the last machine.
     n_iter_ : int
         Iterations of the solver in the last step.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

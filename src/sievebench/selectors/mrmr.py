@@ -34,8 +34,6 @@ class MRMR(ScoredSelector):
     scores_ : ndarray of shape (n_features,)
         The number of columns ranked after this one: those kept in the order they were
         added, then the others by relevance.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

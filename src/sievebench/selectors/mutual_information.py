@@ -31,8 +31,6 @@ class MutualInformation(ScoredSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Estimated mutual information in nats, not below 0.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

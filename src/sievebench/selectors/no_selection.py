@@ -28,8 +28,6 @@ class NoSelection(ScoredSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Zeros.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Examples
     --------

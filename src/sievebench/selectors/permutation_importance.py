@@ -43,8 +43,6 @@ class PermutationImportance(ScoredSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Mean loss of accuracy or R² when the column is shuffled; may be negative.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

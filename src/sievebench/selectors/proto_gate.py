@@ -142,7 +142,6 @@ device : various
     monitor: Monitor = field(default="score", init=False)
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_number("global_penalty", self.global_penalty, low=0.0)
         check_integer("n_neighbors", self.n_neighbors, low=1)

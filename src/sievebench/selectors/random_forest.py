@@ -33,8 +33,6 @@ class RandomForest(ScoredSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Mean decrease in impurity, normalised to sum to 1.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

@@ -52,13 +52,9 @@ class StochasticGates(EarlyStoppedSelector):
         Of Adam, for gates and network.
     weight_decay : float, default=1e-3
         Added to the gradient.
-    max_epochs : int, default=200
-        Longest training.
-    patience : int, default=40
-        Epochs without a better validation score after which a network stops.
-    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
-random_state, device : various
-        As in every neural selector: see the base class `NeuralSelector`.
+    n_features_to_select, batch_size, max_epochs, patience, monitor, \
+validation_fraction, n_networks, task, random_state, device : various
+        As in every neural selector: see the base class `EarlyStoppedSelector`.
 
     Attributes
     ----------
@@ -117,7 +113,6 @@ random_state, device : various
     weight_decay: float = 1e-3
 
     def _check_parameters(self) -> None:
-        """Raise ValueError for the first argument that is not allowed."""
         super()._check_parameters()
         check_number("gate_spread", self.gate_spread, above=0.0)
         if self.initial_bound is not None:

@@ -26,8 +26,6 @@ class Univariate(ScoredSelector):
         F of a one-way analysis of variance between the classes, or F of the simple
         regression of the target on the column; infinite where the column tells the
         target without error, 0 for constant columns.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

@@ -61,8 +61,6 @@ class XGBoost(ScoredSelector):
         Average gain, normalised to sum to 1; 0 for columns no split uses.
     n_rounds_ : int
         Rounds of boosting done, the last ones without improvement included.
-    support_ : ndarray of shape (n_features,)
-        Whether each column is kept.
 
     Notes
     -----

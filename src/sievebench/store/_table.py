@@ -39,6 +39,7 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
             "n_kept": len(run.kept) if run else math.nan,
             "n_added_kept": run.n_added_kept if run else math.nan,
             "seconds": run.selector_seconds if run else math.nan,
+            "rule": run.decision.get("rule", "") if run else "",
             "downstream_seconds": run.downstream_seconds if run else math.nan,
             "removed": "",
             "removal": "",

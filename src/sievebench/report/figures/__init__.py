@@ -14,10 +14,12 @@ from sievebench.report.figures.panels import (
     scaling_drawings,
     score_drawings,
 )
+from sievebench.report.figures.versus import versus_drawings
 from sievebench.report.material import ReportData
 
 # In the order of the page. Each yields nothing if there is nothing to draw.
 FIGURES: dict[str, Callable[[ReportData], Iterator[Drawing]]] = {
+    "versus": versus_drawings,
     "critical-difference": critical_difference_drawings,
     "score-and-columns": score_drawings,
     "counts": count_drawings,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 _PNG_DPI = 160
 _LEGEND_LINE = 0.2  # inches
+_HALF_PAGE = 8.0  # inches
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
     "font.family": "sans-serif",
@@ -46,6 +47,11 @@ class Drawing:
     title: str  # what it shows, one line
     caption: str  # how to read it
     figure: "Figure"  # drawn, not on a screen
+
+    @property
+    def is_broad(self) -> bool:
+        """Whether it needs the whole width of a page."""
+        return self.figure.get_figwidth() > _HALF_PAGE
 
 
 @contextmanager

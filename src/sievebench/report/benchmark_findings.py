@@ -1,0 +1,236 @@
+"""What the scripts in benchmarks/ say on the claims of the paper: one function a claim.
+
+As in `run_findings`: from what the report is made of to a `Finding`, or None. These are
+the figures of the present rule; claims.toml says so.
+"""
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from sievebench import analysis
+from sievebench.labels import SCENARIO_LABELS
+from sievebench.report.finding import (
+    Finding,
+    joined,
+    listed,
+    mean_with_interval,
+    side,
+    told,
+)
+from sievebench.report.material import ReportData
+from sievebench.report.stored import records_of, stored
+from sievebench.report.tables import number
+
+_BREADTH = ("breadth", "breadth_peers", "breadth_boruta")
+_PEERS = {
+    "f_test": "F test",
+    "l1": "L1",
+    "forest": "forest above its mean",
+    "boruta": "Boruta",
+}
+_DRAW = 11  # the one that all of them have
+_SIDE = 28  # pixels
+
+
+def large_kept(material: ReportData, _: str) -> Finding | None:
+    """Count columns kept over original ones, large tables."""
+    parts = _large(material, lambda cell, run: len(run["kept"]) / cell["n_original"])
+    if not parts:
+        return None
+    verdicts = []
+    for values in parts.values():
+        low, high = analysis.interval_of_mean(values)
+        verdicts.append(side(-high, -low, -1.0))
+    text = listed(mean_with_interval(values, 2) for values in parts.values())
+    return Finding(f"kept / original {text}", joined(verdicts))
+
+
+def large_lost(material: ReportData, _: str) -> Finding | None:
+    """Compare an MLP on the kept columns with one on all, relative."""
+
+    def gain(cell: dict[str, Any], run: dict[str, Any]) -> float:
+        reference: float = cell["mlp_all"]
+        return 100 * (float(run["mlp"]) - reference) / abs(reference)
+
+    parts = _large(material, gain)
+    if not parts:
+        return None
+    verdicts = [side(*analysis.interval_of_mean(v), -0.5) for v in parts.values()]
+    text = listed(mean_with_interval(v, 1, is_signed=True) for v in parts.values())
+    return Finding(f"MLP against all columns, percent: {text}", joined(verdicts))
+
+
+def large_noise(material: ReportData, _: str) -> Finding | None:
+    """Count added columns among the kept ones, large tables, noise only."""
+
+    def added(cell: dict[str, Any], run: dict[str, Any]) -> float:
+        return float(np.mean(np.array(run["kept"]) >= cell["n_original"]))
+
+    parts = _large(material, added)
+    noise = [parts[name] for name in ("random", "corrupted") if name in parts]
+    if not noise:
+        return None
+    verdicts = [told(values.mean() < 0.005) for values in noise]
+    text = listed(mean_with_interval(values, 3) for values in noise)
+    return Finding(text, joined(verdicts))
+
+
+def _large(material: ReportData, value: Any) -> dict[str, pd.Series]:
+    """Return a value of each large table, mean over its runs, by scenario."""
+    cells = records_of(material, "quality_tabular")
+    table = pd.DataFrame(
+        {
+            "scenario": cell["scenario"],
+            "table": cell["table"],
+            "value": np.mean([value(cell, run) for run in cell["runs"]]),
+        }
+        for cell in cells
+    )
+    if table.empty:
+        return {}
+    return {
+        name: table.loc[table["scenario"] == name].set_index("table")["value"]
+        for name in SCENARIO_LABELS
+        if (table["scenario"] == name).any()
+    }
+
+
+def breadth(material: ReportData, _: str) -> Finding | None:
+    """Compare the default with classical selectors, four kinds of model as judges."""
+    cells = [c for name in _BREADTH for c in records_of(material, name)]
+    scores = pd.DataFrame(
+        {
+            "scenario": cell["scenario"],
+            "table": cell["table"],
+            "selector": cell["selector"],
+            # One run of each: the peers have no second seed.
+            "score": np.mean(list(cell["runs"][0]["scores"].values())),
+        }
+        for cell in cells
+        if cell["draw"] == _DRAW and cell["runs"][0]["scores"]
+    )
+    if scores.empty:
+        return None
+    parts, verdicts = [], []
+    for scenario in ("random", "corrupted"):
+        wide = scores[scores["scenario"] == scenario].pivot_table(
+            index="selector", columns="table", values="score"
+        )
+        shown = []
+        for peer, label in _PEERS.items():
+            if not {peer, "auto"} <= set(wide.index):
+                continue
+            gains = (wide.loc["auto"] - wide.loc[peer]).dropna()
+            shown.append(f"{label} {mean_with_interval(gains, 1, is_signed=True)}")
+            verdicts.append(side(*analysis.interval_of_mean(gains)))
+        if shown:
+            name = SCENARIO_LABELS[scenario].lower()
+            parts.append(f"{name}, points: {listed(shown)}")
+    if not parts:
+        return None
+    return Finding("; ".join(parts), joined(verdicts))
+
+
+def madelon(material: ReportData, _: str) -> Finding | None:
+    """Count the relevant columns of madelon, whose class is a parity."""
+    records = [
+        r for r in records_of(material, "quality_wide") if r["table"] == "madelon"
+    ]
+    if not records:
+        return None
+    found = [len(record["kept"]) - record["outside"] for record in records]
+    n_outside = sum(record["outside"] for record in records)
+    text = (
+        f"madelon (the class is a parity of hidden columns): {listed(map(str, found))} "
+        f"of the 20 relevant among {records[0]['n_columns']}, {n_outside} others kept"
+    )
+    return Finding(text, told(n_outside == 0 and min(found) >= 10))
+
+
+def mask_cost(material: ReportData, _: str) -> Finding | None:
+    """Tell what the mask adds to a step, narrow and wide, one network and 16."""
+    parts, verdicts = [], []
+    for name, label in (("speed_stack_cpu", "CPU"), ("speed_stack_gpu", "H200")):
+        records = pd.DataFrame(records_of(material, name))
+        if records.empty:
+            continue
+        records["extra"] = records["microseconds"] - records["microseconds_unmasked"]
+        for n_members, group in records.groupby("n_members"):
+            group = group.sort_values("n_columns")
+            first, last = group.iloc[0], group.iloc[-1]
+            growth = np.log(last["extra"] / first["extra"])
+            exponent = growth / np.log(last["n_columns"] / first["n_columns"])
+            networks = "one network" if n_members == 1 else f"{n_members} networks"
+            parts.append(
+                f"{label}, {networks}: {first['extra']:,.0f} to {last['extra']:,.0f}"
+            )
+            verdicts.append(side(-exponent, -exponent, -0.5))
+    if not parts:
+        return None
+    text = f"microseconds a step, from 64 to 5,000 columns: {'; '.join(parts)}"
+    return Finding(text, joined(verdicts))
+
+
+def pixel_entropy(material: ReportData, _: str) -> Finding | None:
+    """Compare the entropies of kept and dropped pixels, by both readings."""
+    found = _pixels(material)
+    if found is None:
+        return None
+    content, kept, varies = found
+    parts, verdicts = [], []
+    for key, label in (
+        ("class_entropy", "over the digits"),
+        ("intensity_entropy", "of the intensities"),
+    ):
+        entropy = np.array(content[key])
+        ours, rest = entropy[kept].mean(), entropy[~kept & varies].mean()
+        parts.append(f"{label} {number(ours, 2)} and {number(rest, 2)}")
+        verdicts.append(told(bool(ours > rest)))
+    text = f"{'; '.join(parts)} (dropped pixels that vary; {kept.sum()} of 784 kept)"
+    return Finding(text, joined(verdicts))
+
+
+def pixel_centre(material: ReportData, _: str) -> Finding | None:
+    """Tell how far from the centre kept and dropped pixels are."""
+    found = _pixels(material)
+    if found is None:
+        return None
+    kept = found[1]
+    rows, columns = np.divmod(np.arange(_SIDE**2), _SIDE)
+    middle = (_SIDE - 1) / 2
+    distance = np.hypot(rows - middle, columns - middle)
+    ours, rest = distance[kept].mean(), distance[~kept].mean()
+    text = (
+        f"mean distance from the centre {number(ours, 1)} pixels, of those dropped "
+        f"{number(rest, 1)}"
+    )
+    return Finding(text, told(bool(ours < rest)))
+
+
+def pixel_digits(material: ReportData, _: str) -> Finding | None:
+    """Tell how much the mean intensity of a pixel differs between the digits."""
+    found = _pixels(material)
+    if found is None:
+        return None
+    content, kept, varies = found
+    spread = np.array(content["class_means"]).std(axis=0)
+    ours, rest = spread[kept], spread[~kept & varies]
+    share = (ours[:, None] > rest[None, :]).mean()
+    text = (
+        "deviation over the digits of a pixel's mean intensity "
+        f"{number(ours.mean(), 3)}, of dropped ones that vary "
+        f"{number(rest.mean(), 3)}; larger in {100 * share:.0f} % of all pairs"
+    )
+    return Finding(text, told(bool(share > 0.5)))
+
+
+def _pixels(material: ReportData) -> tuple[dict[str, Any], Any, Any] | None:
+    """Return what is stored, which pixels the default keeps, and which vary."""
+    content = stored(material, "mnist")
+    if not content:
+        return None
+    kept = np.zeros(_SIDE**2, dtype=bool)
+    kept[content["selections"]["auto"]["kept"]] = True
+    return content, kept, ~np.array(content["is_constant"])

@@ -1,0 +1,157 @@
+"""Every claim of the paper with what we found on it: the page of verdicts."""
+
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import get_args
+
+import pandas as pd
+
+from sievebench.labels import selector_label
+from sievebench.report import benchmark_findings as of_benchmarks
+from sievebench.report import run_findings as of_runs
+from sievebench.report import study_findings as of_studies
+from sievebench.report.finding import Finding, Rule, Verdict, listed
+from sievebench.report.material import ReportData
+from sievebench.report.tables import Table
+
+Metric = Callable[[ReportData, str], Finding | None]
+# By the names that claims.toml has.
+METRICS: Mapping[str, Metric] = {
+    metric.__name__: metric
+    for metric in (
+        *(of_runs.kept_share, of_runs.against_none, of_runs.first_of_all),
+        *(of_runs.first_as_published, of_runs.best_on_most, of_runs.told_apart),
+        *(of_runs.printed_scores_found, of_runs.printed_counts_found),
+        *(of_runs.matched, of_runs.no_noise_kept, of_runs.few_products_kept),
+        *(of_runs.others_keep_noise, of_studies.loss_without_one),
+        *(of_studies.loss_beside_others, of_studies.cohort_gain),
+        *(of_studies.cohort_reduction, of_studies.shallowest),
+        *(of_studies.near_constant, of_studies.balance_shape),
+        *(of_studies.balance_of_one, of_benchmarks.large_kept),
+        *(of_benchmarks.large_lost, of_benchmarks.large_noise),
+        *(of_benchmarks.breadth, of_benchmarks.madelon, of_benchmarks.mask_cost),
+        *(of_benchmarks.pixel_entropy, of_benchmarks.pixel_centre),
+        of_benchmarks.pixel_digits,
+    )
+}
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+_UNTESTED: Verdict = "cannot be tested here"
+_COUNTED = {
+    "holds": ("holds", "hold"),
+    "partly": ("holds in part", "hold in part"),
+    "does not": ("does not hold", "do not hold"),
+    "cannot be tested here": ("cannot be tested here",) * 2,
+    "missing": ("has no figures yet", "have no figures yet"),
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One entry of claims.toml."""
+
+    key: str
+    where: str
+    claim: str
+    paper: str
+    quote: str
+    command: str
+    metric: str = ""
+    argument: str = ""
+    rule: Rule | None = None  # of a benchmark's figures; records say it themselves
+    why: str = ""
+
+    def finding(self, material: ReportData) -> Finding:
+        """Return what we found on it."""
+        if not self.metric:
+            return Finding(self.why, _UNTESTED)
+        found = METRICS[self.metric](material, self.argument)
+        if found is None:
+            return Finding("missing", "missing")
+        return Finding(found.text, found.verdict, self.rule or found.rule)
+
+
+@cache
+def paper_claims() -> tuple[Claim, ...]:
+    """Return the claims in the order of the file."""
+    file = resources.files("sievebench.report").joinpath("claims.toml")
+    entries = tomllib.loads(file.read_text(encoding="utf-8"))["claims"]
+    return tuple(Claim(**entry) for entry in entries)
+
+
+def judged_claims(material: ReportData) -> list[tuple[Claim, Finding]]:
+    """Return each claim with what we found on it."""
+    return [(claim, claim.finding(material)) for claim in paper_claims()]
+
+
+def count_verdicts(judged: list[tuple[Claim, Finding]]) -> str:
+    """Return one sentence: how many claims hold, and so on.
+
+    Examples
+    --------
+    >>> claim = Claim("k", "w", "c", "p", "q", "")
+    >>> count_verdicts([(claim, Finding("", "holds")), (claim, Finding("", "partly"))])
+    '2 checks of what the paper claims: 1 holds and 1 holds in part.'
+    """
+    counts = Counter(finding.verdict for _, finding in judged)
+    parts = [
+        f"{counts[name]} {_COUNTED[name][counts[name] > 1]}"
+        for name in VERDICTS
+        if counts[name]
+    ]
+    return f"{len(judged)} checks of what the paper claims: {listed(parts)}."
+
+
+def verdict_notes(material: ReportData) -> tuple[str, ...]:
+    """Return what one has to know to read the verdicts."""
+    notes = [
+        "In brackets 95 % intervals: bootstrap over tables (scaling: of the "
+        "regression). A claim holds if the whole interval is on its side, does not if "
+        "it is on the other, and holds in part if neither is so or its parts differ.",
+    ]
+    if earlier := [selector_label(name) for name in material.earlier_rule()]:
+        notes.append(
+            f"rule: the records of {listed(earlier)} are of the decision rule before "
+            "the present one (features elected by votes); so are the figures marked "
+            "earlier. present: made with it. either: does not depend on it."
+        )
+    return tuple(notes)
+
+
+def verdict_tables(material: ReportData) -> Iterator[Table]:
+    """Yield the table of all claims, if the runs say something on any."""
+    judged = judged_claims(material)
+    of_runs = (found for claim, found in judged if claim.metric and not claim.rule)
+    if {found.verdict for found in of_runs} <= {"missing"}:
+        return  # these runs say nothing on the paper
+    header = ("verdict", "claim", "paper", "here", "command")
+    rows = tuple(
+        (
+            finding.verdict
+            + ("" if finding.rule == "either" else f" ({finding.rule} rule)"),
+            f"{claim.claim} ({claim.where})",
+            *(claim.paper, finding.text, claim.command),
+        )
+        for claim, finding in judged
+    )
+    data = pd.DataFrame(
+        {
+            **{"key": claim.key, "verdict": finding.verdict, "claim": claim.claim},
+            **{"where": claim.where, "paper": claim.paper, "ours": finding.text},
+            **{"rule": finding.rule, "command": claim.command},
+        }
+        for claim, finding in judged
+    )
+    yield Table(
+        name="verdicts",
+        title="Every claim of the paper",
+        data=data,
+        header=header,
+        rows=rows,
+        n_text_columns=len(header),
+        code_columns=frozenset({len(header) - 1}),
+        notes=(count_verdicts(judged), *verdict_notes(material)),
+    )

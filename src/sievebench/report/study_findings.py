@@ -1,0 +1,229 @@
+"""What the smaller studies say on the claims of the paper: one function a claim.
+
+As in `run_findings`: from what the report is made of to a `Finding`, or None.
+"""
+
+import numpy as np
+import pandas as pd
+
+from sievebench import analysis
+from sievebench.labels import DATASET_LABELS, selector_label
+from sievebench.report.finding import (
+    Finding,
+    Verdict,
+    joined,
+    listed,
+    mean_with_interval,
+    side,
+    told,
+    with_interval,
+)
+from sievebench.report.material import DEFAULT, PUBLISHED, ReportData
+from sievebench.report.paper import paper_cohorts
+from sievebench.report.run_findings import rule_of
+from sievebench.report.stored import records_of
+from sievebench.report.tables import number, signed
+
+_FLAT = 0.1  # an exponent below which we call a time nearly constant
+
+
+def loss_without_one(material: ReportData, _: str) -> Finding | None:
+    """Give the points lost without one kept column, predictor trained anew."""
+    losses = _losses(material)
+    if not {DEFAULT, PUBLISHED} <= set(losses.index):
+        return None
+    parts, verdicts = [], []
+    for variant, label in ((DEFAULT, "default"), (PUBLISHED, "as published")):
+        values = losses.loc[variant]
+        parts.append(f"{label} {mean_with_interval(values, 1)}")
+        verdicts.append(side(*analysis.interval_of_mean(values)))
+    n_tables = losses.shape[1]
+    text = f"points lost, predictor trained anew, {n_tables} tables: {listed(parts)}"
+    return Finding(text, joined(verdicts), rule_of(material, [DEFAULT]))
+
+
+def loss_beside_others(material: ReportData, _: str) -> Finding | None:
+    """Compare this loss with that of each other selector."""
+    losses = _losses(material)
+    others = losses[~losses.index.str.startswith("autonfs")].drop(
+        index="none", errors="ignore"
+    )
+    if DEFAULT not in losses.index or others.empty:
+        return None
+    gaps = losses.loc[DEFAULT] - others
+    parts = [
+        f"{selector_label(str(name))} {mean_with_interval(row, 1, is_signed=True)}"
+        for name, row in gaps.iterrows()
+    ]
+    verdicts = [side(*analysis.interval_of_mean(row)) for _, row in gaps.iterrows()]
+    text = f"points, default less {listed(parts)}; {losses.shape[1]} tables"
+    return Finding(text, joined(verdicts), rule_of(material, [DEFAULT]))
+
+
+def _losses(material: ReportData) -> pd.DataFrame:
+    """Return the mean loss without a column, selectors × tables, trained anew."""
+    losses = analysis.losses_by_column(material.runs).reset_index()
+    losses = losses[
+        (losses["removal"] == "retrained")
+        & (losses["downstream"] == material.downstream)
+        & (losses["scenario"] == "random")
+    ]
+    return losses.pivot_table(
+        index="selector", columns="dataset", values="drop", aggfunc="mean"
+    )
+
+
+def cohort_gain(material: ReportData, downstream: str) -> Finding | None:
+    """Give the points gained on the cohorts; the printed ones first."""
+    cohorts = _cohorts(material)
+    columns = [f"{downstream}_kept", f"{downstream}_full"]
+    pairs = cohorts[columns].dropna()
+    if pairs.empty:
+        return None
+    gains = pairs[columns[0]] - pairs[columns[1]]
+    printed = gains[gains.index.isin(paper_cohorts().index)]
+    text = (
+        f"{mean_with_interval(printed, 1, is_signed=True)} points over {len(printed)} "
+        f"of the 18 cohorts, ten splits each; "
+        f"{mean_with_interval(gains, 1, is_signed=True)} over all {len(gains)} at hand"
+    )
+    theirs = analysis.cohort_summary(paper_cohorts()).at[downstream, "gain"]
+    verdict = _gain_verdict(printed, theirs)
+    second = _second_protocol(material) if downstream == "forest" else None
+    if second is not None:
+        text += (
+            f"; with five splits and more rows to train on "
+            f"{mean_with_interval(second, 1, is_signed=True)}"
+        )
+        verdict = joined([verdict, _gain_verdict(second, theirs)])
+    return Finding(text, verdict, rule_of(material, ["autonfs"]))
+
+
+def _gain_verdict(gains: pd.Series, theirs: float) -> Verdict:
+    """Judge a gain: none if the interval is below 0, or below the printed one."""
+    low, high = analysis.interval_of_mean(gains)
+    is_refuted = gains.mean() <= 0 and high < theirs
+    return "does not" if is_refuted else side(low, high)
+
+
+def _second_protocol(material: ReportData) -> pd.Series | None:
+    """Return the forests' gains in benchmarks/quality.py, by cohort."""
+    records = records_of(material, "quality_cohorts")
+    if not records:
+        return None
+    table = pd.DataFrame(records)
+    gains = 100 * (table["forest"] - table["forest_all"])
+    return gains.groupby(table["table"]).mean()
+
+
+def cohort_reduction(material: ReportData, _: str) -> Finding | None:
+    """Give the percent of the columns left out."""
+    cohorts = _cohorts(material)
+    values = cohorts["reduction"][cohorts.index.isin(paper_cohorts().index)].dropna()
+    if values.empty:
+        return None
+    text = f"{mean_with_interval(values, 0)} % over {len(values)} of the 18 cohorts"
+    verdict = side(*analysis.interval_of_mean(values), 90)
+    return Finding(text, verdict, rule_of(material, ["autonfs"]))
+
+
+def _cohorts(material: ReportData) -> pd.DataFrame:
+    return analysis.cohort_table(material.runs, "autonfs")
+
+
+def shallowest(material: ReportData, _: str) -> Finding | None:
+    """Give the exponents of seconds against columns, ours and the others'."""
+    table = _exponents(material)
+    if PUBLISHED not in table.index or len(table) < 2:
+        return None
+    parts = [
+        f"{selector_label(str(name))} "
+        f"{with_interval(row['exponent'], (row['low'], row['high']), 2)}"
+        for name, row in table.sort_values("exponent").iterrows()
+    ]
+    others = table.drop(index=PUBLISHED)
+    high = table.at[PUBLISHED, "high"]
+    verdict = told(
+        bool(high < others["low"].min()),
+        bool(table.at[PUBLISHED, "exponent"] > others["exponent"].min()),
+    )
+    return Finding(listed(parts), verdict)
+
+
+def near_constant(material: ReportData, _: str) -> Finding | None:
+    """Give AutoNFS's exponent, and what is left without its fixed cost."""
+    table = _exponents(material)
+    if PUBLISHED not in table.index:
+        return None
+    row = table.loc[PUBLISHED]
+    exponent = with_interval(row["exponent"], (row["low"], row["high"]), 2)
+    text = (
+        f"exponent {exponent} from {row['n_features_min']:.0f} to "
+        f"{row['n_features_max']:.0f} columns; without the fixed cost of training "
+        f"({number(row['overhead_seconds'], 1)} s) "
+        f"{number(row['exponent_less_overhead'], 1)}"
+    )
+    return Finding(text, side(-row["high"], -row["low"], -_FLAT))
+
+
+def _exponents(material: ReportData) -> pd.DataFrame:
+    return material.exponents.set_index("selector")
+
+
+def balance_shape(material: ReportData, _: str) -> Finding | None:
+    """Tell whether columns go, at first at no cost, and then too many."""
+    parts, verdicts = [], []
+    for table in _balances(material):
+        first, last = table.iloc[0], table.iloc[-1]
+        best = table.loc[table["score_mean"].idxmax()]
+        free = best["n_kept_mean"] < first["n_kept_mean"] / 2
+        falls = (table["n_kept_mean"].diff().dropna() <= 0.5).all()
+        ends = last["score_mean"] < first["score_mean"] - _spread(first, last)
+        parts.append(
+            f"{_label(first)} {number(first['n_kept_mean'], 0)} columns at λ = 0, "
+            f"{number(best['n_kept_mean'], 0)} at the best ({best['balance']:g}), "
+            f"{number(last['n_kept_mean'], 0)} at {last['balance']:g}"
+        )
+        verdicts.append(told(bool(falls and ends), not (falls or ends or free)))
+    if not parts:
+        return None
+    return Finding("; ".join(parts), joined(verdicts))
+
+
+def balance_of_one(material: ReportData, _: str) -> Finding | None:
+    """Tell what λ = 1 costs against the best of the values that were tried."""
+    parts, losses, n_empty, n_runs = [], [], 0, 0
+    for table in _balances(material):
+        at_one = table[table["balance"] == 1.0]
+        if at_one.empty:
+            return None
+        row = at_one.iloc[0]
+        losses.append(row["score_mean"] - table["score_mean"].max())
+        parts.append(f"{_label(row)} {signed(losses[-1], 3)}")
+        n_empty, n_runs = n_empty + row["n_empty"], n_runs + row["n_done"]
+    if not parts:
+        return None
+    text = (
+        f"keeps nothing in {n_empty:.0f} of {n_runs:.0f} runs; score against the best "
+        f"λ of the table {listed(parts)}"
+    )
+    return Finding(text, side(*analysis.interval_of_mean(losses), -0.01))
+
+
+def _balances(material: ReportData) -> list[pd.DataFrame]:
+    """Return the balances of each table, from the least."""
+    table = analysis.balance_influence(material.runs)
+    table = table[(table["downstream"] == material.downstream)]
+    return [
+        part.sort_values("balance").reset_index(drop=True)
+        for _, part in table.groupby("dataset", sort=False)
+    ]
+
+
+def _label(row: pd.Series) -> str:
+    return str(DATASET_LABELS.get(row["dataset"], row["dataset"]))
+
+
+def _spread(*rows: pd.Series) -> float:
+    """Return the larger deviation over the seeds."""
+    return float(np.nanmax([*(row["score_std"] for row in rows), 0.0]))
