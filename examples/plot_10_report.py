@@ -2,40 +2,56 @@
 A report of one fit
 ===================
 
-What to put into a report: the kept columns with their votes, the curve they come from,
-what they are worth on unseen rows, and a file another program can read.
+What to hand to someone who asks which columns matter: one page with the answer and all
+that speaks for it, and a file that another program can read.
 """
 
+import html
 import json
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-import matplotlib.pyplot as plt
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import train_test_split
 
 from featuresieve import AutoNFSRegressor
-from featuresieve.plotting import (
-    BalancePathDisplay,
-    MaskEvolutionDisplay,
-    StabilityDisplay,
-)
 
-X, y = load_diabetes(return_X_y=True, as_frame=True)
+X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 X_train, X_test, y_train, y_test = train_test_split(X, y, random_state=0)
 selector = AutoNFSRegressor(random_state=0).fit(X_train, y_train)
-
-selector.feature_table()
+selector
 
 # %%
-# Three pictures
-# --------------
+# One page
+# --------
+#
+# The file asks nothing of the network: send it by mail. Search it, sort it, turn it
+# dark, print it.
 
-figure, axes = plt.subplots(1, 3, figsize=(14, 4.4), layout="constrained")
-BalancePathDisplay.from_estimator(selector, ax=axes[0])
-StabilityDisplay.from_estimator(selector, ax=axes[1])
-MaskEvolutionDisplay.from_estimator(selector, ax=axes[2])
-for ax, title in zip(axes, ["How many?", "Which?", "How did it learn?"], strict=True):
-    ax.set_title(title)
+
+class Frame:
+    """A page within this page."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def _repr_html_(self):
+        style = "width: 100%; height: 720px; border: 1px solid #8885"
+        return f'<iframe srcdoc="{html.escape(self.text)}" style="{style}"></iframe>'
+
+
+with TemporaryDirectory() as folder:
+    path = Path(folder) / "diabetes.html"
+    selector.report(path, facts={"target": "the disease a year on"})
+    page = path.read_text(encoding="utf-8")
+Frame(page)
+
+# %%
+# Every column
+# ------------
+
+selector.styled_table()
 
 # %%
 # On unseen rows

@@ -62,14 +62,16 @@ def check_command(python, folder):
     command = Path(python).with_name("featuresieve")
     run(python, "-I", "-c", MAKE_TABLE, folder=folder)
     words = ["select", "table.csv", "--target", "label", "--seed", "0"]
-    printed = run(command, *words, "--out", "small.csv", "--test", "0", folder=folder)
+    words += ["--out", "small.csv", "--report", "page.html", "--test", "0"]
+    printed = run(command, *words, folder=folder)
     header = (folder / "small.csv").read_text().splitlines()[0].replace('"', "")
-    if "kept 1 of 2" not in printed or header != "size,label":
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    if "kept 1 of 2" not in printed or header != "size,label" or "1 of 2" not in page:
         sys.exit(f"the command wrote {header!r} and printed:\n{printed}")
 
 
 def main():
-    """Install the wheel of dist/, then with the extra of the command; check both."""
+    """Install the wheel of dist/, then with the extras of the command; check both."""
     python, constraints = (Path(word).absolute() for word in sys.argv[1:3])
     install = [python, "-m", "pip", "install", "--disable-pip-version-check", "-q"]
     install += [*sys.argv[3:], "-c", constraints]
@@ -80,7 +82,7 @@ def main():
         run(*install, wheel, folder=folder)
         check_readme(python, folder)
         run(python.with_name("featuresieve"), "--version", folder=folder)
-        run(*install, f"{wheel}[cli]", folder=folder)
+        run(*install, f"{wheel}[cli,report]", folder=folder)
         check_command(python, folder)
 
 

@@ -88,6 +88,7 @@ HAS_CALLBACKS = find_spec("sklearn.callback") is not None
         ("docs/start.md", 3),
         ("docs/questions.md", 5),
         ("docs/files.md", 6),
+        ("docs/show.md", 0),
         pytest.param(
             *("docs/long_work.md", 4),
             marks=pytest.mark.skipif(not HAS_CALLBACKS, reason="no sklearn.callback"),

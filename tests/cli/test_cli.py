@@ -1,9 +1,11 @@
 """`featuresieve select` from the words of a shell to files and exit status."""
 
 import csv
+import html
 import io
 import json
 import re
+import shlex
 import sys
 import tomllib
 from dataclasses import fields
@@ -19,6 +21,7 @@ from scipy.stats import hypergeom
 import featuresieve
 from featuresieve.cli import main
 from featuresieve.cli._options import SelectOptions
+from featuresieve.cli._parser import build_parser
 from made_files import MESSY_HEADINGS, messy_text, plain_columns, plain_text
 
 # A short search: what the command does with it is tested, not how well it selects.
@@ -384,3 +387,17 @@ def test_demo_finds_the_measurements_among_noise(capsys):
     assert not any(name.startswith("noise") for name in names)
     # Half of the columns are noise: the chance that none is among as many drawn.
     assert hypergeom.cdf(0, 60, 30, n_kept) < 0.02
+
+
+def test_report_is_a_page_with_the_score_and_the_command_that_selects_again(capsys):
+    words = ["--keep", "a", "--group", "b", "c", "--test", "0.3", "--cost", "a=2"]
+    assert select(*words, "--report", "page.html") == 0
+    page = html.unescape(Path("page.html").read_text(encoding="utf-8"))
+    assert "rows that the selection has not seen" in page
+    assert "wrote page.html" in capsys.readouterr().err
+    given = re.search(r"<pre>featuresieve (select .*)</pre>", page)[1]
+    again = build_parser().parse_args(shlex.split(given))
+    asked = build_parser().parse_args(
+        ["select", "plain.csv", "--target", "label", *QUICK, *words]
+    )
+    assert vars(again) == vars(asked)

@@ -82,6 +82,8 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --json /proc/x.json", "--json: "),  # none may, root neither
         (f"{PLAIN} --out plain.csv", "plain.csv is read, and must not be written"),
         (f"{PLAIN} --plot p.gif", "--plot: p.gif must end in .png, .svg or .pdf"),
+        (f"{PLAIN} --report p.pdf", "--report: p.pdf must end in .html or .htm"),
+        (f"{PLAIN} --report -", "--report must name a file"),
         (f"{PLAIN} --out - --json -", "cannot both be standard output"),
         (f"{PLAIN} --out x.csv --json x.csv", "name the same file"),
         (f"{PLAIN} --config none.toml", "none.toml: No such file"),
@@ -349,7 +351,7 @@ def test_interrupt_ends_with_one_line_and_no_files(wait):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs symbolic links")
-@pytest.mark.parametrize("option", ["--out", "--json", "--save", "--plot"])
+@pytest.mark.parametrize("option", ["--out", "--json", "--save", "--plot", "--report"])
 def test_link_that_leads_to_itself_is_refused_before_any_work(tmp_path, capsys, option):
     loops = [tmp_path / "one.csv", tmp_path / "two.csv"]
     loops[0].symlink_to(loops[1])

@@ -178,6 +178,7 @@ SINCE_VERSION_5 = {
     "nobody": (on("insight.represented_by", with_first(99)), "none of its features"),
     "importance": (on("insight.importance", with_first(np.inf)), "infinite import"),
     "one importance": (on("insight.importance", lambda a: a[:1]), "shape"),
+    "all columns": (to("findings", "all_columns", value=[1]), "gain of all columns"),
     "notes": (to("findings", "notes", value="abc"), "notes is not a list"),
     "no note": (to("findings", "notes", value=[{}]), "a note of it has no field"),
     "long note": (to("findings", "notes", value=[NOTE | {"a": 1}]), "unknown fields"),

@@ -23,6 +23,7 @@ EXTRAS = {
     "excel": ("python-calamine", "python_calamine"),
     "onnx": ("onnx", "onnx"),
     "plot": ("matplotlib", "matplotlib"),
+    "report": ("jinja2", "jinja2"),
 }
 
 

@@ -29,8 +29,11 @@ from featuresieve.process import (
     was_interrupted,
 )
 
-_EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot", "argcomplete": "completion"}
-_PICTURES = (".png", ".svg", ".pdf")
+_EXTRA_OF = {
+    **{"argcomplete": "completion", "jinja2": "report"},
+    **{"matplotlib": "plot", "pyarrow": "cli"},
+}
+_PICTURES, _PAGES = (".png", ".svg", ".pdf"), (".html", ".htm")
 
 
 def console() -> int:
@@ -189,7 +192,7 @@ def _select(options: SelectOptions) -> int:
             print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
         with AtomicFiles() as drafts:
             _write(outcome, file, options, drafts)
-    for name in (options.out, options.json, options.save, options.plot):
+    for name in options.outputs:
         if name not in (None, "-") and not is_silent:
             print(f"wrote {name}", file=sys.stderr)
     return 0
@@ -203,19 +206,35 @@ def _check_outputs(options: SelectOptions) -> None:
         raise UsageError("--out and --json cannot both be standard output.")
     if options.out is not None:
         check_table_output("--out", options.out)
-    for option, name in (("--json", options.json), ("--save", options.save)):
-        if name is not None:
-            check_output(option, name)
-    if options.plot is not None:
-        check_output("--plot", options.plot, _PICTURES)
-        with interrupts_delayed():
-            import matplotlib  # noqa: F401  # not there: say so now
-    outputs = [options.out, options.json, options.save, options.plot]
-    paths = [os.path.realpath(name) for name in outputs if name not in (None, "-")]
+    if options.json is not None:
+        check_output("--json", options.json)
+    _check_named_outputs(options)
+    paths = [os.path.realpath(n) for n in options.outputs if n not in (None, "-")]
     if len(set(paths)) < len(paths):
         raise UsageError("two options name the same file to write.")
     if os.path.realpath(options.file) in paths:
         raise UsageError(f"{options.file} is read, and must not be written.")
+
+
+def _check_named_outputs(options: SelectOptions) -> None:
+    """Refuse files that are no text, and need a name and perhaps another package."""
+    from featuresieve.files import check_output
+
+    files = (
+        ("--save", options.save, ()),
+        ("--plot", options.plot, _PICTURES),
+        ("--report", options.report, _PAGES),
+    )
+    for option, name, endings in files:
+        if name == "-":
+            raise UsageError(f"{option} must name a file, got '-'.")
+        if name is not None:
+            check_output(option, name, endings)
+    with interrupts_delayed():  # what is not there is said now
+        if options.plot is not None:
+            import matplotlib  # noqa: F401
+        if options.report is not None:
+            import jinja2  # noqa: F401
 
 
 def _check_device(name: str) -> None:
@@ -234,7 +253,7 @@ def _check_device(name: str) -> None:
 
 def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:
     """Write the files that were asked for."""
-    from featuresieve.cli._report import draw, json_text
+    from featuresieve.cli._report import draw, json_text, write_page
     from featuresieve.files import write_columns
 
     if options.out is not None:
@@ -249,6 +268,8 @@ def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None
         outcome.selector.save(drafts.path(options.save))
     if options.plot is not None:
         draw(outcome.selector, drafts.path(options.plot))
+    if options.report is not None:
+        write_page(outcome, file, options, drafts.path(options.report))
 
 
 def _apply(given: argparse.Namespace) -> int:

@@ -63,8 +63,14 @@ class SelectOptions(_Reading):
     json: str | None = None
     save: str | None = None
     plot: str | None = None
+    report: str | None = None
     quiet: bool = False
     verbose: bool = False
+
+    @property
+    def outputs(self) -> tuple[str | None, ...]:
+        """The files to write."""
+        return self.out, self.json, self.save, self.plot, self.report
 
 
 @dataclass(frozen=True)

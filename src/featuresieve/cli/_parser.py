@@ -36,6 +36,7 @@ examples:
   featuresieve select churn.csv --target churned --drop 'customer id' --out small.csv
   featuresieve select houses.parquet --target price --max-features 10 --plot houses.png
   featuresieve select churn.csv --target churned --cost 'credit report=5' --keep age
+  featuresieve select churn.csv --target churned --report churn.html
   featuresieve select churn.csv --target churned --save churn.sieve --json churn.json
   zcat big.csv.gz | featuresieve select - --target y --max-time 300 --json -
 
@@ -188,6 +189,7 @@ def _add_outputs(group: Any) -> None:
     add("--json", metavar="FILE", help="the result as JSON; - is standard output")
     add("--save", metavar="FILE", help="the fitted selector, for featuresieve apply")
     add("--plot", metavar="FILE", help="a picture: .png, .svg or .pdf")
+    add("--report", metavar="FILE", help="a page about the selection: .html")
     flag: dict[str, Any] = {"action": "store_const", "const": True}
     add("--quiet", **flag, help="no progress, and only the result")
     add("--verbose", **flag, help="also columns left out, candidates and tracebacks")

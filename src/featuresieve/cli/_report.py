@@ -1,10 +1,15 @@
-"""What the command says about a table and a selection: text, JSON, a picture."""
+"""What the command says of a table and a selection: text, JSON, picture, page."""
 
 import json
 import math
 import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from featuresieve import __version__
 from featuresieve.cli._options import SelectOptions
@@ -16,6 +21,10 @@ from featuresieve.process import printable
 # Raised when a field of the JSON is removed or changes its meaning.
 _SCHEMA_VERSION = 1
 _LONGEST_NAME = 48
+# Rows that the page draws its pictures from.
+_MOST_PAGE_ROWS = 5000
+# What a selection does not depend on.
+_SILENT = ("out", "json", "save", "plot", "report", "quiet", "verbose")
 
 
 def screen_text(outcome: SelectResult, options: SelectOptions) -> str:
@@ -152,3 +161,50 @@ def draw(selector: Any, path: Path) -> None:
         left.set_title("How many?")
         right.set_title("Which?")
         figure.savefig(path, dpi=130)
+
+
+def write_page(
+    outcome: SelectResult, file: TableFile, options: SelectOptions, path: Path
+) -> None:
+    """Write the page about a selection."""
+    inputs, values = outcome.inputs, outcome.inputs.target.values
+    some = np.random.default_rng(0).permutation(len(values))[:_MOST_PAGE_ROWS]
+    ends = [values.argmin(), values.argmax()]
+    if inputs.target.task == "classification":
+        ends = np.unique(values, return_index=True)[1].tolist()
+    rows = np.union1d(some, ends)  # no class is left out
+    facts = {
+        "target": inputs.target.name,
+        "file": Path(file.source.name).name,
+        "command": command_line(options),
+        "score": None if outcome.score is None else vars(outcome.score),
+        "notes": [*inputs.notes, *outcome.notes],
+        "warnings": outcome.warnings,
+    }
+    outcome.selector.report(path, inputs.features.take(rows), values[rows], facts=facts)
+
+
+def command_line(options: SelectOptions) -> str:
+    """Return the words that select the same again."""
+    words = ["featuresieve", "select", options.file, "--target", options.target]
+    for item in fields(options):
+        value = getattr(options, item.name)
+        is_default = value == item.default or not (value or isinstance(value, float))
+        if is_default or item.name in ("file", "target", *_SILENT):
+            continue
+        option = f"--{item.name.replace('_', '-')}"
+        if item.name == "group":
+            for members in value:
+                words += [option, *members]
+        elif value == {"balanced": 1.0}:
+            words += [option, "balanced"]
+        elif isinstance(value, Mapping):
+            words += [option, *(f"{name}={each}" for name, each in value.items())]
+        else:
+            words += [option, *(map(str, value) if _is_many(value) else [str(value)])]
+    return shlex.join(words)
+
+
+def _is_many(value: Any) -> bool:
+    """Tell whether an option takes several words."""
+    return not isinstance(value, str | float | int)

@@ -31,6 +31,7 @@ from featuresieve.estimators._kept_columns import KeptColumns
 from featuresieve.estimators._notes import notes_about, warn_about
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
+from featuresieve.estimators._shown import Shown
 from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
@@ -62,6 +63,7 @@ class AutoNFS(
     KeptColumns,
     OtherSizes,
     Persistence,
+    Shown,
     SelectorMixin,
     BaseEstimator,
 ):
@@ -291,6 +293,7 @@ class AutoNFS(
         self._prepared = prepared if is_small else None
         is_cut_short = result.is_cut_short or run.is_cut_short
         self.notes_ = notes_about(self, result, prepared, table, is_cut_short)
+        self._all_columns = None if result.evidence is None else result.evidence.whole
         work.end_fit()
         return work
 

@@ -151,33 +151,24 @@ class KeptColumns:
         pandas.DataFrame
             Without pandas, a numpy structured array with the same fields:
 
-            name : str
-                Or what the column is called.
-            kept : bool
-            verdict : str
-                ``kept`` or ``forced`` (by `always_keep`). Of the others: ``excluded``
-                (by `never_keep`), ``constant``; ``duplicate``, equal to another column,
-                or with normal scores of the same order; ``redundant``, it would matter
-                alone, but a kept feature represents it; ``weak``, it would matter
-                alone a little, and no kept one represents it; ``no signal``.
-            rank : int
-            frequency : float
-                Share of the members that keep the feature.
-            importance : float
-                What the held-out loss of the elected features rises by when the values
-                of this one are shuffled, as a share of the loss of a constant: points
-                of R² for regression, of the explained share of the log loss
-                (scikit-learn's `d2_log_loss_score`) with classes that count alike for
-                classification. The networks are not trained again without it, so what
-                others could make up for is not taken off. NaN for what is not kept, or
-                was not elected, and without refits.
-            importance_error : float
-                Its standard error over held-out rows.
-            represented_by : str
-                The kept feature that stands for a duplicate or redundant one; missing
-                for all others.
-            logit : float
-                Mean logit of the members.
+            - ``name``, as the column is called; ``kept``; ``rank``, 1 for the best.
+            - ``verdict``: ``kept`` or ``forced`` (by `always_keep`). Of the others:
+              ``excluded`` (by `never_keep`), ``constant``; ``duplicate``, equal to
+              another column, or with normal scores of the same order; ``redundant``, it
+              would matter alone, but a kept feature represents it; ``weak``, it would
+              matter alone a little, and no kept one represents it; ``no signal``.
+            - ``frequency``: share of the members that keep the feature.
+            - ``importance``: what the held-out loss of the elected features rises by
+              when the values of this one are shuffled, as a share of the loss of a
+              constant: points of R² for regression, of the explained share of the log
+              loss (scikit-learn's `d2_log_loss_score`) with classes that count alike
+              for classification. The networks are not trained again without it, so what
+              others could make up for is not taken off. NaN for what is not kept, or
+              was not elected, and without refits.
+            - ``importance_error``: its standard error over held-out rows.
+            - ``represented_by``: the kept feature that stands for a duplicate or
+              redundant one; missing for all others.
+            - ``logit``: mean logit of the members.
         """
         check_is_fitted(self)
         return feature_table(self)

@@ -25,7 +25,7 @@ from featuresieve.tables import read_table
 _SHARED = (
     *("n_features_in_", "feature_names_in_", "logits_", "selection_frequency_"),
     *("feature_importances_", "balance_", "history_", "_judgement", "_labels"),
-    "_importance",
+    *("_importance", "_all_columns"),
 )
 
 

@@ -1,9 +1,10 @@
-"""Progress of a fit as text: one line that changes on a terminal, a few elsewhere."""
+"""Progress of a fit as text: a line that changes on a terminal and in a notebook."""
 
 import shutil
 import sys
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from featuresieve.process import as_clock
 
@@ -18,13 +19,15 @@ _FIRST_STEPS = 8
 
 
 class Progress:
-    """Write to standard error where a fit stands."""
+    """Show where a fit stands: in the cell of a notebook, else on standard error."""
 
     def __init__(self, stages: Sequence[str], started: float) -> None:
         self._stages, self._started = list(stages), started
         stream = sys.stderr
         self._is_terminal = stream is not None and stream.isatty()
-        self._interval = TERMINAL_SECONDS if self._is_terminal else LINE_SECONDS
+        self._cell = _notebook_cell()
+        is_live = self._is_terminal or self._cell is not None
+        self._interval = TERMINAL_SECONDS if is_live else LINE_SECONDS
         self._due = time.monotonic() + self._interval
         self._width = 0
 
@@ -49,7 +52,7 @@ class Progress:
         """Write a last time about this stage."""
         self._write()
         is_last = self._name == self._stages[-1]
-        if self._is_terminal and (is_last or not is_done):
+        if self._is_terminal and self._cell is None and (is_last or not is_done):
             self._put("\n")
 
     def _write(self) -> None:
@@ -63,7 +66,9 @@ class Progress:
         left = self._seconds_left(now)
         if left is not None and left >= 1:
             line += f", about {as_clock(left)} left"
-        if self._is_terminal:
+        if self._cell is not None:
+            self._cell(line)
+        elif self._is_terminal:
             line = line[: shutil.get_terminal_size().columns - 1]  # a wrapped one stays
             self._put("\r")  # alone: in a text, the commands escape it
             self._put(line.ljust(self._width))
@@ -88,3 +93,24 @@ class Progress:
         if sys.stderr is not None:
             sys.stderr.write(text)
             sys.stderr.flush()
+
+
+def _notebook_cell() -> Callable[[str], None] | None:
+    """Return what changes a line below the cell that runs; None if there is none."""
+    kernel = sys.modules.get("ipykernel.zmqshell")
+    if kernel is None:
+        return None
+    if not isinstance(
+        import_module("IPython").get_ipython(), kernel.ZMQInteractiveShell
+    ):
+        return None
+    handle = import_module("IPython.display").DisplayHandle()
+    is_new = [True]  # until it is shown
+
+    def show(line: str) -> None:
+        """Show a line in place of the one before."""
+        put = handle.display if is_new else handle.update
+        is_new.clear()
+        put({"text/plain": line}, raw=True)
+
+    return show

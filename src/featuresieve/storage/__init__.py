@@ -1,7 +1,8 @@
 """A fitted estimator as bytes, and back from bytes nobody vouches for.
 
 Comes in: the attributes of an estimator, or a file.
-Goes out: a file, JSON, a model of ONNX, plain state for pickle; or checked attributes.
+Goes out: a file, JSON, a page, a model of ONNX, plain state for pickle; or checked
+attributes.
 May import: errors, tables, problem, engine, search, files.
 """
 
@@ -31,6 +32,7 @@ from featuresieve.storage.onnx._encoding import add_encoding
 from featuresieve.storage.onnx._graph import TEXT_OPSET, Graph, TensorType
 from featuresieve.storage.onnx._model import add_prediction, onnx_model
 from featuresieve.storage.onnx._predictor import label_type
+from featuresieve.storage.page._page import check_facts, notebook_text, page_text
 
 __all__ = [
     "CLASS_NAMES",
@@ -47,13 +49,16 @@ __all__ = [
     "TensorType",
     "add_encoding",
     "add_prediction",
+    "check_facts",
     "feature_names",
     "from_plain_state",
     "is_numeric",
     "kept_attributes",
     "label_type",
+    "notebook_text",
     "onnx_model",
     "pack",
+    "page_text",
     "plain_state",
     "read_estimator",
     "selection_text",

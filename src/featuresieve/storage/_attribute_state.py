@@ -85,6 +85,7 @@ def attribute_state(attributes: Mapping[str, Any]) -> State:
         "balance": attributes["balance_"],
         "seed": attributes["_seed"],
         "notes": attributes["notes_"],
+        "all_columns": attributes.get("_all_columns"),
         "judgement": judgement
         and {
             "n": len(judgement.means),
@@ -139,8 +140,21 @@ def attributes_from_state(
         learned_attributes["notes_"] = [
             _note(Fields(note, "a note of it")) for note in fields.listed("notes", dict)
         ]
+    learned_attributes["_all_columns"] = _all_columns(fields)
     fields.finish()
     return learned_attributes
+
+
+def _all_columns(fields: Fields) -> tuple[float, float] | None:
+    """Return what a refit of all columns gained, and its error, if there was one."""
+    gain = fields.take("all_columns") if "all_columns" in fields else None
+    if gain is None:
+        return None
+    is_gain = (
+        isinstance(gain, list) and [type(number) for number in gain] == [float] * 2
+    )
+    require(is_gain, "its gain of all columns is not a number and its error.")
+    return gain[0], gain[1]
 
 
 def _insight(arrays: Arrays, n_features: int) -> dict[str, Any]:

@@ -1,0 +1,192 @@
+"""Where the marks of a chart stand; the templates draw them as SVG."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from featuresieve.problem import FloatArray
+
+# Width of all charts, in units of which one is about a pixel.
+WIDTH = 460
+_LEFT, _RIGHT = 52, 14
+# Half of an interval of 95 %, in standard errors.
+_NORMAL = 1.96
+_MOST_BARS = 60
+_MOST_LABELS = 9
+# Letters of a name in the table of correlations.
+_LONGEST = 23
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Values become places."""
+
+    low: float
+    high: float
+    start: float
+    stop: float
+
+    def __call__(self, value: float) -> float:
+        """Return the place of a value, to a tenth of a pixel."""
+        share = (value - self.low) / ((self.high - self.low) or 1.0)
+        return round(self.start + share * (self.stop - self.start), 1)
+
+    def ticks(self, *, is_share: bool) -> list[tuple[float, str]]:
+        """Return places and labels of round values."""
+        values = _round_values(self.low, self.high)
+        step = values[1] - values[0] if len(values) > 1 else 1.0
+        form = ".3g"
+        if is_share:  # as many decimals as tell neighbours apart
+            form = f".{max(0, math.ceil(-math.log10(step * 100) - 1e-9))}%"
+            form = ".1%" if 0.024 < step < 0.026 else form
+        return [
+            (self(value), format(value + 0.0, form).replace("-", "−"))
+            for value in values
+        ]
+
+
+def _round_values(low: float, high: float) -> list[float]:
+    """Return about five round values between two."""
+    rough = (high - low) / 5 or 1.0
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [round(k * step, 12) for k in range(first, last + 1)]
+
+
+def interval_chart(
+    rows: Sequence[tuple[str, float, float]], texts: Sequence[str]
+) -> dict[str, Any]:
+    """Place a dot and its interval of 95 % for each (label, value, standard error)."""
+    ends = [
+        (value - _NORMAL * error, value + _NORMAL * error) for _, value, error in rows
+    ]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    margin = 0.12 * (high - low) or 0.05
+    scale = Scale(low - margin, high + margin, 16, WIDTH - 16)
+    marks = [
+        {
+            "label": label,
+            "text": texts[index],
+            "at": scale(value),
+            "from": scale(start),
+            "to": scale(stop),
+            "y": 34 + 52 * index,
+        }
+        for index, ((label, value, error), (start, stop)) in enumerate(
+            zip(rows, ends, strict=True)
+        )
+    ]
+    bottom = 34 + 52 * len(rows) - 20
+    ticks = scale.ticks(is_share="%" in texts[0])
+    return {"marks": marks, "ticks": ticks, "bottom": bottom, "height": bottom + 26}
+
+
+def path_chart(
+    sizes: Sequence[int], gains: FloatArray, errors: FloatArray, chosen: int | None
+) -> dict[str, Any]:
+    """Place the candidate sets: gain by size, the sizes evenly spaced."""
+    low, high = float((gains - errors).min()), float((gains + errors).max())
+    margin = 0.1 * (high - low) or 0.05
+    top, bottom = 16, 214
+    y = Scale(low - margin, min(high + margin, max(1.0, high)), bottom, top)
+    x = Scale(-0.5, len(sizes) - 0.5, _LEFT, WIDTH - _RIGHT)
+    every = math.ceil(len(sizes) / _MOST_LABELS)
+    marks = [
+        {
+            "x": x(k),
+            "y": y(gains[k]),
+            "low": y(gains[k] - errors[k]),
+            "high": y(gains[k] + errors[k]),
+            "size": int(sizes[k]),
+            "gain": f"{gains[k]:.1%} ± {errors[k]:.1%}",
+            "is_chosen": k == chosen,
+            "is_named": k == chosen or (k % every == 0 and _is_far(k, chosen, every)),
+        }
+        for k in range(len(sizes))
+    ]
+    line = "M" + "L".join(f"{mark['x']} {mark['y']}" for mark in marks)
+    return {
+        "marks": marks,
+        "line": line,
+        "ticks": y.ticks(is_share=True),
+        "bottom": bottom,
+    }
+
+
+def _is_far(k: int, chosen: int | None, every: int) -> bool:
+    """Tell whether a label is no nearer to that of the chosen set than to others."""
+    return chosen is None or every == 1 or abs(k - chosen) >= every
+
+
+def votes_chart(
+    frequency: FloatArray, is_kept: Sequence[bool], names: Sequence[str], share: float
+) -> dict[str, Any]:
+    """Place one bar for each of the best ranked columns."""
+    n = min(len(frequency), _MOST_BARS)
+    top, bottom = 16, 214
+    y = Scale(0.0, 1.0, bottom, top)
+    x = Scale(0, n, _LEFT, WIDTH - _RIGHT)
+    gap = min(3.0, 0.25 * (x(1) - x(0)))
+    bars = [
+        {
+            "x": round(x(k) + gap / 2, 1),
+            "width": round(x(k + 1) - x(k) - gap, 1),
+            "y": y(frequency[k]),
+            "height": round(bottom - y(frequency[k]), 1),
+            "is_kept": bool(is_kept[k]),
+            "title": f"{k + 1}. {names[k]}: {frequency[k]:.0%}",
+        }
+        for k in range(n)
+    ]
+    return {
+        "bars": bars,
+        "n_shown": n,
+        "share": y(share),
+        "share_text": f"{share:.0%}",
+        "ticks": [(y(v), f"{v:.0%}") for v in (0, 0.25, 0.5, 0.75, 1)],
+        "bottom": bottom,
+        "left": _LEFT,
+        "right": WIDTH - _RIGHT,
+    }
+
+
+def heat_map(
+    rows: Sequence[str], columns: Sequence[str], values: FloatArray, n_kept: int
+) -> dict[str, Any]:
+    """Place the cells of a table of correlations; the first columns are kept ones."""
+    cell, gap = 26, 12
+    left = 20 + 6.6 * min(_LONGEST, max(map(len, rows)))
+    top = 18 + 5.4 * min(_LONGEST, max(map(len, columns)))
+    xs = [left + cell * k + (gap if k >= n_kept else 0) for k in range(len(columns))]
+    cells = [
+        {
+            "x": round(xs[k], 1),
+            "y": round(top + cell * j, 1),
+            "opacity": round(min(1.0, abs(value)), 2),
+            "is_negative": bool(value < 0),
+            "text": f"{value:+.1f}".replace("-", "−").replace("0.", ".")
+            if abs(value) >= 0.25 and rows[j] != columns[k]
+            else "",
+            "is_strong": abs(value) > 0.55,
+            "title": f"{rows[j]}, {columns[k]}: {value:+.2f}".replace("-", "−"),
+        }
+        for j in range(len(rows))
+        for k, value in enumerate(np.asarray(values)[j].tolist())
+    ]
+    return {
+        "cells": cells,
+        "cell": cell,
+        "rows": [(top + cell * j, name) for j, name in enumerate(rows)],
+        "columns": list(zip(xs, columns, strict=True)),
+        "longest": _LONGEST,
+        "n_kept": n_kept,
+        "left": left,
+        "top": top,
+        "width": round(xs[-1] + cell + 0.7 * top),
+        "height": round(top + cell * len(rows) + 8),
+    }
