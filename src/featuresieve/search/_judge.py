@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
-from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 from sklearn.utils.validation import has_fit_parameter
 
 from featuresieve.engine import on_threads
@@ -139,6 +137,10 @@ def _probabilities(found: Any, classes: Any, n_classes: int) -> FloatArray:
 
 def _model(judge: Any, problem: Problem) -> Any:
     """Return an untrained model."""
+    # Imported here, because few fits have another judge, and these take long.
+    from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+    from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
+
     is_regression = problem.task == "regression"
     model = clone(judge) if not isinstance(judge, str) else None
     if model is None:
