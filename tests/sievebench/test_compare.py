@@ -175,7 +175,7 @@ def test_selector_that_fails_is_a_row_and_the_others_go_on(name, make, reason):
 
 
 def test_process_that_dies_is_a_reason():
-    def kill(name, _n_finished, what):
+    def kill(name, what, _results):
         if (name, what) == ("lassonet", "started"):
             (child,) = multiprocessing.active_children()
             child.kill()

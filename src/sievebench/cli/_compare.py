@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-import time
 from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
@@ -11,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from featuresieve.cli import add_reading, add_types
 from featuresieve.errors import did_you_mean
-from featuresieve.process import INTERRUPTED, interrupts_delayed, show_status
+from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._commands import add_command, refuse
+from sievebench.cli._live_table import LiveTable
 from sievebench.labels import SELECTOR_LABELS
 
 if TYPE_CHECKING:  # pandas and scikit-learn: only when there is something to compare
@@ -22,7 +22,8 @@ _EXAMPLES = """\
 examples:
   sievebench compare churn.csv --target churned
   sievebench compare houses.parquet --target price --selectors none lasso forest
-  sievebench compare churn.csv --target churned --keep 10 --html churn.html
+  sievebench compare churn.csv --target churned --fast --html churn.html
+  sievebench compare churn.csv --target churned --keep 10
   sievebench compare churn.csv --target churned --exclude lassonet --time-limit 60
 
 selectors:
@@ -33,7 +34,6 @@ column, both learnt from the training rows of each fold. Ctrl-C stops and keeps 
 finished. The exit status is 0 if a selector finished, 1 if none did, 2 for arguments
 or files that do not fit, 130 after Ctrl-C.
 """
-_BAR_WIDTH = 24
 _MOST_SECONDS = 1_000_000  # a process cannot be waited for much longer
 
 
@@ -60,7 +60,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(reading)
     add_types(reading)
     name_list: dict[str, Any] = {"nargs": "+", "metavar": "NAME", "type": _selectors}
-    add("--selectors", **name_list, help="which selectors (default: all)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--selectors", **name_list, help="which selectors (default: all)"
+    )
+    which.add_argument(
+        "--fast",
+        action="store_true",
+        help="only selectors that take seconds on a table of thousands of rows",
+    )
     add("--exclude", **name_list, default=[], help="which selectors to leave out")
     tasks = ("auto", "classification", "regression")
     add("--task", choices=tasks, default="auto", help="what the target is")
@@ -94,6 +102,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="most seconds of one fit of a selector (600; 0 for no limit)",
     )
+    add(
+        *("--jobs", "-j"),
+        type=_jobs,
+        metavar="N",
+        help="processes side by side, of one thread each (default: one a core); the "
+        "scores are the same for any number",
+    )
     seed = _up_to(2**32 - 1, int, "whole number >= 0 and below 2**32, got")
     add("--seed", type=seed, default=0, help="decides all that is random (0)")
     add("--csv", type=Path, metavar="FILE", help="write the result as CSV")
@@ -113,16 +128,11 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from sievebench.compare import CompareError, Plan, read_table, run_comparison
+    from sievebench.compare import Plan, read_table, run_comparison, usable_cores
 
     _check_outputs(options)
-    named = chain.from_iterable(options.selectors or [SELECTOR_LABELS])
-    excluded = set(chain.from_iterable(options.exclude))
-    names = [name for name in dict.fromkeys(named) if name not in excluded]
-    if not names:
-        raise CompareError("--exclude leaves no selector to compare.")
     plan = Plan(
-        selectors=tuple(names),
+        selectors=_chosen(options),
         task=options.task,
         keep=options.keep,
         n_folds=options.folds,
@@ -141,8 +151,9 @@ def _compare(options: argparse.Namespace) -> int:
         delimiter=options.delimiter,
         skip=options.skip or 0,
     )
-    progress = _Progress(len(names), plan.n_folds, options.quiet)
-    comparison = run_comparison(table, plan, progress)
+    progress = LiveTable(plan.n_folds, options.quiet)
+    n_jobs = options.jobs or usable_cores()
+    comparison = run_comparison(table, plan, progress, n_jobs=n_jobs)
     progress.close()
     if comparison.is_interrupted and not any(r.folds for r in comparison.results):
         raise KeyboardInterrupt  # files of an earlier comparison stay as they are
@@ -150,6 +161,19 @@ def _compare(options: argparse.Namespace) -> int:
     if comparison.is_interrupted:
         return INTERRUPTED
     return 0 if any(not result.reason for result in comparison.results) else 1
+
+
+def _chosen(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the selectors to compare."""
+    from sievebench.compare import FAST, CompareError
+
+    every = [name for name in SELECTOR_LABELS if name in FAST or not options.fast]
+    named = chain.from_iterable(options.selectors or [every])
+    excluded = set(chain.from_iterable(options.exclude))
+    names = tuple(name for name in dict.fromkeys(named) if name not in excluded)
+    if not names:
+        raise CompareError("--exclude leaves no selector to compare.")
+    return names
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -183,42 +207,6 @@ def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
         print(f"wrote {path}", file=sys.stderr)
 
 
-class _Progress:
-    """A bar on standard error; a line for each selector where that is no terminal."""
-
-    def __init__(self, n_selectors: int, n_folds: int, is_quiet: bool) -> None:
-        self.n_selectors, self.n_folds, self.is_quiet = n_selectors, n_folds, is_quiet
-        self.n_done = 0
-        self.started = time.monotonic()
-
-    def __call__(self, name: str, n_finished: int, what: str) -> None:
-        """Show that a selector has finished so many folds."""
-        is_over = what in ("finished", "failed")
-        self.n_done += is_over
-        if self.is_quiet:
-            return
-        seconds = time.monotonic() - self.started
-        label = f"{name}, fold {min(n_finished + 1, self.n_folds)}/{self.n_folds}"
-        if not sys.stderr.isatty():
-            if is_over:
-                line = f"[{self.n_done}/{self.n_selectors}] {name} {what}"
-                print(f"{line} after {seconds:.0f} s in all", file=sys.stderr)
-            return
-        share = (self.n_done + (not is_over) * n_finished / self.n_folds) / (
-            self.n_selectors
-        )
-        filled = round(share * _BAR_WIDTH)
-        bar = "#" * filled + "." * (_BAR_WIDTH - filled)
-        count = f"{self.n_done}/{self.n_selectors}"
-        line = f"[{bar}] {count} {seconds:4.0f} s  {label}"
-        show_status(line)
-
-    def close(self) -> None:
-        """Clear the bar."""
-        if not self.is_quiet:
-            show_status("")
-
-
 def _selectors(text: str) -> list[str]:
     """Return short names of selectors, commas between them, or name the nearest."""
     names = [name.strip() for name in text.split(",") if name.strip()]
@@ -230,6 +218,16 @@ def _selectors(text: str) -> list[str]:
             hint = did_you_mean(name, SELECTOR_LABELS, otherwise)
             raise argparse.ArgumentTypeError(f"there is no selector {name!r}{hint}")
     return names
+
+
+def _jobs(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value >= 1:
+        return value
+    raise argparse.ArgumentTypeError(f"must be a whole number >= 1, got {text!r}")
 
 
 def _keep(text: str) -> int | float | str:
