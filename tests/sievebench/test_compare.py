@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared_table import table_of
+from scipy import stats
 
 from featuresieve.files import TableFileError
 from made_tables import class_table, value_table
@@ -20,6 +21,7 @@ from sievebench.compare import (
     FoldScore,
     Plan,
     SelectorResult,
+    against_best,
     agreement_matrix,
     csv_text,
     folds_of,
@@ -82,6 +84,41 @@ def test_rows_hold_means_errors_and_similarities():
     assert rows["stg"].reason.endswith("(1 of 2 folds done)")
 
 
+def test_difference_from_the_best_is_the_corrected_paired_t_test():
+    rng = np.random.default_rng(0)
+    values = rng.normal(np.transpose([[0.0, 0.5, 1.5, 9.0]]), size=(4, 6))
+    scores = pd.DataFrame(values, index=["a", "b", "best", "none"])
+    found = against_best(scores)
+    for name in ("a", "b", "none"):
+        plain = stats.ttest_rel(scores.loc[name], scores.loc["best"])
+        factor = np.sqrt(1 + 6 / 5)  # of the error of the mean: 1/6 becomes 1/6 + 1/5
+        p = 2 * stats.t.sf(abs(plain.statistic) / factor, 5)
+        assert found["p"][name] == pytest.approx(min(1, 3 * p))
+        reach = plain.confidence_interval(1 - 0.05 / 3).high - found["difference"][name]
+        assert found["high"][name] - found["difference"][name] == pytest.approx(
+            factor * reach
+        )
+    assert found["p"]["best"] == 1.0  # though the reference scores more
+
+
+def test_equal_selectors_are_rarely_told_apart():
+    rng = np.random.default_rng(0)
+    smallest = [
+        against_best(pd.DataFrame(rng.normal(size=(8, 5))))["p"].min()
+        for _ in range(400)
+    ]
+    # Bonferroni's promise, though the best was chosen by its score; 0.05 ± 3 errors.
+    assert np.mean(np.array(smallest) < 0.05) < 0.083
+
+
+def test_verdict_names_who_is_level_and_the_smallest():
+    *_, level, smallest, reference, failed = screen_text(made_comparison()).splitlines()
+    assert level == "All 2 selectors cannot be told apart: Lasso, RF."
+    assert smallest.startswith("Each keeps 2.0 of 4 columns; the fastest is Lasso")
+    assert reference.startswith("With all 4 columns the score is 0.9000")
+    assert failed == "One without a score."
+
+
 def test_agreement_is_one_with_itself_and_symmetric():
     matrix = agreement_matrix(made_comparison())
     np.testing.assert_allclose(np.diag(matrix)[1:3], 1.0)
@@ -89,7 +126,7 @@ def test_agreement_is_one_with_itself_and_symmetric():
 
 
 def test_best_score_is_printed_first_and_failures_last():
-    lines = screen_text(made_comparison()).splitlines()[-4:]
+    lines = screen_text(made_comparison()).splitlines()[-9:-5]
     assert [line.split()[0] for line in lines] == ["No", "Lasso", "RF", "STG"]
     assert "out of time" in lines[-1]
 
@@ -153,11 +190,18 @@ def test_selection_inside_the_folds_finds_nothing_in_noise():
     assert row.score < 0.7
 
 
-def test_same_seed_gives_the_same_comparison():
-    plan = Plan(("forest",), n_folds=2, seed=3)
-    first, second = (run_comparison(table(), plan).results[0] for _ in range(2))
-    timeless = [[replace(f, seconds=0) for f in r.folds] for r in (first, second)]
-    assert timeless[0] == timeless[1]
+def test_number_of_jobs_changes_nothing_but_seconds():
+    plan = Plan(("forest", "autonfs", "protogate"), n_folds=2, seed=3)
+    small = labelled(np.arange(40) % 2)
+    first, second = (run_comparison(small, plan, n_jobs=n).results for n in (1, 2))
+
+    def timeless(results):
+        return [
+            replace(r, folds=tuple(replace(f, seconds=0) for f in r.folds))
+            for r in results
+        ]
+
+    assert timeless(first) == timeless(second)
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path):
 def test_files_stay_as_they_are_if_ctrl_c_comes_before_anything_is_finished(
     file, tmp_path, monkeypatch, capsys
 ):
-    def interrupted(table, plan, _):
+    def interrupted(table, plan, *_, **__):
         results = [SelectorResult(name, (), "interrupted") for name in plan.selectors]
         return Comparison(table, plan, tuple(results), is_interrupted=True)
 

@@ -21,3 +21,5 @@ from sievebench.compare._table import Plan as Plan
 from sievebench.compare._table import Table as Table
 from sievebench.compare._table import encoder_of as encoder_of
 from sievebench.compare._table import read_table as read_table
+from sievebench.compare._verdict import REFERENCE as REFERENCE
+from sievebench.compare._verdict import against_best as against_best

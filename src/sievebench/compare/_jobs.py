@@ -91,8 +91,8 @@ class _Running:
 class JobProcesses:
     """Run jobs, so many at a time, each in a process of its own.
 
-    `work` is what all jobs share, pickled. A fit may take `limit_seconds`. No process is
-    left when the block is left.
+    `work` is what all jobs share, pickled. A fit may take `limit_seconds`. No
+    process is left over after the block.
     """
 
     def __init__(
