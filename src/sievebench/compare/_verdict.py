@@ -20,26 +20,33 @@ def against_best(scores: pd.DataFrame) -> pd.DataFrame:
 
     Of each fold's scores, one row a selector, comes one row a selector: `difference`,
     the mean of the paired differences; `low` and `high`, its interval; `p`, that of
-    the t-test. Nadeau and Bengio's correction makes the variance of the mean ``1 / k +
-    1 / (k - 1)`` times that of a difference, for k folds whose training rows overlap.
-    `p` and the intervals are Bonferroni's for all comparisons, so that an interval
-    excludes 0 where p is below `ERROR_RATE`. The reference is compared, but never the
-    best.
+    the t-test. The variance of a paired difference is pooled over the selectors, folds
+    being the blocks of a two-way layout; a selector whose own is larger has that.
+    Nadeau and Bengio's correction makes the variance of the mean ``1 / k + 1 / (k -
+    1)`` times it, for k folds whose training rows overlap. `p` and the intervals are Bonferroni's
+    for all comparisons: an interval excludes 0 where p is below `ERROR_RATE`. The
+    reference is compared, but never the best.
 
     References
     ----------
     C. Nadeau, Y. Bengio, "Inference for the Generalization Error", Machine Learning 52
     (2003).
     """
-    n_folds = scores.shape[1]
+    n_selectors, n_folds = scores.shape
     others = scores.drop(index=REFERENCE, errors="ignore").mean(axis=1)
     paired = scores - scores.loc[others.idxmax()] if len(others) else scores * np.nan
     difference = paired.mean(axis=1)
-    spread = paired.std(axis=1, ddof=1) * np.sqrt(1 / n_folds + 1 / (n_folds - 1))
-    n_tests = max(1, len(scores) - 1)
-    reach = spread * stats.t.isf(ERROR_RATE / (2 * n_tests), n_folds - 1)
+    n_tests = max(1, n_selectors - 1)
+    n_free = n_tests * (n_folds - 1)
+    residuals = paired.sub(difference, axis=0)
+    residuals -= residuals.mean()
+    pooled = 2 * residuals.pow(2).to_numpy().sum() / n_free
+    variance = paired.var(axis=1, ddof=1).clip(lower=pooled)
+    spread = np.sqrt(variance * (1 / n_folds + 1 / (n_folds - 1)))
+    reach = spread * stats.t.isf(ERROR_RATE / (2 * n_tests), n_free)
+    reach = reach.where(paired.ne(0.0).any(axis=1), 0.0)  # the same in every fold
     t = (difference / spread).where(difference != 0.0, 0.0)  # not 0 / 0
-    p = np.minimum(1.0, n_tests * 2 * stats.t.sf(t.abs(), n_folds - 1))
+    p = np.minimum(1.0, n_tests * 2 * stats.t.sf(t.abs(), n_free))
     return pd.DataFrame(
         {
             "difference": difference,
@@ -86,9 +93,12 @@ def _first(level: pd.DataFrame, n_selectors: int, n_columns: int) -> str:
         return f"{score}, keeps {kept}."
     if len(level) == 1:
         return f"The best is {score} and {kept}; the others are worse."
+    if len(level) == n_selectors:
+        n = _number(n_selectors)
+        return f"The {n} selectors cannot be told apart; the best is {score}."
     names = ", ".join(level["label"])
-    n = "All" if len(level) == n_selectors else f"{_number(len(level)).capitalize()} of"
-    return f"{n} {n_selectors} selectors cannot be told apart: {names}."
+    n = _number(len(level)).capitalize()
+    return f"{n} of {n_selectors} selectors cannot be told apart: {names}."
 
 
 def _smallest(level: pd.DataFrame, n_columns: int) -> str:
