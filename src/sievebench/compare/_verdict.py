@@ -22,10 +22,10 @@ def against_best(scores: pd.DataFrame) -> pd.DataFrame:
     the mean of the paired differences; `low` and `high`, its interval; `p`, that of
     the t-test. The variance of a paired difference is pooled over the selectors, folds
     being the blocks of a two-way layout; a selector whose own is larger has that.
-    Nadeau and Bengio's correction makes the variance of the mean ``1 / k + 1 / (k -
-    1)`` times it, for k folds whose training rows overlap. `p` and the intervals are Bonferroni's
-    for all comparisons: an interval excludes 0 where p is below `ERROR_RATE`. The
-    reference is compared, but never the best.
+    For k folds, whose training rows overlap, Nadeau and Bengio's correction makes the
+    variance of the mean ``1 / k + 1 / (k - 1)`` times that. `p` and the intervals are
+    Bonferroni's for all comparisons: an interval excludes 0 where p is below
+    `ERROR_RATE`. The reference is compared, but never the best.
 
     References
     ----------
