@@ -180,6 +180,16 @@ def test_dots_differ_as_the_scores_do_and_the_reference_is_marked():
     assert '<svg x="0.0%"><path class="worse"' in dots  # 0.2 is beyond the edge
 
 
+@pytest.mark.parametrize("kept", [("none",), ("stg",), ("lasso",), ()])
+def test_page_and_text_of_few_results(kept):
+    comparison = made_comparison()
+    results = tuple(r for r in comparison.results if r.selector in kept)
+    comparison = replace(comparison, results=results or comparison.results[3:])
+    said = "No selector has finished." if "lasso" not in kept else "Lasso, with a score"
+    assert said in screen_text(comparison)
+    assert said in html_page(comparison)
+
+
 def test_ticks_are_round_and_labels_do_not_overlap():
     scale = score_scale([0.701, 0.69, 0.733, 0.6])
     places, texts = zip(*scale.ticks(), strict=True)

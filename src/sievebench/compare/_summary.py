@@ -29,6 +29,8 @@ HEADINGS = ("selector", *(heading for heading, _ in _FIGURES.values()))
 def rows_of(comparison: Comparison) -> pd.DataFrame:
     """Return one row a selector, best score first, those without a score last.
 
+    Of equal scores, that with fewer columns comes first.
+
     selector (short name), label, the figures above (NaN where there is nothing to say),
     columns (those kept in more than half of the folds), reason (why there is no score),
     and what `against_best` says.
@@ -40,7 +42,8 @@ def rows_of(comparison: Comparison) -> pd.DataFrame:
     tested = against_best(_fold_scores(comparison))
     rows = rows.join(tested, on="selector")
     order = rows.assign(has_failed=rows["reason"] != "")
-    order = order.sort_values(["has_failed", "score"], ascending=[True, False])
+    keys = {"has_failed": True, "score": False, "n_kept": True}  # whether ascending
+    order = order.sort_values([*keys], ascending=[*keys.values()], kind="stable")
     return rows.loc[order.index]
 
 

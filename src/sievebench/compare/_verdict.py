@@ -109,6 +109,8 @@ def _smallest(level: pd.DataFrame, n_columns: int) -> str:
         fastest = level.loc[level["seconds"].idxmin()]
         seconds = f"{fastest['seconds']:.2f} s a fit"
         return f"Each keeps {kept}; the fastest is {fastest['label']}, {seconds}."
+    if level.iloc[0]["n_kept"] == fewest:
+        return f"{level.iloc[0]['label']} is the smallest too, with {kept}."
     names = " and ".join(level.loc[level["n_kept"] == fewest, "label"])
     return f"The smallest is {names}, with {kept}."
 
