@@ -109,7 +109,7 @@ $(LOWEST)/bin/python:
 
 $(LOWEST)/.installed: pyproject.toml constraints.txt tests/lowest_versions.py | $(LOWEST)/bin/python
 	$(LOWEST)/bin/python tests/lowest_versions.py > $(LOWEST)/constraints.txt
-	$(LOWEST)/bin/python -m pip install --disable-pip-version-check $(PIP_OPTIONS) -c $(LOWEST)/constraints.txt -e ".[dev,cli,onnx,plot,lab,cluster]"
+	$(LOWEST)/bin/python -m pip install --disable-pip-version-check $(PIP_OPTIONS) -c $(LOWEST)/constraints.txt -e ".[dev,cli,completion,excel,onnx,plot,lab,cluster]"
 	@touch $@
 
 # An environment of its own: mlflow wants an older pyarrow than the other tests have.

@@ -75,6 +75,11 @@ def all_relevant(cell: Cell, seed: int) -> np.ndarray:
     return ours(cell, seed, goal="all_relevant")
 
 
+def trees(cell: Cell, seed: int) -> np.ndarray:
+    """Keep what small boosted trees predict best from."""
+    return ours(cell, seed, judge="trees")
+
+
 def boruta(cell: Cell, seed: int) -> np.ndarray:
     """Run BorutaPy as its README does: trees of depth five, as many as it likes."""
     from boruta import BorutaPy
@@ -148,6 +153,7 @@ SELECTORS: dict[str, Select] = {
     "auto": ours,
     "price": price,
     "all_relevant": all_relevant,
+    "trees": trees,
     "forest": forest_mean,
     "f_test": f_test,
     "l1": l1,
@@ -156,7 +162,7 @@ SELECTORS: dict[str, Select] = {
 }
 QUICK = ("auto", "price", "forest", "f_test", "l1")  # minutes on one core
 TWICE = ("auto", "price", "forest")  # with two seeds, for their overlap
-UNRANKED = ("price", "all_relevant")  # ours, but not the default
+UNRANKED = ("price", "all_relevant", "trees")  # ours, but not the default
 _SEARCH = "featuresieve.search"
 
 

@@ -4,10 +4,14 @@ Usage (from the repository root; madelon needs FEATURESIEVE_DATA)::
 
     python benchmarks/known_truth.py noise       # bundled tables with noise, ten seeds
     python benchmarks/known_truth.py relevant    # goal="all_relevant" beside Boruta
+    python benchmarks/known_truth.py chance      # pure noise, its rows in five forms
     python benchmarks/known_truth.py table       # print what is stored
 
 The made tables of `relevant` have informative columns, linear mixtures of them, noisy
-copies and noise; everything but the noise is relevant (`made_table`).
+copies and noise; everything but the noise is relevant (`made_table`). `chance` is 200
+rows of 12 columns of noise and a target of chance; then the same with constant weights,
+class weights, a third of the rows twice, or five near-copies of each row in groups. The
+answer should be one column and an `UninformativeTargetWarning`, in each form.
 """
 
 import argparse
@@ -38,7 +42,7 @@ BUNDLED = {
     "diabetes": load_diabetes,
     "digits": load_digits,
 }
-N_SEEDS, N_MADELON_SEEDS, N_MADE = 10, 3, 6
+N_SEEDS, N_MADELON_SEEDS, N_MADE, N_CHANCE_SEEDS = 10, 3, 6, 20
 Record = dict[str, Any]
 
 
@@ -115,12 +119,41 @@ def _found(
     }
 
 
+def chance() -> Iterator[Record]:
+    """Select where there is nothing to find, and rows stand several times."""
+    for seed in range(N_CHANCE_SEEDS):
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_normal((200, 12)), rng.permutation(np.arange(200) % 2)
+        again = np.r_[np.arange(200), rng.choice(200, 60, replace=False)]
+        group = np.repeat(np.arange(200), 5)
+        near = X[group] + 0.01 * rng.standard_normal((1000, 12))
+        forms = {
+            "once": (X, y, {}, {}),
+            "weight 2": (X, y, {}, {"sample_weight": np.full(200, 2)}),
+            "class weight": (X, y, {"class_weight": {0: 1, 1: 3}}, {}),
+            "30 % twice": (X[again], y[again], {}, {}),
+            "near-copies": (near, y[group], {}, {"groups": group}),
+        }
+        for form, (table, labels, arguments, by_row) in forms.items():
+            selector = AutoNFSClassifier(random_state=seed, **arguments)
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                selector.fit(table, labels, **by_row)
+            yield {
+                "form": form,
+                "seed": seed,
+                "n_kept": selector.n_features_,
+                "warnings": sorted({w.category.__name__ for w in caught}),
+            }
+
+
 def store(what: str) -> None:
     """Run one part and store its records."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         records = []
-        for record in {"noise": noise, "relevant": relevant}[what]():
+        parts = {"noise": noise, "relevant": relevant, "chance": chance}
+        for record in parts[what]():
             records.append(record)
             print(record, flush=True)
     file = stamp.RESULTS / f"known_truth_{what}.json"
@@ -151,6 +184,13 @@ def table() -> None:
                 f" {seconds:.1f} s each, {len(part)} fits"
             )
 
+    stored = _read("chance")
+    for form in dict.fromkeys(r["form"] for r in stored):
+        own = [r for r in stored if r["form"] == form]
+        n_warned = sum("UninformativeTargetWarning" in r["warnings"] for r in own)
+        n_one = sum(r["n_kept"] == 1 for r in own)
+        print(f"{form:12} one column in {n_one}, warned in {n_warned} of {len(own)}")
+
 
 def _read(what: str) -> list[Record]:
     """Return stored records."""
@@ -161,7 +201,7 @@ def _read(what: str) -> list[Record]:
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("noise", "relevant", "table"))
+    parser.add_argument("what", choices=("noise", "relevant", "chance", "table"))
     what = parser.parse_args().what
     table() if what == "table" else store(what)
 

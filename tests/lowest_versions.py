@@ -11,7 +11,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 # Extras that users install, beside the dependencies.
-EXTRAS = ("cli", "onnx", "plot", "lab", "cluster")
+EXTRAS = ("cli", "completion", "excel", "onnx", "plot", "lab", "cluster")
 # "name>=1.2" with an environment marker after it, perhaps.
 LOWER_BOUND = re.compile(r"^([A-Za-z0-9_.-]+)>=([0-9.]+)\s*(;.*)?$")
 # Instead of what constraints.txt has.

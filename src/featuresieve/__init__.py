@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from featuresieve.errors import (
     CheckpointError,
     CheckpointWarning,
+    DoubtfulSelectionWarning,
     FeatureSieveError,
     FeatureSieveWarning,
     FileFormatError,
@@ -36,6 +37,7 @@ __all__ = [
     "AutoNFSRegressor",
     "CheckpointError",
     "CheckpointWarning",
+    "DoubtfulSelectionWarning",
     "FeatureSieveError",
     "FeatureSieveWarning",
     "FileFormatError",

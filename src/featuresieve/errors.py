@@ -12,6 +12,7 @@
     FeatureSieveWarning            (a UserWarning)
     ├── SelectionCollapseWarning   nothing cleared the threshold
     ├── UninformativeTargetWarning the columns do not predict the target
+    ├── DoubtfulSelectionWarning   a leak, or too few columns, is likely
     ├── TimeBudgetWarning          max_time ended the search early
     └── CheckpointWarning          a checkpoint could not be kept up to date
 """
@@ -62,6 +63,10 @@ class SelectionCollapseWarning(FeatureSieveWarning):
 
 class UninformativeTargetWarning(FeatureSieveWarning):
     """No set of columns was shown to predict y better than a constant does."""
+
+
+class DoubtfulSelectionWarning(FeatureSieveWarning):
+    """One column alone nearly suffices, or the kept ones are worse than all."""
 
 
 class TimeBudgetWarning(FeatureSieveWarning):

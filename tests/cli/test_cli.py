@@ -10,6 +10,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
@@ -115,6 +116,19 @@ def test_all_formats_give_the_same_selection_and_are_written(name):
     )
     assert again["kept"] == result["kept"]
     assert again["n_rows"] == 120
+
+
+def test_parquet_of_pandas_keeps_names_that_are_numbers_and_the_index():
+    frame = pd.DataFrame(plain_columns())
+    frame.columns = range(5)
+    names = pd.Index([f"row {row}" for row in range(120)])
+    for index, kept in ((names[::-1], "__index_level_0__"), (range(9, 129), "1")):
+        frame.set_axis(index).to_parquet("t.parquet")
+        words = ("--keep", "1", kept, "--out", "o.parquet")
+        selected(*words, file="t.parquet", target="4")
+        found = pd.read_parquet("o.parquet")
+        assert {1, 4} <= {*found.columns} <= {*range(5)}
+        pd.testing.assert_series_equal(found[1], frame[1].set_axis(index))
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
@@ -236,6 +250,53 @@ def test_rows_of_a_group_are_no_feature_and_stay_together(monkeypatch):
     # Four of twenty patients are set apart, whole.
     assert set(np.bincount(groups, minlength=20)) == {0, 6}
     assert len(groups) == 96
+
+
+@pytest.mark.parametrize(
+    ("unit", "n_moments", "n_folds"), [("D", 120, 5), ("D", 24, 5), (None, 3, 1)]
+)
+def test_time_is_no_feature_and_later_rows_judge(unit, n_moments, n_folds, monkeypatch):
+    moment = np.random.default_rng(0).permutation(120) % n_moments
+    start = 2020 if unit is None else np.datetime64("2020-01-01", unit)
+    columns = plain_columns() | {"when": start + moment}
+    columns["a"] += np.arange(120) * 1e-6  # by which rows are known
+    table = pa.table(columns)
+    feather.write_feather(table, "t.feather")
+    seen = []
+
+    def fit(self, X, y):
+        seen.append((X, self.cv))
+        return selector_fit(self, X, y)
+
+    selector_fit = featuresieve.AutoNFSClassifier.fit
+    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", fit)
+    result = selected("--time", "when", "--save", "t.sieve", file="t.feather")
+    names = [feature["name"] for feature in result["selection"]["features"]]
+    assert names == ["a", "b", "c", "d"]
+    ((X, folds),) = seen
+    moment_of = dict(zip(table["a"].to_pylist(), moment, strict=True))
+    learnt = np.array([moment_of[value] for value in X["a"].to_pylist()])
+    assert set(learnt) == set(range(learnt.max() + 1)) < set(moment)
+    assert len(folds) == n_folds
+    for train, test in folds:
+        assert learnt[train].max() < learnt[test].min()
+    assert len(np.unique(np.concatenate([test for _, test in folds]))) == sum(
+        len(test) for _, test in folds
+    )
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ([1] * 120, "--time: 'when' has one value in all rows"),
+        (["May", "June"] * 60, "--time: 'when' must hold numbers or dates, got values"),
+        ([None, *range(119)], "--time: 'when' must hold a value in every row"),
+    ],
+)
+def test_times_that_order_no_rows_are_refused(times, message, capsys):
+    feather.write_feather(pa.table(plain_columns() | {"when": times}), "t.feather")
+    assert select("--time", "when", file="t.feather") == 2
+    assert message in capsys.readouterr().err
 
 
 def test_class_weights_are_taken_by_label():

@@ -52,6 +52,8 @@ PLAIN = "select plain.csv --target label"
         ("select plain.csv", "--target is required"),
         ("select none.csv --target y", "there is no file none.csv"),
         ("select . --target y", "is a folder"),
+        ("select https://a.org/t.csv?x=1 --target y", "an address, and only files are"),
+        ("select s3://bucket/t.parquet --target y", "read: download it first."),
         ("select plain.csv --target lable", "did you mean 'label'?"),
         ("select plain.csv --target LABEL", "did you mean 'label'?"),
         ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
@@ -69,8 +71,10 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --drop *", "there is no column left"),
         (f"{PLAIN} --weight w", "--weight: there is no column 'w'"),
         (f"{PLAIN} --row-group w", "--row-group: there is no column 'w'"),
+        (f"{PLAIN} --time w", "--time: there is no column 'w'"),
         (f"{PLAIN} --class-weight maybe=2", "has no class 'maybe'"),
         (f"{PLAIN} --task regression", "'label' holds text such as 'no'"),
+        (f"{PLAIN} --encoding utf-16", "plain.csv is not written in utf-16"),
         (f"{PLAIN} --delimiter ab", "--delimiter: must be one character"),
         (f"{PLAIN} --out no/out.csv", "--out: there is no folder 'no'"),
         (f"{PLAIN} --out out.xls", "--out: out.xls must end in .csv"),
@@ -115,7 +119,7 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
     [
         ("--device abacus", "--device: must be auto, cpu, cuda"),
         ("--encoding klingon", "there is no encoding 'klingon'"),
-        ("--max-features inf", "--max-features: must be a whole number"),
+        ("--encoding hex", "there is no encoding 'hex'"),
         (
             "--n-features 5 --max-features 3",
             "--n-features must be at most --max-features, 3, got 5",
@@ -128,6 +132,8 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
         ("--keep a --drop b a", "--keep and --drop contradict each other"),
         ("--weight label", "--weight and --target are both 'label'"),
         ("--row-group label", "--row-group and --target are both 'label'"),
+        ("--time label", "--time and --target are both 'label'"),
+        ("--time a --row-group b", "--time and --row-group exclude each other"),
         (
             "--task regression --class-weight balanced",
             "--class-weight is for classification",
@@ -138,6 +144,23 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
 def test_what_no_file_can_mend_is_refused_before_it_is_read(capsys, words, message):
     line = refused(capsys, *f"select none.csv --target label {words}".split())
     assert message in line
+
+
+NUMERIC = (
+    *("--balance", "--max-features", "--n-features", "--test", "--seed", "--max-time"),
+    *("--epochs", "--skip", "--cost", "--class-weight"),
+)
+ODD = ("inf", "nan", "-1", "1e400", "0x10", "1_0", "", " 3", "\u0663", "1,5")
+
+
+@pytest.mark.parametrize("option", NUMERIC)
+def test_odd_numbers_are_refused_with_what_was_given(capsys, option):
+    name = "a=" if option in ("--cost", "--class-weight") else ""
+    for word in ODD:
+        words = ("select", "none.csv", "--target", "y", f"{option}={name}{word}")
+        line = refused(capsys, *words)
+        assert f"{option}: must be " in line
+        assert f"got {name + word!r}" in line
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:1", "mps"])

@@ -43,6 +43,7 @@ BAD_ARGUMENTS = [
     ("tolerance", None, TypeError, NOT_NEGATIVE),
     ("n_members", 0, ValueError, INT),
     ("n_members", 4.0, TypeError, INT),
+    ("judge", "forest", ValueError, "'networks', 'trees'"),
     ("training__gate_rows", "both", ValueError, "'held_out', 'shared'"),
     ("n_epochs", -3, ValueError, INT),
     ("n_epochs", 10.5, TypeError, INT),
@@ -141,8 +142,14 @@ def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
         kind(n_feature_to_select=3)
     with pytest.raises(TypeError, match=message):
         kind.as_published(n_feature_to_select=3)
-    with pytest.raises(TypeError, match=rf"^{kind.__name__}.__init__\(\) takes from 1"):
+    with pytest.raises(TypeError, match=rf"^{kind.__name__}.__init__\(\) too many pos"):
         kind("auto", 3)
+    message = rf"^{kind.__name__}.fit\(\) .*'weights'; did you mean 'sample_weight'\?"
+    with pytest.raises(TypeError, match=message):
+        kind().fit([[1], [2]], [0, 1], weights=[1, 2])
+    message = rf"^{kind.__name__}.fit\(\) too many .* such as sample_weight=\.\.\.$"
+    with pytest.raises(TypeError, match=message):
+        kind().fit([[1], [2]], [0, 1], [1, 2])
 
 
 @pytest.mark.parametrize(
@@ -165,7 +172,7 @@ def test_an_entry_of_training_is_told_how_to_be_set():
 
 
 def test_the_constructor_has_few_arguments():
-    assert len(signature(AutoNFSClassifier).parameters) <= 22
+    assert len(signature(AutoNFSClassifier).parameters) <= 23
 
 
 def test_the_constructor_shows_its_arguments():

@@ -153,7 +153,10 @@ def test_single_member_keeps_what_its_logits_say(kind):
 
 def test_feature_table_lists_the_columns_best_first(fitted):
     table = fitted.feature_table()
-    assert list(table.columns) == ["name", "kept", "logit", "frequency", "rank"]
+    names = ["name", "kept", "verdict", "rank", "frequency", "importance"]
+    names += ["importance_error", "represented_by", "logit"]
+    assert list(table.columns) == names
+    assert set(table.loc[table["kept"], "verdict"]) <= {"kept", "forced"}
     assert list(table["rank"]) == list(range(1, N_COLUMNS + 1))
     order = fitted.order_
     assert list(table["name"]) == [f"x{j}" for j in order]

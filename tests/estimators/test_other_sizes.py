@@ -90,6 +90,7 @@ def test_path_of_another_size_has_its_row_without_a_loss(fitted):
     assert np.isnan(row["loss"])
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_groups_and_features_always_kept_are_respected():
     X, y = class_table()
     constraints = {

@@ -213,6 +213,7 @@ def test_an_answer_that_rests_on_three_rows_is_told(seed, shift):
         quick_classifier(random_state=seed).fit(X, y)
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_ten_rows_that_stand_apart_are_believed():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 12)), np.arange(300) < 10

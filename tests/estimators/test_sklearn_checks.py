@@ -10,7 +10,12 @@ from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 # stays an error.
 pytestmark = [
     pytest.mark.filterwarnings(f"ignore::featuresieve.{category}Warning")
-    for category in ("SelectionCollapse", "TimeBudget", "UninformativeTarget")
+    for category in (
+        "DoubtfulSelection",
+        "SelectionCollapse",
+        "TimeBudget",
+        "UninformativeTarget",
+    )
 ]
 
 

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.linear_model import LogisticRegression
@@ -36,6 +38,38 @@ def test_ranking_of_dropped_features_follows_the_full_order(fitted):
 
 def test_number_of_features_has_the_names_of_both_worlds(fitted):
     assert fitted.n_features_ == fitted.n_features_selected_ == 3
+
+
+@pytest.mark.parametrize("as_frame", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
+def test_frame_of_the_kept_columns_alone_is_transformed_and_predicted(fitted, as_frame):
+    X, y = class_table()
+    kept = as_frame(X[fitted.get_feature_names_out()])
+    assert fitted.transform(kept).equals(fitted.transform(as_frame(X)))
+    np.testing.assert_array_equal(fitted.predict_proba(kept), fitted.predict_proba(X))
+    assert fitted.score(kept, y) == fitted.score(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_kept_columns_are_known_by_names_and_order_alone(fitted):
+    X, y = class_table()
+    kept = X[fitted.get_feature_names_out()]
+    for other in (kept.iloc[:, ::-1], kept.add_suffix("_"), kept.iloc[:, :2]):
+        with pytest.raises(ValueError, match="feature names should match"):
+            fitted.predict(other)
+    with pytest.raises(ValueError, match="X has 3 features, but"):
+        fitted.transform(kept.to_numpy())
+    with pytest.raises(ValueError, match="feature names should match"):
+        fitted.with_size(2, kept, y)  # which needs the others too
+
+
+def test_kept_columns_may_have_numbers_for_names():
+    X, y = class_table()
+    X = X.set_axis(range(8), axis=1).assign(text=np.where(X["c0"] > 0, "p", "n"))
+    X = X.rename(columns={"text": 8})
+    selector = AutoNFSClassifier(**QUICK, always_keep=[8]).fit(X, y)
+    kept = selector.transform(X)
+    assert selector.transform(kept).equals(kept)
+    np.testing.assert_array_equal(selector.predict(kept), selector.predict(X))
 
 
 def test_importances_are_shares_in_the_full_order(fitted):

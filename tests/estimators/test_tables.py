@@ -13,7 +13,12 @@ from scipy import sparse
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    DoubtfulSelectionWarning,
+    load,
+)
 from featuresieve.tables import plain_array
 from made_tables import class_table
 from quick_selectors import quick
@@ -206,6 +211,7 @@ def test_read_only_memory_is_taken():
     assert quick().fit(X, y).transform(X).shape[0] == len(X)
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_small_integers_are_taken():
     rng = np.random.default_rng(0)
     X = rng.integers(0, 255, size=(300, 6), dtype=np.uint8)
@@ -231,7 +237,8 @@ def test_missing_values_may_be_the_message():
     X = rng.standard_normal((400, 5))
     y = rng.random(400) < 0.5
     X[y, 2] = np.nan
-    selector = AutoNFSClassifier(random_state=0).fit(X, y)
+    with pytest.warns(DoubtfulSelectionWarning, match="'x2' alone predicts"):
+        selector = AutoNFSClassifier(random_state=0).fit(X, y)
     assert selector.order_[0] == 2
     assert selector.n_features_selected_ <= 2
     assert selector.score(X, y) == 1.0
@@ -244,6 +251,7 @@ def test_values_missing_only_later_are_taken():
     assert np.isfinite(selector.predict_proba(X)).all()
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_categories_of_many_levels_are_taken():
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 300, 3000)

@@ -42,31 +42,54 @@ def test_delimiter_is_found(put, delimiter):
     assert columns_of(put(text)) == {"a": [1, 2], "b": ["x y", "z"], "c": [2.5, 3.5]}
 
 
-def test_delimiter_inside_quotes_is_no_delimiter(put):
-    text = 'a;b\n"1, 2, 3";4\n"5, 6, 7";8\n'
-    assert columns_of(put(text)) == {"a": ["1, 2, 3", "5, 6, 7"], "b": [4, 8]}
+MEANT = {
+    "delimiter inside quotes": (
+        'a;b\n"1, 2, 3";4\n"5, 6, 7";8\n',
+        {"a": ["1, 2, 3", "5, 6, 7"], "b": [4, 8]},
+    ),
+    "delimiter that Excel announces": ("sep=|\na|b\n1|2\n", {"a": [1], "b": [2]}),
+    "single quotes": ("a,b\n'x, y',1\n'z',2\n", {"a": ["x, y", "z"], "b": [1, 2]}),
+    "decimal comma": ("a;b\n1,5;x\n-2,25;y\n", {"a": [1.5, -2.25], "b": ["x", "y"]}),
+    "decimal comma in amounts": (
+        "a;b\n1.200,50 €;x\n3,50 €;y\n",
+        {"a": [1200.5, 3.5], "b": ["x", "y"]},
+    ),
+    "spellings of missing": (
+        "a,b\n1,x\nNA,?\n-,n/a\n ?, NaN\n,\n2.5,y\n",
+        {"a": [1, *[None] * 4, 2.5], "b": ["x", *[None] * 4, "y"]},
+    ),
+    "minus beside plus": ("a,b\n1,+\n2,-\n", {"a": [1, 2], "b": ["+", "-"]}),
+    "leading zeros": (
+        "zip,n\n01234,10\n98765,0\n",
+        {"zip": ["01234", "98765"], "n": [10, 0]},
+    ),
+    "beyond integers": (
+        f"id,size\n{'1' * 25},1e30\n{'1' * 24}2,2.5e31\n",
+        {"id": ["1" * 25, "1" * 24 + "2"], "size": [1e30, 2.5e31]},
+    ),
+    "thousands, currencies, percent": (
+        'price,share\n"$1,200.50",5%\n$30,12.5%\n-$\t2.5,+3 %\n',
+        {"price": [1200.5, 30, -2.5], "share": [5, 12.5, 3]},
+    ),
+    "codes in brackets": (
+        "a,b\n(01),1\n(02),2\n",
+        {"a": ["(01)", "(02)"], "b": [1, 2]},
+    ),
+    "remarks in brackets": ("a\n(1)\nsee (2)\n(x)\n", {"a": ["(1)", "see (2)", "(x)"]}),
+    "header in brackets, as of JSON": ("[id],[b]\n1,x\n", {"[id]": [1], "[b]": ["x"]}),
+    "line breaks in cells and names": (
+        '"a\nb",c\n"x\ny",1\nz,2\n',
+        {"a\nb": ["x\ny", "z"], "c": [1, 2]},
+    ),
+    "line ends of old": ("a,b\r1,2\r3,4\r", {"a": [1, 3], "b": [2, 4]}),
+    "line ends of Windows": ("a,b\r\n1,2\r\n3,4\r\n", {"a": [1, 3], "b": [2, 4]}),
+    "empty lines": ("a,b\n\n1,2\n\n3,4\n\n", {"a": [1, 3], "b": [2, 4]}),
+}
 
 
-def test_delimiter_that_excel_announces_is_taken(put):
-    path = put("sep=|\na|b\n1|2\n")
-    assert columns_of(path) == {"a": [1], "b": [2]}
-
-
-def test_single_quotes_are_found(put):
-    assert columns_of(put("a,b\n'x, y',1\n'z',2\n")) == {
-        "a": ["x, y", "z"],
-        "b": [1, 2],
-    }
-
-
-def test_decimal_comma_is_found(put):
-    path = put("a;b\n1,5;x\n-2,25;y\n")
-    assert columns_of(path) == {"a": [1.5, -2.25], "b": ["x", "y"]}
-
-
-def test_decimal_comma_is_found_in_amounts(put):
-    path = put("a;b\n1.200,50 €;x\n3,50 €;y\n")
-    assert columns_of(path) == {"a": [1200.5, 3.5], "b": ["x", "y"]}
+@pytest.mark.parametrize(("text", "columns"), MEANT.values(), ids=MEANT)
+def test_text_is_read_as_it_was_meant(put, text, columns):
+    assert columns_of(put(text)) == columns
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "cp1252", "utf-16"])
@@ -84,27 +107,6 @@ def test_encoding_is_found_when_only_the_end_of_a_long_file_tells_it(put):
 def test_encoding_can_be_named(put):
     path = put("имя\nжи\n", encoding="cp1251")
     assert columns_of(path, encoding="cp1251") == {"имя": ["жи"]}
-
-
-def test_missing_values_in_all_spellings_are_missing(put):
-    path = put("a,b\n1,x\nNA,?\n-,n/a\n ?, NaN\n,\n2.5,y\n")
-    gaps = [None] * 4
-    assert columns_of(path) == {"a": [1, *gaps, 2.5], "b": ["x", *gaps, "y"]}
-
-
-def test_minus_is_a_label_beside_plus(put):
-    assert columns_of(put("a,b\n1,+\n2,-\n")) == {"a": [1, 2], "b": ["+", "-"]}
-
-
-def test_codes_with_leading_zeros_stay_text(put):
-    path = put("zip,n\n01234,10\n98765,0\n")
-    assert columns_of(path) == {"zip": ["01234", "98765"], "n": [10, 0]}
-
-
-def test_numbers_too_long_for_an_integer_stay_text_unless_they_are_floats(put):
-    first, second = "1" * 25, "1" * 24 + "2"
-    path = put(f"id,size\n{first},1e30\n{second},2.5e31\n")
-    assert columns_of(path) == {"id": [first, second], "size": [1e30, 2.5e31]}
 
 
 def test_kinds_of_columns_are_told_apart(put):
@@ -139,9 +141,18 @@ def test_ambiguous_dates_are_noted(put):
     assert file.notes == ("'day': dates taken as day/month/year.",)
 
 
-def test_thousands_currencies_and_percent_are_numbers(put):
-    path = put('price,share\n"$1,200.50",5%\n$30,12.5%\n')
-    assert columns_of(path) == {"price": [1200.5, 30], "share": [5, 12.5]}
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ('a,b\n"(1,017)",x\n"1,200",y\n', [-1017, 1200]),
+        ("a;b\n(1.017,50 €);x\n3,50;y\n", [-1017.5, 3.5]),
+        ("a,b\n($5.50),x\n$(7),y\n(12) %,z\nNA,\n", [-5.5, -7, -12, None]),
+    ],
+)
+def test_numbers_in_brackets_are_negative_and_noted(put, text, numbers):
+    file = read(put(text))
+    assert file.table.to_pydict()["a"] == numbers
+    assert "numbers in brackets, such as (" in file.notes[0]
 
 
 def test_few_words_among_many_numbers_are_missing_and_noted(put):
@@ -167,17 +178,6 @@ def test_names_are_trimmed_made_unique_and_noted(put):
     file = read(put('"a ""x""", b ,,b\n1,2,3,4\n'))
     assert file.table.column_names == ['a "x"', "b", "column 3", "b (2)"]
     assert len(file.notes) == 2
-
-
-def test_cells_and_names_may_hold_line_breaks(put):
-    path = put('"a\nb",c\n"x\ny",1\nz,2\n')
-    assert columns_of(path) == {"a\nb": ["x\ny", "z"], "c": [1, 2]}
-
-
-@pytest.mark.parametrize("ending", ["\r\n", "\r", "\n\n"])
-def test_line_ends_of_all_kinds_are_read(put, ending):
-    path = put(f"a,b{ending}1,2{ending}3,4{ending}")
-    assert columns_of(path) == {"a": [1, 3], "b": [2, 4]}
 
 
 def packed_in(kind, data):
@@ -333,6 +333,10 @@ def test_devices_are_written_and_stay_devices():
         (b"PAR1garbage", "cannot be read"),
         (b"ARROW1\x00\x00garbage", "cannot be read"),
         (b"PK\x03\x04garbage", "cannot be read"),
+        (b"SQLite format 3\x00", "an SQLite database.*export the table as CSV"),
+        (b"<!doctype html><p>Not found", "a web page.*download the table itself"),
+        (b"<HTML><table>", "a web page.*download the table itself"),
+        (b"<?xml version='1.0'?>", "XML.*convert it to CSV or Parquet"),
     ],
 )
 def test_unreadable_file_is_refused_in_one_line(put, content, message):

@@ -115,6 +115,7 @@ def test_loss_of_a_constant_with_weights_is_that_with_copies(task):
         assert one.null_loss() == pytest.approx(many.null_loss(), rel=0.1)
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_weights_decide_which_column_matters():
     # Two halves of the rows obey different columns; the weights say which half counts.
     rng = np.random.default_rng(0)
@@ -128,6 +129,7 @@ def test_weights_decide_which_column_matters():
         assert selector.support_[kept]
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_weights_do_not_turn_identifiers_into_categories():
     # Weights of three and a half, of a rare class, are not three rows and a half.
     rng = np.random.default_rng(0)

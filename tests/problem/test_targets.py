@@ -95,6 +95,16 @@ def test_text_values_are_referred_to_the_classifier(y):
         value_target(y, 3, None)
 
 
+@pytest.mark.parametrize("name", ["price", 4, np.str_("price")])
+@pytest.mark.parametrize("kind", [AutoNFSClassifier, AutoNFSRegressor])
+def test_name_in_the_place_of_a_column_is_told_how_to_pass_it(kind, name):
+    frame = pd.DataFrame({"a": [1, 2], str(name): [0, 1]})
+    with pytest.raises(TypeError) as caught:
+        kind().fit(frame, name)
+    call = f"fit(X.drop(columns={name!r}), X[{name!r}])."
+    assert str(caught.value).endswith(call)
+
+
 @pytest.mark.parametrize(
     "target", [class_target, lambda y, n: value_target(y, n, None)]
 )

@@ -99,8 +99,10 @@ def test_wrong_argument_is_one_line_and_status_2(file, capsys, change, message):
         (["--seed", "-1"], "must be a whole number >= 0"),
         (["--selectors", "laso"], "did you mean 'lasso'"),
         (["--keep", "1.5"], "must be a count"),
+        (["--keep", "1_0"], "must be a count"),
+        (["--folds", "-1"], "must be a whole number >= 2"),
         (["--time-limit", "-1"], "must be a number of seconds"),
-        (["--jobs", "0"], "must be a whole number >= 1, got '0'"),
+        (["--jobs", "0"], "must be a whole number >= 1"),
         (["--fast", "--selectors", "none"], "not allowed with argument"),
     ],
 )

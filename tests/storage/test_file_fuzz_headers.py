@@ -58,7 +58,7 @@ TRAINING = ("parameters", "training")
 NOISE = (*TRAINING, "noise")
 HEADER = {
     "schema": (to("schema", value="other"), "its schema is 'other'"),
-    "newer": (to("schema_version", value=5), "install a newer release"),
+    "newer": (to("schema_version", value=6), "install a newer release"),
     "version zero": (to("schema_version", value=0), "schema_version"),
     "version true": (to("schema_version", value=True), "schema_version"),
     "class": (to("class", value="os.system"), "class is not one of"),
@@ -188,6 +188,29 @@ HEADER = {
     "short": (on("logits", lambda a: a[1:]), "shape"),
     "another array": (put("arrays", "more", value=np.ones(3)), "unknown arrays"),
 }
+
+
+NOTE = {"code": "x", "text": "y", "columns": ["z"], "warning": None}
+SINCE_VERSION_5 = {
+    "no verdict": (on("insight.verdict", with_first(99)), "a verdict that is none"),
+    "signed verdict": (on("insight.verdict", lambda a: a.astype(np.int8)), "int8"),
+    "nobody": (on("insight.represented_by", with_first(99)), "none of its features"),
+    "importance": (on("insight.importance", with_first(np.inf)), "infinite import"),
+    "one importance": (on("insight.importance", lambda a: a[:1]), "shape"),
+    "notes": (to("findings", "notes", value="abc"), "notes is not a list"),
+    "no note": (to("findings", "notes", value=[{}]), "a note of it has no field"),
+    "long note": (to("findings", "notes", value=[NOTE | {"a": 1}]), "unknown fields"),
+    "note of one": (to("findings", "notes", value=[NOTE | {"columns": [1]}]), "of str"),
+    "warning": (to("findings", "notes", value=[NOTE | {"warning": 1}]), "no warning"),
+}
+
+
+@pytest.mark.parametrize("case", SINCE_VERSION_5)
+def test_fuzz_hostile_findings_of_version_5_are_refused(case, file):
+    change, match = SINCE_VERSION_5[case]
+    header, arrays = unpack(CLASSIFIER.with_name("classifier-5.safetensors"))
+    change(header, arrays)
+    assert_refused(file, pack(header, arrays), match)
 
 
 @pytest.mark.parametrize("case", HEADER)

@@ -4,7 +4,19 @@ May import: errors, process, files, engine (is there such a device?), plotting, 
 public names.
 """
 
+from featuresieve.cli._completion import complete
 from featuresieve.cli._main import console, main
 from featuresieve.cli._parser import add_reading, add_types
+from featuresieve.cli._words import as_seed, number, plain_number, whole_number
 
-__all__ = ["add_reading", "add_types", "console", "main"]
+__all__ = [
+    "add_reading",
+    "add_types",
+    "as_seed",
+    "complete",
+    "console",
+    "main",
+    "number",
+    "plain_number",
+    "whole_number",
+]

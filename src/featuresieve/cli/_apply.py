@@ -44,7 +44,7 @@ def apply(options: ApplyOptions) -> list[str]:
         file.check_columns(kept)
         lines = [f"{file.source.name}: {file.table.num_rows} rows"]
         if options.predict is not None:
-            predictions = _predictions(selector, file, names, kept)
+            predictions = _predictions(selector, file, kept)
             write_table(predictions, options.predict, drafts)
         out = "-" if options.out is options.predict is None else options.out
         if out is not None:
@@ -85,15 +85,9 @@ def _loaded(path: str) -> Any:
     return selector
 
 
-def _predictions(
-    selector: Any, file: TableFile, names: Sequence[str], kept: Sequence[str]
-) -> pa.Table:
+def _predictions(selector: Any, file: TableFile, kept: Sequence[str]) -> pa.Table:
     """Return the prediction for each row, and the probability of each class."""
-    # Those that were not kept do not matter, but are there.
-    nothing = pa.nulls(file.table.num_rows)
-    table = pa.table(
-        {name: file.table[name] if name in kept else nothing for name in names}
-    )
+    table = file.table.select(kept)
     try:
         result = {"prediction": pa.array(selector.predict(table).tolist())}
         if hasattr(selector, "predict_proba"):

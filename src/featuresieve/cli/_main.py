@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from featuresieve import FeatureSieveError
+from featuresieve.cli._completion import complete
 from featuresieve.cli._options import (
     ApplyOptions,
     SelectOptions,
@@ -28,7 +29,7 @@ from featuresieve.process import (
     was_interrupted,
 )
 
-_EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot"}
+_EXTRA_OF = {"pyarrow": "cli", "matplotlib": "plot", "argcomplete": "completion"}
 _PICTURES = (".png", ".svg", ".pdf")
 
 
@@ -64,11 +65,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _run(words: list[str]) -> int:
     """Run the command that the words name."""
     parser = build_parser()
+    complete(parser)
     check_words(words)
     try:
         given = parser.parse_args(words)
     except SystemExit as done:  # --help and --version
         return int(done.code or 0)
+    if given.command == "doctor":
+        return _doctor()
     if given.command == "demo":
         return _demo(given.quiet)
     if given.command == "apply":
@@ -164,6 +168,7 @@ def _select(options: SelectOptions) -> int:
             drop=options.drop,
             weight=options.weight,
             row_group=options.row_group,
+            time=options.time,
         )
         known = known_arguments(options, inputs)
         say("")
@@ -254,6 +259,16 @@ def _apply(given: argparse.Namespace) -> int:
     for line in apply(ApplyOptions(**_given_options(given))):
         print(line, file=sys.stderr)
     return 0
+
+
+def _doctor() -> int:
+    """Print what is installed, and return 1 if something that is needed is broken."""
+    from featuresieve.cli._doctor import Doctor
+
+    doctor = Doctor()
+    for line in doctor.lines():
+        print(line, flush=True)
+    return 0 if doctor.is_well else 1
 
 
 def _demo(is_quiet: bool) -> int:

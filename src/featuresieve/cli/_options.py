@@ -26,6 +26,7 @@ class _Reading:
     delimiter: str | None = None
     missing: Sequence[str] = ()
     skip: int = 0
+    sheet: str | None = None
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -50,6 +51,7 @@ class SelectOptions(_Reading):
     n_features: int | None = None
     weight: str | None = None
     row_group: str | None = None
+    time: str | None = None
     test: float = 0.2
     seed: int = 0
     device: str = "auto"
@@ -82,10 +84,19 @@ def check_options(options: SelectOptions) -> None:
     both = set(options.keep) & set(options.drop)
     if both:
         raise UsageError(f"--keep and --drop contradict each other: {min(both)!r}.")
-    named = {"--weight": options.weight, "--row-group": options.row_group}
+    named = {
+        "--weight": options.weight,
+        "--row-group": options.row_group,
+        "--time": options.time,
+    }
     for option, name in named.items():
         if name == options.target:
             raise UsageError(f"{option} and --target are both {name!r}.")
+    if options.time is not None and options.row_group is not None:
+        raise UsageError(
+            "--time and --row-group exclude each other: rows of a group may be of "
+            "several times."
+        )
     if options.task == "regression" and options.class_weight:
         raise UsageError("--class-weight is for classification.")
     exactly, most = options.n_features, options.max_features

@@ -1,16 +1,25 @@
 """The words of the command line, and their help."""
 
 import argparse
-import codecs
-import math
-import re
-from collections.abc import Callable
 from typing import Any, NoReturn
 
 from featuresieve import __version__
+from featuresieve.cli._completion import SHELLS, PrintCompletion
 from featuresieve.cli._options import UsageError
-from featuresieve.errors import LARGEST_INTEGER
-from featuresieve.files import TYPES
+from featuresieve.cli._words import (
+    as_balance,
+    as_class_weight,
+    as_count,
+    as_delimiter,
+    as_device,
+    as_encoding,
+    as_fraction,
+    as_lines,
+    as_priced,
+    as_seconds,
+    as_seed,
+    as_typed,
+)
 
 _TOP_EXAMPLES = """\
 examples:
@@ -30,8 +39,9 @@ examples:
   zcat big.csv.gz | featuresieve select - --target y --max-time 300 --json -
 
 FILE is CSV, TSV (delimiter, quotes, decimal comma and encoding are found; .gz, .bz2,
-.xz, .zip, .zst too), Parquet, Feather or Arrow. Names are as in the header; quote those
-with spaces. With * and ? a name is a pattern.
+.xz, .zip, .zst too), JSON lines, Parquet, Feather, Arrow, or with the extra excel a
+spreadsheet. Names are as in the header; quote those with spaces. With * and ? a name is
+a pattern.
 
 The task is classification if the target holds text or truth values, or whole numbers of
 which there are at most 20 (and three rows for each, or only two of them); else it is
@@ -73,6 +83,13 @@ def build_parser() -> Parser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument(
+        "--completion",
+        action=PrintCompletion,
+        choices=SHELLS,
+        help='print what makes a shell complete words: eval "$(featuresieve '
+        '--completion bash)" in its start-up file (fish: | source)',
+    )
     commands = parser.add_subparsers(
         dest="command", metavar="COMMAND", required=True, parser_class=Parser
     )
@@ -93,6 +110,7 @@ def build_parser() -> Parser:
     _add_apply(command("apply", text, _APPLY_EXAMPLES))
     demo = command("demo", "select columns of a bundled table, noise among them")
     demo.add_argument("--quiet", action="store_true", help="no progress")
+    command("doctor", "print versions, extras, devices, and try a small fit on each")
     return parser
 
 
@@ -109,14 +127,15 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
     text = "keep or drop these together; repeat"
     add("--group", action="append", nargs="+", metavar="NAME", help=text)
     text = "what a column costs in the penalty (1)"
-    add("--cost", **_MANY, type=_priced, metavar="NAME=NUMBER", help=text)
+    add("--cost", **_MANY, type=as_priced, metavar="NAME=NUMBER", help=text)
     text = "weights of classes, or the word balanced"
-    add(
-        "--class-weight", **_MANY, type=_class_weight, metavar="LABEL=NUMBER", help=text
-    )
+    label = "LABEL=NUMBER"
+    add("--class-weight", **_MANY, type=as_class_weight, metavar=label, help=text)
     add("--weight", metavar="COLUMN", help="the weight of each row")
     text = "rows with the same value here belong together, and are never separated"
     add("--row-group", metavar="COLUMN", help=text)
+    text = "the time of each row: what is learnt is judged on later rows"
+    add("--time", metavar="COLUMN", help=text)
     _add_how(parser.add_argument_group("how to select"))
     reading = parser.add_argument_group("how the file is written")
     add_reading(reading)
@@ -128,16 +147,16 @@ def _add_how(group: Any) -> None:
     """Add the options of the search."""
     add = group.add_argument
     text = "auto (default), price (quicker, less careful) or a number: more of it, "
-    add("--balance", type=_balance, help=f"{text}fewer columns")
-    add("--max-features", type=_count, metavar="N", help="keep at most so many")
-    add("--n-features", type=_count, metavar="N", help="keep exactly so many")
+    add("--balance", type=as_balance, help=f"{text}fewer columns")
+    add("--max-features", type=as_count, metavar="N", help="keep at most so many")
+    add("--n-features", type=as_count, metavar="N", help="keep exactly so many")
     text = "rows set apart for the score (0.2; 0 for none)"
-    add("--test", type=_fraction, metavar="FRACTION", help=text)
-    add("--seed", type=_seed, metavar="N", help="decides all that is random (0)")
-    add("--device", type=_device, help="auto (default), cpu, cuda or mps")
+    add("--test", type=as_fraction, metavar="FRACTION", help=text)
+    add("--seed", type=as_seed, metavar="N", help="decides all that is random (0)")
+    add("--device", type=as_device, help="auto (default), cpu, cuda or mps")
     text = "shorten the selection to that"
-    add("--max-time", type=_seconds, metavar="SECONDS", help=text)
-    add("--epochs", type=_count, metavar="N", help="length of training (by size)")
+    add("--max-time", type=as_seconds, metavar="SECONDS", help=text)
+    add("--epochs", type=as_count, metavar="N", help="length of training (by size)")
     text = "read options from a file; those given here win"
     add("--config", metavar="FILE.toml", help=text)
 
@@ -145,17 +164,19 @@ def _add_how(group: Any) -> None:
 def add_reading(group: Any) -> None:
     """Add the options that say how a file is written to a parser or group."""
     add = group.add_argument
-    add("--encoding", type=_encoding, help="such as latin-1 or cp1251 (found)")
-    add("--delimiter", type=_delimiter, help="one character, or tab (found)")
+    add("--encoding", type=as_encoding, help="such as latin-1 or cp1251 (found)")
+    add("--delimiter", type=as_delimiter, help="one character, or tab (found)")
     text = "such as k.A.: a missing value, beside NA, null, ? and the like"
     add("--missing", **_MANY, metavar="TEXT", help=text)
-    add("--skip", type=_lines, metavar="LINES", help="lines before the header (0)")
+    add("--skip", type=as_lines, metavar="LINES", help="lines before the header (0)")
+    text = "the sheet of a spreadsheet (the first that holds anything)"
+    add("--sheet", metavar="NAME", help=text)
 
 
 def add_types(group: Any) -> None:
     """Add the option that says what columns hold."""
     text = "read a column as number, category, date or text (found)"
-    group.add_argument("--type", **_MANY, type=_typed, metavar="NAME=TYPE", help=text)
+    group.add_argument("--type", **_MANY, type=as_typed, metavar="NAME=TYPE", help=text)
 
 
 def _add_outputs(group: Any) -> None:
@@ -179,101 +200,3 @@ def _add_apply(parser: argparse.ArgumentParser) -> None:
     add("--also", **_MANY, metavar="NAME", help="copy these columns too")
     add("--predict", metavar="FILE", help="prediction for each row")
     add_reading(parser)
-
-
-def _refused(what: str, text: str) -> argparse.ArgumentTypeError:
-    """Build the error for a word that does not fit."""
-    return argparse.ArgumentTypeError(f"must be {what}, got {text!r}")
-
-
-def _as_number(text: str) -> float:
-    """Return a number, NaN for anything else."""
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")
-
-
-def _number(
-    what: str, is_allowed: Callable[[float], bool], kind: type[float] = float
-) -> Callable[[str], float]:
-    """Return a reader of numbers; an int is one that is whole."""
-
-    def read(text: str) -> float:
-        value = _as_number(text)
-        if not is_allowed(value) or value != kind(value):
-            raise _refused(what, text)
-        return kind(value)
-
-    return read
-
-
-_count = _number(
-    f"a whole number >= 1 and <= {LARGEST_INTEGER}",
-    lambda number: 1 <= number <= LARGEST_INTEGER,
-    int,
-)
-_lines = _number(
-    f"a whole number >= 0 and <= {LARGEST_INTEGER}",
-    lambda number: 0 <= number <= LARGEST_INTEGER,
-    int,
-)
-_seed = _number(
-    "a whole number >= 0 and below 2**32", lambda number: 0 <= number < 2**32, int
-)
-_seconds = _number("a number of seconds above 0", lambda number: 0 < number < math.inf)
-_fraction = _number("a number from 0 to 0.5", lambda number: 0 <= number <= 0.5)
-_weight = _number("auto, price or a number >= 0", lambda number: 0 <= number < math.inf)
-
-
-def _balance(text: str) -> str | float:
-    """Return a balance."""
-    return text if text in ("auto", "price") else _weight(text)
-
-
-def _delimiter(text: str) -> str:
-    """Return one character."""
-    named = {"tab": "\t", "\\t": "\t", "space": " "}
-    text = named.get(text, text)
-    if len(text) != 1 or text in '"\n\r' or not text.isascii():
-        raise _refused("one character, tab or space", text)
-    return text
-
-
-def _encoding(text: str) -> str:
-    """Return the name of an encoding."""
-    try:
-        codecs.lookup(text)
-    except (LookupError, ValueError):
-        message = f"there is no encoding {text!r}"
-        raise argparse.ArgumentTypeError(message) from None
-    return text
-
-
-def _device(text: str) -> str:
-    """Return the name of a device."""
-    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", text):
-        raise _refused("auto, cpu, cuda, cuda:0 (and so on) or mps", text)
-    return text
-
-
-def _typed(text: str) -> tuple[str, str]:
-    """Return a name and its type."""
-    name, _, kind = text.rpartition("=")
-    if not name or kind not in TYPES:
-        raise _refused(f"NAME=TYPE with a type of {', '.join(TYPES)}", text)
-    return name, kind
-
-
-def _priced(text: str) -> tuple[str, float]:
-    """Return a name and its number."""
-    name, mark, number = text.rpartition("=")
-    value = _as_number(number)
-    if not mark or not name or not 0 <= value < math.inf:
-        raise _refused("NAME=NUMBER with a number >= 0", text)
-    return name, value
-
-
-def _class_weight(text: str) -> tuple[str, float]:
-    """Return a label and its weight, or the word balanced."""
-    return ("balanced", 1.0) if text == "balanced" else _priced(text)

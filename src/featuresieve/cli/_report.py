@@ -32,6 +32,8 @@ def screen_text(outcome: SelectResult, options: SelectOptions) -> str:
         "",
         *_score_lines(outcome),
     ]
+    if outcome.notes and not options.quiet:
+        lines += ["", *(f"note: {note}" for note in outcome.notes)]
     if options.verbose and len(selector.path_) > 1:
         lines += ["", *_path(selector)]
     return "\n".join(lines)
@@ -66,8 +68,9 @@ def _score_lines(outcome: SelectResult) -> list[str]:
         numbers = f"{_number(value)} ± {_number(error)}"
         return f"  {word:<4} {count:>{width}} columns  {numbers}"
 
+    later = "" if outcome.inputs.times is None else "later "
     return [
-        f"{score.metric} of gradient boosting on {score.n_test} rows that the "
+        f"{score.metric} of gradient boosting on {score.n_test} {later}rows that the "
         "selection has not seen:",
         line("all", len(selector.support_), score.all_columns, score.all_error),
         line(
@@ -119,7 +122,7 @@ def json_text(outcome: SelectResult, file: TableFile, options: SelectOptions) ->
         "score": None
         if score is None
         else {name: _finite(value) for name, value in vars(score).items()},
-        "notes": list(inputs.notes),
+        "notes": [*inputs.notes, *outcome.notes],
         "warnings": list(outcome.warnings),
         "selection": json.loads(outcome.selector.to_json()),
     }

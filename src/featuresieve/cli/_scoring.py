@@ -38,6 +38,8 @@ _MOST_ITERATIONS = 100
 # Levels that the trees of scikit-learn treat as such.
 _MOST_LEVELS = 254
 _N_RESAMPLES = 100
+# Folds of ever later rows.
+_N_LATER = 5
 
 
 @dataclass(frozen=True)
@@ -58,17 +60,21 @@ def split_rows(
     test_fraction: float,
     seed: int,
     row_groups: IndexArray | None = None,
+    times: IndexArray | None = None,
 ) -> tuple[IndexArray, IndexArray]:
     """Set rows apart for the score, the classes in proportion: train and test.
 
     A class with a single row is for training. Rows of a group stay together; then the
-    classes are in proportion by chance only.
+    classes are in proportion by chance only. With times, the last rows are set apart.
     """
     n_rows = len(target.values)
     n_test = min(round(test_fraction * n_rows), _MOST_TEST_ROWS)
     rows = np.arange(n_rows)
     if n_test == 0 or n_rows < LEAST_ROWS:
         return rows, rows[:0]
+    if times is not None:
+        is_test = times > _cut(times, n_test)
+        return np.flatnonzero(~is_test), np.flatnonzero(is_test)
     if row_groups is not None:
         splitter = GroupShuffleSplit(1, test_size=n_test / n_rows, random_state=seed)
         train, test = next(splitter.split(rows, groups=row_groups))
@@ -91,6 +97,30 @@ def split_rows(
     is_test = np.zeros(n_rows, dtype=bool)
     is_test[test] = True
     return np.flatnonzero(~is_test), np.flatnonzero(is_test)
+
+
+def _cut(times: IndexArray, n_after: float) -> int:
+    """Return the moment, not the last, after which there are about so many rows."""
+    moments, counts = np.unique(times, return_counts=True)
+    n_left = len(times) - np.cumsum(counts)[:-1]
+    return int(moments[np.abs(n_left - n_after).argmin()])
+
+
+def later_folds(times: IndexArray) -> list[tuple[IndexArray, IndexArray]] | None:
+    """Return folds that learn from all rows before those they are judged on.
+
+    Five, each judged on a sixth of the rows; fewer if there are few times, None if
+    there is one.
+    """
+    if len(np.unique(times)) == 1:
+        return None
+    shares = 1 - np.arange(1, _N_LATER + 1) / (_N_LATER + 1)
+    cuts = sorted({_cut(times, len(times) * share) for share in shares})
+    number = np.searchsorted(cuts, times)  # of the part that a row is in
+    return [
+        (np.flatnonzero(number < part), np.flatnonzero(number == part))
+        for part in range(1, len(cuts) + 1)
+    ]
 
 
 def score(

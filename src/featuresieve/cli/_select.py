@@ -11,7 +11,7 @@ import numpy as np
 
 import featuresieve
 from featuresieve.cli._options import SelectOptions
-from featuresieve.cli._scoring import Score, score, split_rows
+from featuresieve.cli._scoring import Score, later_folds, score, split_rows
 from featuresieve.errors import FeatureSieveWarning, one_line
 from featuresieve.files import Inputs, TableFileError, TargetColumn
 
@@ -25,6 +25,8 @@ _OPTION_OF = {
     "class_weight": "--class-weight",
     "sample_weight": "--weight",
     "groups": "--row-group",
+    "cv": "--time",
+    "never_keep": "--drop",
     "max_time": "--max-time",
     "n_epochs": "--epochs",
     "device": "--device",
@@ -50,6 +52,15 @@ class SelectResult:
         names = self.inputs.features.column_names
         return [names[j] for j in np.flatnonzero(self.selector.support_)]
 
+    @property
+    def notes(self) -> list[str]:
+        """What the selector has to say that is no warning, and was not said before."""
+        return [
+            _in_words_of_options(note["text"])
+            for note in self.selector.notes_
+            if note["warning"] is None and note["code"] != "identifier"
+        ]
+
 
 def select(
     inputs: Inputs,
@@ -59,9 +70,11 @@ def select(
 ) -> SelectResult:
     """Select columns, and score all and the kept ones on rows set apart."""
     train, test = split_rows(
-        inputs.target, options.test, options.seed, inputs.row_groups
+        inputs.target, options.test, options.seed, inputs.row_groups, inputs.times
     )
     selector = _selector(inputs.target, known, options)
+    if inputs.times is not None:
+        selector.set_params(cv=later_folds(inputs.times[train]))
     started = time.monotonic()
     part = inputs.features.take(train) if len(test) else inputs.features
     by_row = {"sample_weight": inputs.weights, "groups": inputs.row_groups}
@@ -74,6 +87,7 @@ def select(
         except (ValueError, TypeError) as error:
             raise TableFileError(_in_words_of_options(error)) from error
     seconds = time.monotonic() - started
+    selector.set_params(cv=None)  # numbers of rows mean nothing to other tables
     del part
     say("scoring …")
     kept = np.flatnonzero(selector.support_).tolist()
@@ -104,9 +118,9 @@ def _selector(
     )
 
 
-def _in_words_of_options(error: BaseException) -> str:
+def _in_words_of_options(error: BaseException | str) -> str:
     """Return the message of an estimator, with options in place of arguments."""
-    text = one_line(error)
+    text = error if isinstance(error, str) else one_line(error, longest=None)
     for argument, option in _OPTION_OF.items():
         # A word of everyday language is an argument only where a message begins.
         pattern = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"

@@ -7,7 +7,7 @@ from dataclasses import fields
 from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ParamSpec
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from torch import nn
@@ -30,15 +30,17 @@ from featuresieve.errors import (
     check_real,
     check_sizes,
     did_you_mean,
+    listed,
     shown,
 )
 from featuresieve.estimators._folds import check_folds
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
-from featuresieve.search import GOALS, Settings
+from featuresieve.search import GOALS, JUDGES, Settings
 from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 TRAINING_ARGUMENTS = tuple(field.name for field in fields(Training))
 BALANCES = ("auto", "price")
@@ -46,24 +48,27 @@ BALANCES = ("auto", "price")
 LARGEST_BALANCE = 1e12
 
 
-def as_called(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
-    """Let the errors of a constructor name the class that was called.
+def as_called(method: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+    """Let errors about the arguments of a method name the class that was called.
 
-    Python names the class that the constructor is inherited from.
+    Python names the class that the method is inherited from.
     """
-    known = list(inspect.signature(init).parameters)[1:]
+    signature = inspect.signature(method)
+    known = list(signature.parameters)[1:]
+    by_name = [n for n in known if signature.parameters[n].kind.name == "KEYWORD_ONLY"]
 
-    @wraps(init)
-    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> None:
+    @wraps(method)
+    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
         try:
-            init(*args, **kwargs)
+            signature.bind(*args, **kwargs)
         except TypeError as error:
-            name = f"{type(args[0]).__qualname__}.__init__"
             wrong = next((name for name in kwargs if name not in known), "")
             hint = _hint(wrong, known)
-            message = str(error).replace(init.__qualname__, name)
-            # Python 3.13 has a hint of its own.
-            raise TypeError(message.split(". Did you")[0] + hint) from None
+            if "too many positional" in str(error):
+                hint = f"; name those from {by_name[0]} on, such as {by_name[0]}=..."
+            name = f"{type(args[0]).__qualname__}.{method.__name__}()"
+            raise TypeError(f"{name} {error}{hint}") from None
+        return method(*args, **kwargs)
 
     return called
 
@@ -121,6 +126,20 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
         n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
     )
+
+
+def check_judge(value: Any, *, needs_probabilities: bool) -> None:
+    """Refuse what can not judge sets of columns."""
+    if isinstance(value, str):
+        check_choice("judge, if no estimator,", value, JUDGES)
+        return
+    wanted = "predict_proba" if needs_probabilities else "predict"
+    is_estimator = hasattr(value, "get_params") and not isinstance(value, type)
+    if not (is_estimator and hasattr(value, "fit") and hasattr(value, wanted)):
+        raise TypeError(
+            f"judge must be one of {listed(JUDGES)}, or an estimator with fit and "
+            f"{wanted}, got {shown(value)}."
+        )
 
 
 def _check_goal(params: Mapping[str, Any]) -> None:

@@ -5,10 +5,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
+from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import Prepared
 from featuresieve.search import SearchResult
-from featuresieve.storage import PATH_FIELDS, kept_attributes
+from featuresieve.storage import PATH_FIELDS, VERDICTS, kept_attributes
 
 
 def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
@@ -23,23 +25,28 @@ def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, An
     judgement = result.judgement
     if judgement is not None:
         judgement = judgement.with_sets(prepared.by_feature(judgement.sets, False))
+    importance = np.full((2, len(prepared.units)), np.nan)
+    if result.evidence is not None:
+        importance = result.evidence.importance
+    frequency = prepared.by_feature(votes.frequency(), 0.0)
     return {
         "logits_": prepared.by_feature(logits, -np.inf),
-        "selection_frequency_": prepared.by_feature(votes.frequency(), 0.0),
+        "selection_frequency_": frequency,
         "feature_importances_": importances / importances.sum(),
         "balance_": result.balance,
         "path_": np.array(rows, dtype=PATH_FIELDS),
         "history_": _history(result, prepared),
         "_judgement": judgement,
-    } | kept_attributes(support, prepared.order(votes.ranked))
+        "_importance": prepared.by_feature(importance, np.nan),
+        **judged_features(prepared, support, frequency),
+        **kept_attributes(support, prepared.order(votes.ranked)),
+    }
 
 
 def _history(result: SearchResult, prepared: Prepared) -> dict[str, npt.NDArray[Any]]:
     """Return what training recorded, by name."""
     history = result.history
-    openings = np.array(
-        [(1.0 / (1.0 + np.exp(-w))).mean(axis=0) for w in history.logits]
-    )
+    openings = np.array([expit(w).mean(axis=0) for w in history.logits])
     openings[:, prepared.problem.gates.is_forced] = 1.0
     return {
         "step": np.array(history.step),
@@ -65,24 +72,25 @@ def feature_table(estimator: Any) -> Any:
 
     Without pandas, a numpy structured array with the same fields.
     """
-    n_features = len(estimator.support_)
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is None:
-        names = np.array([f"x{j}" for j in range(n_features)])
-    if estimator._labels is not None:
-        names = array_of_labels(estimator._labels)
-    elif not any(name.endswith("\0") for name in names):
-        names = np.asarray(names, dtype=str)  # which would cut a zero off the end
-    order = estimator.order_
+    names = _names(estimator)
+    order, support = estimator.order_, estimator.support_
+    importance = np.where(support, estimator._importance, np.nan)[:, order]
+    represented = np.empty(len(order), dtype=object)
+    for row, nearest in enumerate(estimator._represented_by[order].tolist()):
+        represented[row] = names[nearest] if nearest >= 0 else None
     columns = {
         "name": names[order],
-        "kept": estimator.support_[order],
-        "logit": estimator.logits_[order],
+        "kept": support[order],
+        "verdict": np.array(VERDICTS, dtype=object)[estimator._verdict[order]],
+        "rank": np.arange(1, len(order) + 1),
         "frequency": estimator.selection_frequency_[order],
-        "rank": np.arange(1, n_features + 1),
+        "importance": importance[0],
+        "importance_error": importance[1],
+        "represented_by": represented,
+        "logit": estimator.logits_[order],
     }
     fields = [(name, values.dtype) for name, values in columns.items()]
-    table = np.empty(n_features, dtype=fields)
+    table = np.empty(len(order), dtype=fields)
     for name, values in columns.items():
         table[name] = values
     try:
@@ -90,3 +98,15 @@ def feature_table(estimator: Any) -> Any:
     except ImportError:
         return table
     return pd.DataFrame(table)
+
+
+def _names(estimator: Any) -> npt.NDArray[Any]:
+    """Return the names of all features as they came, x0, x1, ... if they have none."""
+    if estimator._labels is not None:
+        return array_of_labels(estimator._labels)
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is None:
+        names = np.array([f"x{j}" for j in range(len(estimator.support_))])
+    if any(name.endswith("\0") for name in names):
+        return np.asarray(names)
+    return np.asarray(names, dtype=str)  # which would cut a zero off the end

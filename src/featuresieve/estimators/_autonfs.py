@@ -21,15 +21,16 @@ from featuresieve.errors import draw_seed
 from featuresieve.estimators._arguments import (
     TRAINING_ARGUMENTS,
     as_called,
+    check_judge,
     count_limits_from,
     settings_from,
 )
-from featuresieve.estimators._attributes import feature_table, learned_attributes
+from featuresieve.estimators._attributes import learned_attributes
 from featuresieve.estimators._folds import digest_of, folds_of
 from featuresieve.estimators._kept_columns import KeptColumns
+from featuresieve.estimators._notes import notes_about, warn_about
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
-from featuresieve.estimators._warnings import warn_about_result
 from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
@@ -47,17 +48,10 @@ from featuresieve.problem import (
 )
 from featuresieve.search import (
     FixedMaskRun,
-    SearchResult,
     find_support,
     train_predictor,
 )
-from featuresieve.tables import (
-    Table,
-    are_same_labels,
-    read_table,
-    shortened,
-    with_known_names,
-)
+from featuresieve.tables import read_table, with_known_names
 
 # Encoded tables up to this size stay with a fitted estimator, for `with_size`.
 _MOST_BYTES_KEPT = 2**28
@@ -87,6 +81,7 @@ class AutoNFS(
         feature_costs: Any = None,
         class_weight: Any = None,
         goal: str = "minimal",
+        judge: Any = "networks",
         cv: Any = None,
         tolerance: float = 0.0,
         n_members: int | None = None,
@@ -110,6 +105,7 @@ class AutoNFS(
         self.feature_costs = feature_costs
         self.class_weight = class_weight
         self.goal = goal
+        self.judge = judge
         self.cv = cv
         self.tolerance = tolerance
         self.n_members = n_members
@@ -203,6 +199,7 @@ class AutoNFS(
             params = {**params, "training": Training()}
         return super().set_params(**params)  # type: ignore[no-any-return]
 
+    @as_called
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
     ) -> Self:
@@ -230,8 +227,8 @@ class AutoNFS(
         """
         before = vars(self).copy()
         try:
-            result, is_cut_short, work = self._fit(X, y, sample_weight, groups)
-            warn_about_result(self, result, is_cut_short)
+            work = self._fit(X, y, sample_weight, groups)
+            warn_about(self.notes_)
         except BaseException:  # also an interrupt: what was there before stays
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -240,20 +237,20 @@ class AutoNFS(
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[SearchResult, bool, FitRun]:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> FitRun:
         """Do what `fit` says; attributes are set at the end."""
         started = time.monotonic()
         params = self.get_params(deep=False)
         settings = settings_from(params)
+        check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
-        prepared, target, bounds = self._prepare(X, y, sample_weight, groups)
+        table = read_table(X)
+        prepared, target, bounds = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
         splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
             self,
-            params | {"cv": digest_of(splits)},
+            params | {"cv": digest_of(splits), "judge": str(self.judge)},
             prepared.problem,
             device=settings.device,
             bounds=bounds,
@@ -271,6 +268,7 @@ class AutoNFS(
                 tolerance=self.tolerance,
                 max_time=self.max_time,
                 goal=self.goal,  # type: ignore[arg-type]
+                judge=self.judge,
                 splits=splits,
             )
             run = train_predictor(
@@ -289,15 +287,17 @@ class AutoNFS(
         self._seed = work.seed
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT
         self._prepared = prepared if is_small else None
+        is_cut_short = result.is_cut_short or run.is_cut_short
+        self.notes_ = notes_about(self, result, prepared, table, is_cut_short)
         work.end_fit()
-        return result, result.is_cut_short or run.is_cut_short, work
+        return work
 
     def _prepare(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any = None
+        self, X: Any, y: Any, sample_weight: Any, groups: Any = None, table: Any = None
     ) -> tuple[Prepared, Target, CountLimits]:
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
-        table = read_table(X)
+        table = read_table(X) if table is None else table
         validate_data(self, with_known_names(X), y, skip_check_array=True)
         self._labels = table.labels
         if table.n_rows < 2:
@@ -317,6 +317,9 @@ class AutoNFS(
             scaling=self.scaling,  # type: ignore[arg-type]
             max_categories=self.max_categories,
             row_groups=row_group_codes(groups, table.n_rows),
+            # A balance that is given is the published search; all that carries
+            # information is also what a copy carries.
+            has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
         )
         return prepared, target, bounds
 
@@ -361,35 +364,11 @@ class AutoNFS(
         """Return how many features are kept, under scikit-learn's name."""
         return int(self.n_features_selected_)
 
-    def _read(self, X: Any) -> Table:
-        """Return a view of X, after comparing its columns with those of `fit`."""
-        check_is_fitted(self)
-        table = read_table(X)
-        validate_data(self, with_known_names(X), reset=False, skip_check_array=True)
-        if not are_same_labels(self._labels, table.labels):
-            raise ValueError(
-                "The feature names should match those that were passed during fit: "
-                f"{shortened(self._labels)}, got {shortened(table.labels)}."
-            )
-        return table
-
     def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the outputs of the predictor networks, (members, rows, outputs)."""
         table = self._read(X)
         encoded = self._encoder.transform(table)
         return self._predictor.outputs(encoded, self._task_network)
-
-    def feature_table(self) -> Any:
-        """Return one row per feature, best ranked first.
-
-        Returns
-        -------
-        pandas.DataFrame
-            With columns name, kept, logit, frequency, rank. Without pandas, a numpy
-            structured array with these fields.
-        """
-        check_is_fitted(self)
-        return feature_table(self)
 
     def __sklearn_tags__(self) -> Tags:
         """Say what input the estimator takes."""

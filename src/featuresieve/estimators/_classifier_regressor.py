@@ -52,7 +52,7 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            With all columns that `fit` saw.
+            As for `transform`.
 
         Returns
         -------
@@ -67,7 +67,7 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            With all columns that `fit` saw.
+            As for `transform`.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            With all columns that `fit` saw.
+            As for `transform`.
 
         Returns
         -------
@@ -135,7 +135,7 @@ class AutoNFSRegressor(RegressorMixin, AutoNFS):
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            With all columns that `fit` saw.
+            As for `transform`.
 
         Returns
         -------

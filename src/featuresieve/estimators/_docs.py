@@ -35,6 +35,12 @@ goal : {"minimal", "all_relevant"}, default="minimal"
     carries information, also what another kept feature stands for. The latter votes
     again, in rounds, while what was found is mostly hidden, and takes a few times as
     long.
+judge : {"networks", "trees"} or estimator, default="networks"
+    What the kept features are for. "networks" keeps what was elected. Otherwise larger
+    sets of the best ranked, up to four times as many, are judged on the held-out rows
+    by randomised trees, or by a classifier with `predict_proba` or a regressor of your
+    own, which sees the encoded columns. If one has a squared error that is smaller than
+    that of the elected features by two standard errors, the first such is kept.
 cv : int, splitter, iterable or None, default=None
     Folds for the votes and the held-out losses: a number of folds, a splitter of
     scikit-learn (``GroupKFold(5)`` with `groups`, ``TimeSeriesSplit(5)``), which is
@@ -98,6 +104,10 @@ selection_frequency_ : ndarray of shape (n_features,)
     be kept.
 balance_ : float
     The balance used.
+notes_ : list of dict
+    What should be known of the answer, the doubtful first: ``text``, ``code`` (of what
+    kind, as docs/guide.md lists them), ``columns`` (names), and ``warning``, the class
+    of the warning that `fit` raised, or None.
 path_ : structured array with one row per candidate set
     Fields balance, n_kept, loss, loss_error (held-out loss and its standard error)
     and is_chosen. ``pandas.DataFrame(path_)`` makes a table of it.

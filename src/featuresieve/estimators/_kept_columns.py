@@ -1,14 +1,25 @@
-"""Methods of the estimators that return columns: transform and its relatives."""
+"""Methods of the estimators that return columns, or say which they are."""
 
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from sklearn import get_config
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from featuresieve.estimators._attributes import array_of_labels
-from featuresieve.tables import as_library, plain_array, put_columns, take_columns
+from featuresieve.estimators._attributes import array_of_labels, feature_table
+from featuresieve.tables import (
+    PartialTable,
+    Table,
+    are_same_labels,
+    as_library,
+    plain_array,
+    put_columns,
+    read_table,
+    shortened,
+    take_columns,
+    with_known_names,
+)
 
 
 class KeptColumns:
@@ -17,6 +28,32 @@ class KeptColumns:
     No subclass of scikit-learn's mixins, which would put names that are no strings
     into a frame of their own making.
     """
+
+    def _read(self: Any, X: Any) -> Table:
+        """Return a view of X, which has the columns of `fit` or the kept ones alone."""
+        check_is_fitted(self)
+        table = read_table(X)
+        names = table.names or table.labels
+        known = getattr(self, "feature_names_in_", self._labels)
+        kept = np.flatnonzero(self.support_)
+        if (
+            names is not None
+            and known is not None
+            and len(names) == len(kept) < len(known)
+            and are_same_labels([known[j] for j in kept], names)
+        ):
+            return PartialTable(table, kept, len(known))
+        self._check_columns(X, table)
+        return table
+
+    def _check_columns(self: Any, X: Any, table: Table) -> None:
+        """Compare the columns of X, of which `table` is a view, with those of `fit`."""
+        validate_data(self, with_known_names(X), reset=False, skip_check_array=True)
+        if not are_same_labels(self._labels, table.labels):
+            raise ValueError(
+                "The feature names should match those that were passed during fit: "
+                f"{shortened(self._labels)}, got {shortened(table.labels)}."
+            )
 
     def fit_transform(self: Any, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the kept columns of X.
@@ -43,7 +80,8 @@ class KeptColumns:
         Parameters
         ----------
         X : table of shape (n_samples, n_features)
-            With all columns that `fit` saw.
+            With all columns that `fit` saw, or a data frame with the kept ones alone,
+            in their order and under their names.
 
         Returns
         -------
@@ -52,8 +90,11 @@ class KeptColumns:
             and index, an array, a sparse matrix, a tensor. `set_output` asks for
             something else: "default" for an array, as scikit-learn gives it.
         """
-        self._read(X)
-        kept = take_columns(X, np.flatnonzero(self.support_))
+        is_reduced = isinstance(self._read(X), PartialTable)
+        places = (
+            range(self.n_features_) if is_reduced else np.flatnonzero(self.support_)
+        )
+        kept = take_columns(X, np.asarray(places))
         asked = vars(self).get("_sklearn_output_config", {}).get("transform")
         if asked == "default":
             return plain_array(kept)
@@ -101,3 +142,42 @@ class KeptColumns:
             names = super().get_feature_names_out(input_features)  # type: ignore[misc]
             return np.asarray(names)
         return np.asarray(array_of_labels(self._labels)[self.support_])
+
+    def feature_table(self) -> Any:
+        """Return one row per feature, best ranked first.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Without pandas, a numpy structured array with the same fields:
+
+            name : str
+                Or what the column is called.
+            kept : bool
+            verdict : str
+                ``kept`` or ``forced`` (by `always_keep`). Of the others: ``excluded``
+                (by `never_keep`), ``constant``; ``duplicate``, equal to another column,
+                or with normal scores of the same order; ``redundant``, it would matter
+                alone, but a kept feature represents it; ``weak``, it would matter
+                alone a little, and no kept one represents it; ``no signal``.
+            rank : int
+            frequency : float
+                Share of the members that keep the feature.
+            importance : float
+                What the held-out loss of the elected features rises by when the values
+                of this one are shuffled, as a share of the loss of a constant: points
+                of R² for regression, of the explained share of the log loss
+                (scikit-learn's `d2_log_loss_score`) with classes that count alike for
+                classification. The networks are not trained again without it, so what
+                others could make up for is not taken off. NaN for what is not kept, or
+                was not elected, and without refits.
+            importance_error : float
+                Its standard error over held-out rows.
+            represented_by : str
+                The kept feature that stands for a duplicate or redundant one; missing
+                for all others.
+            logit : float
+                Mean logit of the members.
+        """
+        check_is_fitted(self)
+        return feature_table(self)

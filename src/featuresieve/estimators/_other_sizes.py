@@ -14,14 +14,18 @@ from featuresieve.estimators._arguments import (
     count_limits_from,
     settings_from,
 )
+from featuresieve.estimators._notes import ABOUT_DATA
+from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
 from featuresieve.storage import kept_attributes
+from featuresieve.tables import read_table
 
 # Learned attributes that do not depend on how many features are kept.
 _SHARED = (
     *("n_features_in_", "feature_names_in_", "logits_", "selection_frequency_"),
     *("feature_importances_", "balance_", "history_", "_judgement", "_labels"),
+    "_importance",
 )
 
 
@@ -63,6 +67,7 @@ class OtherSizes:
         params = other.get_params(deep=False)
         settings = settings_from(params)
         support = support_of_size(self, params)
+        other.notes_ = [note for note in self.notes_ if note["code"] in ABOUT_DATA]
         path = _path_of_size(self, int(support.sum()))
         data = (X, y, sample_weight)
         return self._resized(other, settings, support, path, 1.0, data)
@@ -99,6 +104,7 @@ class OtherSizes:
         other = clone(self).set_params(tolerance=tolerance, n_features_to_select=None)
         settings = settings_from(other.get_params(deep=False))
         judgement = judgement_of(self)
+        other.notes_ = list(self.notes_)
         chosen = judgement.choose(tolerance)
         support, share = judgement.sets[chosen], float(judgement.best_share[chosen])
         path = _path_with(self, chosen)
@@ -119,7 +125,7 @@ class OtherSizes:
         if seed is None:  # of a file of version 1
             seed = draw_seed(other.random_state)
         if data[0] is not None:
-            self._read(data[0])
+            self._check_columns(data[0], read_table(data[0]))
             prepared, target, _ = other._prepare(*data)
             code = target.code
         if prepared is None:
@@ -143,7 +149,9 @@ class OtherSizes:
         for name in _SHARED:
             if hasattr(self, name):
                 setattr(other, name, getattr(self, name))
-        for name, value in kept_attributes(support, self.order_).items():
+        learned = kept_attributes(support, self.order_)
+        learned |= judged_features(prepared, support, self.selection_frequency_)
+        for name, value in learned.items():
             setattr(other, name, value)
         other.path_, other._prepared, other._seed = path, prepared, seed
         other._keep_predictor(prepared, code, run)

@@ -11,6 +11,7 @@ from featuresieve.errors import FeatureSieveWarning, FileFormatError
 from featuresieve.files import write_atomically
 from featuresieve.storage import (
     CLASS_NAMES,
+    CODE_ARGUMENTS,
     SavedEstimator,
     from_plain_state,
     onnx_model,
@@ -54,8 +55,8 @@ class Persistence:
         Warns
         -----
         FeatureSieveWarning
-            If `random_state` is a RandomState, or `cv` a splitter, which is saved as
-            None.
+            If `random_state` is a RandomState, `cv` a splitter or `judge` an estimator:
+            they are saved as None, None and "networks".
         """
         check_is_fitted(self)
         attributes = vars(self)
@@ -73,14 +74,14 @@ class Persistence:
                 FeatureSieveWarning,
                 stacklevel=2,
             )
-        cv = attributes["cv"]
-        if cv is not None and not isinstance(cv, int | np.integer):
-            warnings.warn(
-                f"cv={cv!r} is saved as None: what is loaded will predict the same, "
-                "but another fit of it will make folds of its own.",
-                FeatureSieveWarning,
-                stacklevel=2,
-            )
+        for name, (default, plain) in CODE_ARGUMENTS.items():
+            if not isinstance(attributes[name], plain):
+                warnings.warn(
+                    f"{name}={attributes[name]!r} is saved as {default!r}: what is "
+                    "loaded will predict the same, but another fit of it will differ.",
+                    FeatureSieveWarning,
+                    stacklevel=2,
+                )
         write_estimator(path, self, _class_name(type(self)))
 
     def to_json(self, path: PathLike | None = None) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         find_columns,
         read_file,
     )
+    from featuresieve.files._row_labels import LEAST_ROWS, numbers_rows
     from featuresieve.files._task import Task, infer_task
     from featuresieve.files._writing import (
         check_table_output,
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "LEAST_ROWS",
     "TYPES",
     "AtomicFiles",
     "ColumnHint",
@@ -51,6 +53,7 @@ __all__ = [
     "find_column",
     "find_columns",
     "infer_task",
+    "numbers_rows",
     "read_file",
     "read_inputs",
     "write_atomically",
@@ -63,6 +66,7 @@ _MODULE_OF = {
     **dict.fromkeys(("Inputs", "TargetColumn", "read_inputs"), "_inputs"),
     **dict.fromkeys(("TableFile", "find_column", "find_columns"), "_reading"),
     **dict.fromkeys(("Task", "infer_task"), "_task"),
+    **dict.fromkeys(("LEAST_ROWS", "numbers_rows"), "_row_labels"),
     **dict.fromkeys(("check_table_output", "write_columns", "write_table"), "_writing"),
     "read_file": "_reading",
 }

@@ -25,11 +25,10 @@ _BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_DECIMAL_COMMA = re.compile(
-    r"\s*[$€£]?\s?[+-]?(\d*|\d{1,3}(\.\d{3})+),\d+\s?[%$€£]?\s*"
-)
+_BEFORE, _AFTER = r"\s*\(?[+-]?[$€£]?\s?[+-]?", r"\s?[%$€£]?\)?\s*"
+_DECIMAL_COMMA = re.compile(rf"{_BEFORE}(\d*|\d{{1,3}}(\.\d{{3}})+),\d+{_AFTER}")
 _DECIMAL_POINT = re.compile(
-    r"\s*[$€£]?\s?[+-]?(\d*|\d{1,3}(,\d{3})+)\.\d+([eE][+-]?\d+)?\s?[%$€£]?\s*"
+    rf"{_BEFORE}(\d*|\d{{1,3}}(,\d{{3}})+)\.\d+([eE][+-]?\d+)?{_AFTER}"
 )
 
 
@@ -195,7 +194,7 @@ def _decoded(sample: bytes, encoding: str, name: str) -> str:
         raise TableFileError(f"there is no encoding {encoding!r}.") from None
     try:
         return decoder.decode(sample)
-    except UnicodeDecodeError:
+    except UnicodeError:  # of UTF-16 without its mark, no UnicodeDecodeError
         if encoding == "cp1252":  # which leaves five bytes without a meaning
             return sample.decode("latin-1")
         raise TableFileError(f"{name} is not written in {encoding}.") from None

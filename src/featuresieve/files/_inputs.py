@@ -12,11 +12,9 @@ import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError, listed
 from featuresieve.files._reading import TableFile, find_column, find_columns
+from featuresieve.files._row_labels import LEAST_ROWS, is_counting, numbers_rows
 from featuresieve.files._task import MOST_CLASSES, Task, infer_task
 from featuresieve.files._typed_columns import is_number, is_text
-
-# Fewer rows than this differ by chance.
-_LEAST_ROWS = 20
 
 
 @dataclass(frozen=True)
@@ -41,6 +39,7 @@ class Inputs:
     notes: tuple[str, ...]  # what the user should know, one sentence each
     n_rows_left_out: int  # rows without a target
     row_groups: npt.NDArray[np.int64] | None = None  # (n_rows,), which belong together
+    times: npt.NDArray[np.int64] | None = None  # (n_rows,), 0 for the first of all
 
 
 def read_inputs(
@@ -51,6 +50,7 @@ def read_inputs(
     drop: Sequence[str] = (),
     weight: str | None = None,
     row_group: str | None = None,
+    time: str | None = None,
 ) -> Inputs:
     """Take target, weights and features out of a table.
 
@@ -72,6 +72,8 @@ def read_inputs(
         The column that holds the weights of the rows.
     row_group : str or None, default=None
         The column that says which rows belong together.
+    time : str or None, default=None
+        The column of numbers or dates that says which rows are later.
     """
     table = file.table
     target_name = find_column("--target", target, file)
@@ -82,6 +84,9 @@ def read_inputs(
     if row_group is not None:
         row_group = find_column("--row-group", row_group, file)
         special.append(row_group)
+    if time is not None:
+        time = find_column("--time", time, file)
+        special.append(time)
     others = [name for name in table.column_names if name not in special]
     dropped = find_columns("--drop", drop, others)
     row_names = [n for n in _row_names(file) if n in others and n not in dropped]
@@ -114,6 +119,7 @@ def read_inputs(
         tuple(notes),
         n_left_out,
         None if row_group is None else _row_groups(table, row_group),
+        None if time is None else _times(table, time),
     )
 
 
@@ -134,8 +140,7 @@ def _is_counting(column: Any) -> bool:
     """Tell whether a column holds ever larger whole numbers."""
     if not pa.types.is_integer(column.type) or column.null_count:
         return False
-    values = column.to_numpy()
-    return bool((values[1:] > values[:-1]).all())
+    return is_counting(column.to_numpy())
 
 
 def _is_known(column: Any) -> Any:
@@ -166,6 +171,24 @@ def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     if not numbers.any():
         raise TableFileError(f"--row-group: {name!r} has one value in all rows.")
     return numbers
+
+
+def _times(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
+    """Return a number for each row, larger for later ones, equal for equal times."""
+    column = table.column(name)
+    if not pc.all(_is_known(column)).as_py():
+        raise TableFileError(f"--time: {name!r} must hold a value in every row.")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if not (is_number(column.type) or pa.types.is_temporal(column.type)):
+        raise TableFileError(
+            f"--time: {name!r} must hold numbers or dates, got values such as "
+            f"{column[0].as_py()!r}; --type {quote(name)}=date reads dates."
+        )
+    ordered = pc.unique(column).sort()
+    if len(ordered) == 1:
+        raise TableFileError(f"--time: {name!r} has one value in all rows.")
+    return np.asarray(pc.index_in(column, value_set=ordered).to_numpy(), np.int64)
 
 
 def _target(name: str, column: Any, task: str) -> TargetColumn:
@@ -221,7 +244,7 @@ def _column_notes(table: pa.Table) -> list[str]:
             empty.append(name)
         elif _is_constant(column):
             constant.append(name)
-        elif len(column) >= _LEAST_ROWS and _is_identifier(column):
+        elif len(column) >= LEAST_ROWS and _is_identifier(column):
             identifying.append(name)
     notes = []
     if empty:
@@ -254,6 +277,4 @@ def _is_identifier(column: Any) -> bool:
         return bool(pc.count_distinct(column, mode="all").as_py() == len(column))
     if not pa.types.is_integer(column.type) or column.null_count:
         return False
-    values = column.to_numpy()
-    is_dense = int(values.max()) - int(values.min()) == len(values) - 1
-    return _is_counting(column) or (is_dense and len(pc.unique(column)) == len(column))
+    return numbers_rows(column.to_numpy())

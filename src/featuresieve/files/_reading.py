@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from typing import Any
 
 import pyarrow as pa
 from pyarrow import feather, ipc, parquet
@@ -11,6 +12,7 @@ from pyarrow import feather, ipc, parquet
 from featuresieve.errors import TableFileError, did_you_mean
 from featuresieve.files._column_types import ColumnHint, ColumnType, Known
 from featuresieve.files._dialect import Dialect, find_dialect, skip_hint, unique_names
+from featuresieve.files._record_reading import read_json, read_sheet
 from featuresieve.files._source import DAMAGED, Source, open_source
 from featuresieve.files._text_reading import read_text
 from featuresieve.files._typed_columns import is_single_value, typed
@@ -47,6 +49,7 @@ def read_file(
     encoding: str | None = None,
     delimiter: str | None = None,
     skip: int = 0,
+    sheet: str | None = None,
 ) -> Iterator[TableFile]:
     """Read a table from a file, or from standard input.
 
@@ -68,17 +71,25 @@ def read_file(
     encoding, delimiter : str or None, default=None
         How text is written; found if None.
     skip : int, default=0
-        Lines before the header of a text file.
+        Lines before the header of text or of a sheet.
+    sheet : str or None, default=None
+        The sheet of a spreadsheet; the first that holds anything if None.
     """
     known = Known(meanings or {}, types or {}, [text.strip() for text in missing])
     with open_source(name) as source:
         if source.format == "text":
             dialect = find_dialect(source, encoding, delimiter, skip)
             file = _read_text(source, dialect, known)
+        elif source.format == "spreadsheet":
+            file = _read_sheet(source, known, sheet, skip)
         elif skip:
-            raise TableFileError(f"--skip is for text, and {name} is {source.format}.")
+            raise TableFileError(
+                f"--skip is for text and spreadsheets, and {name} is {source.format}."
+            )
         else:
             file = _read_typed(source, known)
+        if sheet is not None and source.format != "spreadsheet":
+            raise TableFileError(f"--sheet is for spreadsheets, and {name} is none.")
         if file.table.num_rows == 0 or file.table.num_columns == 0:
             what = "rows" if file.table.num_columns else "columns"
             raise TableFileError(f"{source.name} has a header but no {what}.")
@@ -108,18 +119,42 @@ def _read_typed(source: Source, known: Known) -> TableFile:
         table = read_arrow(source)
     except (*DAMAGED, pa.ArrowException) as error:
         raise source.unreadable(error) from error
-    headings = tuple(table.column_names)
+    return _as_known(source, table.column_names, table.columns, known)
+
+
+def _read_sheet(
+    source: Source, known: Known, sheet: str | None, skip: int
+) -> TableFile:
+    """Read a sheet of a spreadsheet."""
+    headings, columns, n_lines_before, notes = read_sheet(source, sheet, skip)
+    file = _as_known(source, headings, columns, known, n_lines_before)
+    return replace(file, notes=(*notes, *file.notes))
+
+
+def _as_known(
+    source: Source,
+    headings: Sequence[str],
+    columns: Sequence[Any],
+    known: Known,
+    n_lines_before: int = 0,
+) -> TableFile:
+    """Read columns that have types as what they are known to be."""
     names, notes = unique_names(headings)
     known = _by_name(known, names)
-    columns = {}
-    for name, found in zip(names, table.columns, strict=True):
-        columns[name], said = typed(name, found, known)
+    is_written = source.format not in ("parquet", "arrow")
+    table = {}
+    for name, found in zip(names, columns, strict=True):
+        table[name], said = typed(
+            *(name, found, known), is_written=is_written, n_lines_before=n_lines_before
+        )
         notes += said
-    return TableFile(source, None, pa.table(columns), headings, tuple(notes))
+    return TableFile(source, None, pa.table(table), tuple(headings), tuple(notes))
 
 
 def read_arrow(source: Source) -> pa.Table:
-    """Read Parquet, Feather or Arrow as it is."""
+    """Read Parquet, Feather, Arrow or JSON as it is."""
+    if source.format in ("JSON lines", "JSON"):
+        return read_json(source)
     with source.open() as file:
         if source.compression is not None:  # these readers must be able to jump
             file = pa.BufferReader(file.read())
@@ -146,6 +181,8 @@ def find_column(option: str, name: str, file: TableFile) -> str:
 
 def _hint(file: TableFile) -> str:
     """Return why a file may have other columns than expected, or nothing."""
+    if file.source.format == "spreadsheet":
+        return "--sheet and --skip say where in a spreadsheet the table is."
     if file.dialect is None:
         return ""
     if skip := skip_hint(file.source, file.dialect):

@@ -26,7 +26,7 @@ import pyarrow as pa
 from featuresieve.errors import TableFileError, did_you_mean, one_line
 
 Compression = Literal["gz", "bz2", "xz", "zip", "zst"]
-Format = Literal["text", "parquet", "arrow"]
+Format = Literal["text", "parquet", "arrow", "JSON lines", "JSON", "spreadsheet"]
 
 _COMPRESSIONS: tuple[tuple[bytes, Compression], ...] = (
     (b"\x1f\x8b", "gz"),
@@ -36,16 +36,15 @@ _COMPRESSIONS: tuple[tuple[bytes, Compression], ...] = (
     (b"\x28\xb5\x2f\xfd", "zst"),
 )
 _FORMATS: tuple[tuple[bytes, Format], ...] = (
+    (b"\xd0\xcf\x11\xe0", "spreadsheet"),  # of an older Excel
     (b"PAR1", "parquet"),
     (b"ARROW1", "arrow"),
     (b"FEA1", "arrow"),
     (b"\xff\xff\xff\xff", "arrow"),  # a stream of Arrow, not a file of it
 )
 # What people have beside tables in files, and what to do with it.
-_SHEET = "save its sheet as CSV first"
 _FOREIGN = (
     (b"SQLite format 3", "an SQLite database", "export the table as CSV first"),
-    (b"\xd0\xcf\x11\xe0", "a spreadsheet of Excel", _SHEET),
     (b"%PDF", "a PDF", "copy its table into a CSV file first"),
     (b"\x89HDF", "HDF5", "convert it to CSV or Parquet first"),
     (b"\x80\x04\x95", "a pickle", "convert it to CSV or Parquet first"),
@@ -57,6 +56,8 @@ _FOREIGN = (
 # A header may begin with a bracket too, [name] say, but not with what JSON has there.
 _JSON = re.compile(rb'\s*(\{\s*["}]|\[\s*([\[{"\d-]|null|true|false))')
 _JSON_ENDINGS = (".json", ".jsonl", ".ndjson", ".geojson")
+# What archives of the programs that write spreadsheets hold.
+_OF_SPREADSHEETS = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _READERS: dict[str, Callable[[IO[bytes]], Any]] = {
     "gz": gzip.open,
@@ -69,8 +70,11 @@ _WRITERS: dict[str, Callable[[IO[bytes]], Any]] = {
     "xz": partial(lzma.open, mode="wb"),
     "zst": lambda raw: pa.CompressedOutputStream(raw, "zstd"),
 }
-# What the openers of damaged archives raise.
-DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile)
+# What the openers of damaged archives raise, and of those packed in a rare way.
+DAMAGED = (
+    *(OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile),
+    NotImplementedError,
+)
 
 
 @dataclass(frozen=True)
@@ -159,12 +163,32 @@ def _identified(source: Source) -> Source:
         raise TableFileError(f"{source.name} is empty.")
     for mark, compression in _COMPRESSIONS:
         if first.startswith(mark):
+            if compression == "zip" and _is_spreadsheet(source):
+                return replace(source, format="spreadsheet")
             source = replace(source, compression=compression)
             first = source.first_bytes(64)
             break
-    _check_kind(source.name, first.removeprefix(codecs.BOM_UTF8))
-    kind: Format = next((f for mark, f in _FORMATS if first.startswith(mark)), "text")
-    return replace(source, format=kind)
+    kind: Format | None = next((f for m, f in _FORMATS if first.startswith(m)), None)
+    first = first.removeprefix(codecs.BOM_UTF8)
+    _check_kind(source.name, first)
+    return replace(source, format=kind or _text_format(source.name, first))
+
+
+def _text_format(name: str, first: bytes) -> Format:
+    """Tell JSON from delimited text."""
+    has_ending = any(ending in name.lower() for ending in _JSON_ENDINGS)
+    if _JSON.match(first) or (has_ending and first.lstrip()[:1] in (b"{", b"[")):
+        return "JSON" if first.lstrip().startswith(b"[") else "JSON lines"
+    return "text"
+
+
+def _is_spreadsheet(source: Source) -> bool:
+    """Tell whether an archive is a workbook."""
+    try:
+        with source.open() as raw, zipfile.ZipFile(raw) as archive:
+            return not {*_OF_SPREADSHEETS}.isdisjoint(archive.namelist())
+    except DAMAGED:
+        return False
 
 
 def _check_kind(name: str, first: bytes) -> None:
@@ -172,9 +196,6 @@ def _check_kind(name: str, first: bytes) -> None:
     for mark, what, advice in _FOREIGN:
         if first[: len(mark)].lower() == mark.lower():
             raise TableFileError(f"{name} is {what}, not CSV or Parquet: {advice}.")
-    has_ending = any(ending in name.lower() for ending in _JSON_ENDINGS)
-    if _JSON.match(first) or (has_ending and first.lstrip()[:1] in (b"{", b"[")):
-        raise TableFileError(f"{name} is JSON: convert it to CSV or Parquet first.")
 
 
 @contextmanager
@@ -202,8 +223,6 @@ def _only_member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
         for member in archive.infolist()
         if not member.is_dir() and not member.filename.startswith("__MACOSX/")
     ]
-    if any(member.filename.startswith(("xl/", "content.xml")) for member in members):
-        raise TableFileError(f"{name} is a spreadsheet: {_SHEET}.")
     if len(members) != 1:
         raise TableFileError(f"{name} must hold one file, got {len(members)}.")
     if members[0].flag_bits & 1:

@@ -99,8 +99,9 @@ def _as_numbers(
     is_few = n_numbers < _MIXED_SHARE * n_cells
     if not is_sure and (is_few or _any_code(column)):
         return None
+    notes = _bracket_notes(name, column.filter(is_number))
     if n_numbers == n_cells:
-        return _parsed(column, decimal), []
+        return _parsed(column, decimal), notes
     words = pc.unique(column.filter(pc.invert(is_number))).drop_null().to_pylist()
     shown = ", ".join(map(repr, sorted(words)[:3])) + (", …" if len(words) > 3 else "")
     n_words = n_cells - n_numbers
@@ -116,20 +117,33 @@ def _as_numbers(
         return column, [note]
     blank = pc.if_else(is_number, column, pa.scalar(None, pa.string()))
     note = f"{name!r}: {_cells(n_words)} no number ({shown}), taken as missing."
-    return _parsed(blank, decimal), [note]
+    return _parsed(blank, decimal), [note, *notes]
+
+
+def _bracket_notes(name: str, numbers: Any) -> list[str]:
+    """Note that numbers in brackets are negative."""
+    first = pc.index(pc.match_substring(numbers, "("), True).as_py()
+    if first < 0:
+        return []
+    shown = numbers[first].as_py()
+    return [f"{name!r}: numbers in brackets, such as {shown}, taken as negative."]
 
 
 def _number_pattern(decimal: str) -> str:
-    """Return what a number looks like; thousands, a currency, percent are allowed."""
+    """Return what a number looks like; thousands, a currency, percent are allowed.
+
+    Accountants write a negative one in brackets.
+    """
     mark, thousands = (r"\.", ",") if decimal == "." else (",", r"\.")
     whole = rf"(\d+|\d{{1,3}}([{thousands}' \x{{a0}}]\d{{3}})+)"
-    number = rf"[+-]?({whole}({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?"
-    return rf"^[$€£]?\s?{number}\s?[%$€£]?$"
+    number = rf"({whole}({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?\s?[%$€£]?"
+    signed = rf"([+-]?[$€£]?|[$€£]\s?[+-])\s?{number}"
+    return rf"^({signed}|[$€£]?\s?\([$€£]?\s?{number}\)\s?[%$€£]?)$"
 
 
 def _any_code(column: Any) -> bool:
     """Tell whether the numbers are codes: with a leading zero, or very long."""
-    return any_is(pc.match_substring_regex(column, r"^[+-]?(0\d+|\d{20,})$"))
+    return any_is(pc.match_substring_regex(column, r"^[+-]?\(?(0\d+|\d{20,})\)?$"))
 
 
 def any_is(condition: Any) -> bool:
@@ -140,7 +154,8 @@ def any_is(condition: Any) -> bool:
 def _parsed(column: Any, decimal: str) -> Any:
     """Return text of numbers as numbers."""
     thousands = "," if decimal == "." else r"\."
-    plain = pc.replace_substring_regex(column, rf"[{thousands}' \x{{a0}}$€£%]", "")
+    plain = pc.replace_substring_regex(column, rf"[{thousands}'\s\x{{a0}}$€£%]", "")
+    plain = pc.replace_substring_regex(plain, r"^\((.*)\)$", r"-\1")
     if decimal == ",":
         plain = pc.replace_substring(plain, ",", ".")
     return pc.cast(plain, pa.float64())

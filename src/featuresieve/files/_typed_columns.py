@@ -79,16 +79,29 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def typed(name: str, column: Any, known: Known) -> Noted:
-    """Return a column that has a type as what it is known to be, and notes."""
+def typed(
+    name: str,
+    column: Any,
+    known: Known,
+    *,
+    is_written: bool = False,
+    n_lines_before: int = 0,
+) -> Noted:
+    """Return a column that has a type as what it is known to be, and notes.
+
+    Text that is written, by hand or by a program, may hold numbers as text files do.
+    """
     column = as_usual(column)
     kind, meaning, missing = column.type, known.meanings.get(name), known.missing
     if not is_single_value(kind):  # an error unless it is dropped
         return column, []
     if name in known.types:
-        return read_as(name, column, known.types[name], missing=missing)
+        asked, lines = known.types[name], n_lines_before
+        return read_as(name, column, asked, missing=missing, n_lines_before=lines)
     if pa.types.is_floating(kind):
         return finite(name, column)
+    if is_written and is_text(kind):
+        return refined(name, without_marks(column, missing), ".", meaning)
     if is_text(kind) and missing:
         is_mark = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, kind))
         column = pc.if_else(is_mark, pa.scalar(None, kind), column)

@@ -1,5 +1,6 @@
 """Writing the reduced table."""
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -45,11 +46,27 @@ def write_columns(
         with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
             copy_columns(file.source, file.dialect, indices, out, delimiter)
         return
-    table = file.table if file.dialect is not None else read_arrow(file.source)
+    keeps_types = file.source.format in ("parquet", "arrow")
+    table = read_arrow(file.source) if keeps_types else file.table
     table = table.select(list(indices))
+    write_table(_of_pandas(table), name, drafts)
+
+
+def _of_pandas(table: pa.Table) -> pa.Table:
+    """Return a table with what pandas noted of these columns alone.
+
+    It restores names that are numbers from it, and the index.
+    """
     metadata = dict(table.schema.metadata or {})
-    metadata.pop(b"pandas", None)
-    write_table(table.replace_schema_metadata(metadata or None), name, drafts)
+    try:
+        about, names = json.loads(metadata.pop(b"pandas")), {*table.column_names}
+        about["columns"] = [c for c in about["columns"] if c["field_name"] in names]
+        index = about["index_columns"]
+        about["index_columns"] = [i for i in index if isinstance(i, dict) or i in names]
+        metadata[b"pandas"] = json.dumps(about).encode()
+    except (KeyError, TypeError, ValueError):  # nothing, or written by others
+        pass
+    return table.replace_schema_metadata(metadata or None)
 
 
 def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:

@@ -6,6 +6,7 @@ features.
 May import: errors, tables. No torch.
 """
 
+from featuresieve.problem._association import related_gates, shared_variance
 from featuresieve.problem._building import Prepared, prepare
 from featuresieve.problem._constraints import (
     CountLimits,
@@ -43,7 +44,9 @@ __all__ = [
     "constraints_from",
     "nearest_count",
     "prepare",
+    "related_gates",
     "row_group_codes",
     "row_weights",
+    "shared_variance",
     "value_target",
 ]

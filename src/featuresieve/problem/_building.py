@@ -1,6 +1,6 @@
 """From what the user passes to the problem that is searched."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from featuresieve.problem._canonical_order import (
     row_hashes,
 )
 from featuresieve.problem._constraints import Constraints
+from featuresieve.problem._equal_columns import constant_gates, copied_gates
 from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.problem._sample_weights import SampleWeights
 from featuresieve.problem._targets import Target
@@ -33,6 +34,8 @@ class Prepared:
     units: list[IndexArray]  # the features behind each gate
     n_features: int  # of the table
     rows: IndexArray  # of the table, those of the problem; copies of one stand often
+    is_constant: BoolArray  # by gate
+    copy_of: IndexArray  # by gate, which other it is a copy of; -1 for none
 
     def features_of(self, gates: IndexArray) -> IndexArray:
         """Return the features behind some gates, in the order of the problem."""
@@ -72,11 +75,13 @@ def prepare(
     scaling: Scaling,
     max_categories: int,
     row_groups: IndexArray | None = None,
+    has_copies: bool = True,
 ) -> Prepared:
     """Encode a table and put its rows and columns into an order of their own.
 
     The order depends on content alone: shuffling the table shuffles the answer and
-    changes nothing else. Rows of the same number in `row_groups` stay together.
+    changes nothing else. Rows of the same number in `row_groups` stay together. Unless
+    the problem `has_copies`, gates of constant and of copied columns are shut.
     """
     encoder, encoded = TableEncoder.fit_transform(
         table, scaling=scaling, weights=weights.by_row, max_categories=max_categories
@@ -91,8 +96,16 @@ def prepare(
     feature_of_column = encoder.feature_of_column
     digests = feature_digests(encoded, rows, hashes, feature_of_column)
     gates, units, columns = constraints.layout(feature_of_column, digests)
+    features = _by_rows(encoded, rows, columns)
+    is_constant = constant_gates(features, gates)
+    copy_of = np.full(len(gates), -1, dtype=np.intp)
+    if not has_copies:
+        by_rank = scaling == "normal_scores" and not issparse(features)
+        copy_of = copied_gates(features, gates, units, by_rank=by_rank)
+        is_shut = (is_constant | (copy_of >= 0)) & ~gates.is_forced
+        gates = replace(gates, is_shut=is_shut if is_shut.any() else None)
     problem = Problem(
-        _by_rows(encoded, rows, columns),
+        features,
         target.values[rows],
         target.n_outputs,
         target.task,
@@ -100,7 +113,9 @@ def prepare(
         None if weights.weights is None else weights.weights[order],
         groups,
     )
-    return Prepared(problem, encoder, units, table.n_features, rows)
+    return Prepared(
+        problem, encoder, units, table.n_features, rows, is_constant, copy_of
+    )
 
 
 def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:

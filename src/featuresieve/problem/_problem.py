@@ -21,6 +21,8 @@ class Gates:
     n_features: IndexArray  # of the user's features, those that each gate opens
     costs: FloatArray  # price of each open gate; a plain feature costs one
     is_forced: BoolArray  # gates that are always open and cost nothing
+    # Gates that stay closed, and are ranked last: constants, copies. None: no gates.
+    is_shut: BoolArray | None = None
 
     @classmethod
     def plain(cls, n_columns: int) -> "Gates":
@@ -70,6 +72,7 @@ class Gates:
             self.n_features[gates],
             self.costs[gates],
             self.is_forced[gates],
+            None if self.is_shut is None else self.is_shut[gates],
         )
 
 

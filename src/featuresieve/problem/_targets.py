@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
-from featuresieve.errors import as_float
+from featuresieve.errors import as_float, shown
 from featuresieve.problem._problem import Task
 from featuresieve.tables import MISSING_NAMES, Float32Array, FloatArray, means_and_stds
 
@@ -139,10 +139,16 @@ def _as_array(y: Any) -> npt.NDArray[Any]:
 def _target_array(y: Any, n_rows: int) -> npt.NDArray[Any]:
     """Return y as an array, if it is as long as the table."""
     values = _as_array(y)
-    if values.ndim == 0 or len(values) != n_rows:
+    if values.ndim == 0:
+        raise TypeError(
+            f"y must hold a value for each row, got {shown(y)}: where that names a "
+            "column of X, pass the column itself and the others as X, in pandas "
+            f"fit(X.drop(columns={shown(y)}), X[{shown(y)}])."
+        )
+    if len(values) != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "
-            f"{n_rows} rows, y has {len(values) if values.ndim else 'none'}."
+            f"{n_rows} rows, y has {len(values)}."
         )
     return values
 

@@ -6,6 +6,8 @@ May import: errors, problem, engine.
 """
 
 from featuresieve.search._choice import Judgement
+from featuresieve.search._evidence import Evidence
+from featuresieve.search._judge import JUDGES
 from featuresieve.search._result import SearchResult
 from featuresieve.search._run import Unwatched
 from featuresieve.search._search import find_support, train_predictor
@@ -17,6 +19,8 @@ from featuresieve.search._votes import fill
 
 __all__ = [
     "GOALS",
+    "JUDGES",
+    "Evidence",
     "FixedMaskRun",
     "HeldOutSplit",
     "Judgement",

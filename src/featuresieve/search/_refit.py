@@ -19,6 +19,7 @@ from featuresieve.engine import (
 )
 from featuresieve.problem import IndexArray, Problem
 from featuresieve.search._settings import Settings
+from featuresieve.search._shuffling import Shuffling
 from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun, tensors_of, train_fixed_mask
 
@@ -36,6 +37,9 @@ class HeldOutLosses:
     row_weights: FloatArray | None = None  # with mean one; None: all count alike
     # Copies of one row have the same number, from zero on; None if there are none.
     row_groups: IndexArray | None = None
+    # What the mean loss of the last candidate rises by if a gate of it is shuffled, and
+    # the standard error, (2, gates).
+    rises: FloatArray | None = None
 
     @property
     def n_groups(self) -> int:
@@ -96,12 +100,14 @@ def refit_candidates(
     splits: Sequence[HeldOutSplit],
     *,
     seed: int,
+    is_shuffled: bool = False,
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> HeldOutLosses:
     """Train every candidate of every split; return losses on the held-out rows.
 
-    `sets` has one sequence of sets of gates per split, equally many in each.
+    `sets` has one sequence of sets of gates per split, equally many in each. The gates
+    of the last one, the same in each split then, may be shuffled too.
     """
     used = np.unique(np.concatenate([c for group in sets for c in group]))
     index = np.zeros(len(problem.gates), dtype=np.intp)
@@ -109,6 +115,9 @@ def refit_candidates(
     narrow = problem.take(used)
     n_candidates = len(sets[0])
     watch = _Watch(narrow, settings, splits, n_candidates)
+    if is_shuffled:
+        gates = index[sets[0][-1]]
+        watch.shuffling = Shuffling(narrow, settings, gates, splits, seed)
     if monitor is not None:
         monitor.add("held_out", watch)
     members = [index[c] for group in sets for c in group]
@@ -152,6 +161,9 @@ class _Watch:
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
+        self._problem = problem
+        self.shuffling: Shuffling | None = None  # of the last candidate
+        self._rises: FloatArray | None = None
 
     def __call__(self, task: TaskStack, mask: Tensor) -> None:
         """Take the losses of this moment, (candidates, held-out rows)."""
@@ -165,9 +177,26 @@ class _Watch:
         if self._best_rows is None:
             self._best_rows = rows
         is_better = (rows - self._best_rows) @ self._weights < 0
+        if self.shuffling is not None and (is_better[-1] or self._n_records == 0):
+            members = range(n_each - 1, len(self._parts) * n_each, n_each)
+            self._rises = self._mean_rises(self.shuffling, task, mask, members)
         self._best_rows[is_better] = rows[is_better]
         self._best_record[is_better] = self._n_records
         self._n_records += 1
+
+    def _mean_rises(
+        self,
+        shuffling: Shuffling,
+        task: TaskStack,
+        mask: Tensor,
+        members: Sequence[int],
+    ) -> FloatArray:
+        """Return mean rises and their errors, (2, gates)."""
+        rows = shuffling.held_out
+        weights, groups = self._problem.weights_of(rows), self._problem.groups_of(rows)
+        rises = shuffling.rises(task, mask, members)
+        errors = mean_errors(rises, weights, groups)
+        return np.stack([(rises * weights).mean(axis=1), errors])
 
     def state(self) -> State:
         """Return the losses so far."""
@@ -193,7 +222,11 @@ class _Watch:
     def best(self, run: FixedMaskRun) -> HeldOutLosses:
         """Return the losses at the moment that was best for each candidate."""
         assert self._best_rows is not None
-        shares = run.record_shares[self._best_record]
         return HeldOutLosses(
-            self._best_rows, shares, run.is_cut_short, self._weights, self._groups
+            self._best_rows,
+            run.record_shares[self._best_record],
+            run.is_cut_short,
+            self._weights,
+            self._groups,
+            self._rises,
         )

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from featuresieve.engine import History
 from featuresieve.problem import BoolArray
 from featuresieve.search._choice import Judgement
+from featuresieve.search._evidence import Evidence
 from featuresieve.search._votes import Votes
 
 # Confidence with which the best candidate must beat a constant for the answer not to be
@@ -38,6 +39,7 @@ class SearchResult:
     is_cut_short: bool = False  # by the time limit
     # Held-out rows without the most common target; None if no set was refitted.
     n_uncommon: int | None = None
+    evidence: Evidence | None = None  # if candidates were refitted
     # Part of the usual refit after which the chosen set was at its best.
     predictor_share: float = 1.0
 

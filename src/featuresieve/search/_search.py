@@ -1,10 +1,12 @@
 """From an encoded problem to the support, and to the networks that predict from it."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from featuresieve.problem import CountLimits, IndexArray, Problem
+from featuresieve.search._judge import NETWORKS
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._result import SearchResult
 from featuresieve.search._run import SearchRun, Stages
@@ -36,6 +38,7 @@ def find_support(
     tolerance: float,
     max_time: float | None,
     goal: Goal = "minimal",
+    judge: Any = NETWORKS,
     splits: list[HeldOutSplit] | None = None,
 ) -> SearchResult:
     """Run the search that `balance` asks for; `splits` replace its own."""
@@ -52,6 +55,7 @@ def find_support(
             max_time=max_time,
             monitor=work.monitor,
             goal=goal,
+            judge=judge,
             splits=splits,
         ).run()
     if isinstance(balance, str):

@@ -109,6 +109,10 @@ def train_gates(
         dtype=torch.float32,
         device=settings.device,
     )
+    is_shut = problem.gates.is_shut
+    if is_shut is not None:
+        every = np.broadcast_to(is_shut, (n_members, n_gates))
+        is_closed = every.copy() if is_closed is None else every | is_closed
     if is_closed is not None:
         masking.close_(_to_device(is_closed, settings))
     trainer = StackTrainer(

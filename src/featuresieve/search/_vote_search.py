@@ -6,7 +6,7 @@ refits of nested sets on rows that the members who elected them never saw.
 
 import time
 from dataclasses import replace
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.stats import t as t_distribution
@@ -19,6 +19,8 @@ from featuresieve.problem import (
     Problem,
 )
 from featuresieve.search._choice import Judgement
+from featuresieve.search._evidence import Evidence, gathered, refit_both
+from featuresieve.search._judge import NETWORKS, judged_losses
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
@@ -33,6 +35,7 @@ from featuresieve.search._splits import (
 )
 from featuresieve.search._stacks import GateRun, train_gates
 from featuresieve.search._votes import (
+    REACH,
     Votes,
     decide,
     elected,
@@ -50,6 +53,9 @@ _N_PARTS = 5
 _N_MEMBERS, _MEMBER_COLUMNS, _FEWEST_MEMBERS = 100, 160_000, 20
 # Shares of max_time after which the gates, and the refits, must be done.
 _GATE_SHARE, _REFIT_SHARE = 0.6, 0.85
+# Another judge than the networks may want this many times what they elect, if it is
+# better by as many standard errors.
+_JUDGED_REACH, _SHOWN = 4, 2.0
 # Columns whose networks take seconds to set up.
 _WIDE = 4096
 # Standard errors of its gain below which there is no point in giving a candidate.
@@ -129,10 +135,12 @@ class VoteSearch:
         max_time: float | None = None,
         monitor: Stages | None = None,
         goal: Goal = "minimal",
+        judge: Any = NETWORKS,
         splits: list[HeldOutSplit] | None = None,
     ) -> None:
         self.problem, self.settings, self.limits = problem, settings, limits
-        self._monitor, self.goal = monitor or Unwatched(), goal
+        self._monitor, self.goal, self.judge = monitor or Unwatched(), goal, judge
+        self._is_own_judge = isinstance(judge, str) and judge == NETWORKS
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
         self._started = time.monotonic() if started is None else started
         self.balance = balance_at_price(problem, settings)
@@ -149,7 +157,8 @@ class VoteSearch:
         run = self._train_gates(self.balance, self.seed, "gates")
         gates, limits = self.problem.gates, self.limits
         votes = decide(run, self.settings, self.seed, gates, limits)
-        sizes = nested_sizes(votes, gates, limits)
+        reach = REACH if self._is_own_judge else _JUDGED_REACH
+        sizes = nested_sizes(votes, gates, limits, reach)
         if limits.exactly is not None or not sizes:
             kept = elected(votes, gates, limits)
             return _plain_result(
@@ -234,21 +243,51 @@ class VoteSearch:
     def _refit(
         self, votes: Votes, sizes: list[int], seed: int | None = None
     ) -> HeldOutLosses:
-        """Refit, for each split, the sets that its own members rank first."""
-        each = self.members_per_split
-        ranked = [
-            votes.of(slice(k * each, (k + 1) * each)).ranked
-            for k in range(len(self.splits))
-        ]
+        """Refit the candidates of each split."""
         return refit_candidates(
             self.problem,
             self.settings,
-            [[np.sort(own[:size]) for size in sizes] for own in ranked],
+            self._candidates(votes, sizes),
             self.splits,
             seed=self.seed + 1 if seed is None else seed,
             deadline=self._deadline(_REFIT_SHARE),
             monitor=self._monitor.stage("refit" if seed is None else "rounds"),
         )
+
+    def _by_split(self, votes: Votes) -> list[Votes]:
+        """Return the votes of the members of each split."""
+        each = self.members_per_split
+        starts = range(0, each * len(self.splits), each)
+        return [votes.of(slice(start, start + each)) for start in starts]
+
+    def _candidates(self, votes: Votes, sizes: list[int]) -> list[list[IndexArray]]:
+        """Return, for each split, the sets that its own members rank first."""
+        ranked = [own.ranked for own in self._by_split(votes)]
+        return [[np.sort(own[:size]) for size in sizes] for own in ranked]
+
+    def _elected(self, votes: Votes, sizes: list[int]) -> IndexArray:
+        """Return the gates that are elected, as many as are refitted."""
+        n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
+        return np.sort(votes.ranked[:n_elected])
+
+    def _evidence(
+        self, votes: Votes, sizes: list[int], refits: HeldOutLosses
+    ) -> Evidence:
+        """Return what the networks say of what they elected, whoever judges."""
+        elected, gates = self._elected(votes, sizes), self.problem.gates
+        is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
+        deadline = self._deadline(_REFIT_SHARE)
+        both: tuple[HeldOutLosses | None, HeldOutLosses | None] = (None, None)
+        if deadline is None or time.monotonic() < deadline:
+            both = refit_both(
+                *(self.problem, self.settings, self.splits, elected),
+                is_all_tried=self._is_own_judge and is_few,
+                seed=self.seed + 2,
+                deadline=deadline,
+            )
+        null_loss = float((self._null_losses() * refits.weights).mean())
+        own = self._by_split(votes)
+        return gathered(votes, own, gates, elected, sizes, refits, both, null_loss)
 
     def _null_losses(self) -> FloatArray:
         """Return the loss of a constant on every held-out row."""
@@ -256,33 +295,63 @@ class VoteSearch:
             [self.problem.constant_losses(s.fit_rows, s.test_rows) for s in self.splits]
         )
 
-    def _judge(
-        self, votes: Votes, sizes: list[int], losses: HeldOutLosses
-    ) -> tuple[Judgement, bool]:
-        """Judge the candidates, and tell if the elected one may be no better than none.
+    def _by_judge(
+        self, votes: Votes, sizes: list[int], refits: HeldOutLosses
+    ) -> tuple[HeldOutLosses, FloatArray]:
+        """Return losses by the judge, as many as there was time for, and a constant's.
 
-        If it does not even seem to be better than a constant, the answer is the
-        smallest.
+        How long a predictor trains is still what was best in the refits.
+        """
+        if self._is_own_judge:
+            return refits, self._null_losses()
+        losses, null = judged_losses(
+            self.problem,
+            self.judge,
+            self._candidates(votes, sizes),
+            self.splits,
+            deadline=self._deadline(_REFIT_SHARE),
+        )
+        best_share = refits.best_share[: len(losses.rows)]
+        return replace(losses, best_share=best_share), null
+
+    def _judge(
+        self, votes: Votes, sizes: list[int], losses: HeldOutLosses, null: FloatArray
+    ) -> Judgement:
+        """Judge the candidates: the elected one, or what another judge prefers to it.
+
+        That is the smallest of the larger ones that is shown to be better.
         """
         gates = self.problem.gates
         sets = np.array([_as_mask(votes.ranked[:size], len(gates)) for size in sizes])
-        n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
-        null = self._null_losses()
-        judgement = Judgement(
+        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        if not self._is_own_judge:
+            for larger in range(elected + 1, len(sizes)):
+                gain, error = losses.gain_over(losses.rows[elected], larger)
+                if gain > _SHOWN * error:
+                    elected = larger
+                    break
+        return Judgement(
             sets=sets,
             sizes=sets @ gates.n_features,
             means=losses.means,
             best_share=losses.best_share,
             null_loss=float((null * losses.weights).mean()),
-            elected=int(np.searchsorted(sizes, n_elected)),
+            elected=elected,
         )
-        gain, error = losses.gain_over(null, judgement.elected)
-        if gain <= _HOPE * error:
-            judgement = replace(judgement, fewest=0)
+
+    def _gain(
+        self, votes: Votes, sizes: list[int], refits: HeldOutLosses
+    ) -> tuple[bool, bool]:
+        """Tell if what was elected seems to beat a constant, and if that is shown.
+
+        In the refits of the networks, whoever judges.
+        """
+        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        gain, error = refits.gain_over(self._null_losses(), elected)
         # The error is that of the uncommon rows, where nearly all of the gain is made.
-        freedom = max(min(losses.n_groups, self._n_uncommon()) - 1, 1)
+        freedom = max(min(refits.n_groups, self._n_uncommon()) - 1, 1)
         bound = error * t_distribution.ppf(CONFIDENCE, freedom)
-        return judgement, bool(gain <= bound)
+        return bool(gain > _HOPE * error), bool(gain > bound)
 
     def _n_uncommon(self) -> int:
         """Return how many held-out rows have another target than the most common."""
@@ -290,10 +359,15 @@ class VoteSearch:
         return self.problem.n_uncommon(held_out)
 
     def _result(
-        self, run: GateRun, votes: Votes, sizes: list[int], losses: HeldOutLosses
+        self, run: GateRun, votes: Votes, sizes: list[int], refits: HeldOutLosses
     ) -> SearchResult:
         """Put the answer together."""
-        judgement, is_uninformative = self._judge(votes, sizes, losses)
+        evidence = self._evidence(votes, sizes, refits)
+        is_hopeful, is_shown = self._gain(votes, sizes, refits)
+        losses, null = self._by_judge(votes, sizes, refits)
+        judgement = self._judge(votes, sizes[: len(losses.rows)], losses, null)
+        if not is_hopeful:  # the answer is the smallest
+            judgement = replace(judgement, fewest=0)
         chosen = judgement.choose(self.tolerance)
         path = [
             Candidate(self.balance, int(size), float(loss), float(error), i == chosen)
@@ -309,9 +383,10 @@ class VoteSearch:
             history=run.history,
             judgement=judgement,
             is_collapsed=not votes.kept.any(),
-            is_uninformative=is_uninformative,
+            is_uninformative=not is_shown,
             is_cut_short=run.is_cut_short or losses.is_cut_short,
             n_uncommon=self._n_uncommon(),
+            evidence=evidence,
             predictor_share=float(judgement.best_share[chosen]),
         )
 

@@ -27,7 +27,7 @@ from featuresieve.search._stacks import GateRun
 # Share of the members that must keep a feature, and the least number of them.
 VOTE_SHARE, _LEAST_VOTES = 0.1, 2
 # Sizes of nested sets grow by this factor, up to this many times the chosen one.
-_SIZE_RATIO, _REACH = 1.3, 2
+_SIZE_RATIO, REACH = 1.3, 2
 # Networks times columns of refits that take a moment.
 _MOST_SMALL = 2**18
 
@@ -38,8 +38,8 @@ class Votes:
 
     kept: BoolArray  # (members, gates)
     logits: npt.NDArray[np.float32]  # (members, gates)
-    # Gates that are ranked last whatever the votes, because they open more features
-    # than may be kept.
+    # Gates that are ranked last whatever the votes, because they are shut, or open more
+    # features than may be kept.
     is_last: BoolArray | None = None
     # The round that found each gate; those of an earlier one are ranked before.
     rounds: IndexArray | None = None
@@ -65,6 +65,13 @@ class Votes:
             least = share * n_members
         elected = np.asarray(self.kept.sum(axis=0) >= least)
         return elected if self.is_last is None else elected & ~self.is_last
+
+    def close_calls(self) -> BoolArray:
+        """Tell which gates are within a standard error of the votes that are needed."""
+        n_members = len(self.kept)
+        bar = max(_LEAST_VOTES, VOTE_SHARE * n_members)
+        away = np.abs(self.kept.sum(axis=0) + 0.5 - bar)
+        return np.asarray(away <= np.sqrt(bar * (1 - VOTE_SHARE)))
 
     def n_elected(self, share: float | None = None) -> int:
         """Return how many gates, the first of `ranked`, have the votes to be kept."""
@@ -111,6 +118,8 @@ def decide(
     most = limits.most if limits.exactly is None else limits.exactly
     room = most - gates.count(np.flatnonzero(gates.is_forced))
     is_last = (gates.n_features > room) & ~gates.is_forced
+    if gates.is_shut is not None:
+        is_last |= gates.is_shut
     return Votes(kept | gates.is_forced, decided, is_last)
 
 
@@ -127,17 +136,22 @@ def elected(
     return np.sort(ranked[: int(np.clip(votes.n_elected(share), sizes[0], sizes[-1]))])
 
 
-def nested_sizes(votes: Votes, gates: Gates, limits: CountLimits) -> list[int]:
+def nested_sizes(
+    votes: Votes, gates: Gates, limits: CountLimits, reach: int = REACH
+) -> list[int]:
     """Return sizes of sets worth a refit, in gates, ascending.
 
-    From the least that is allowed to twice the elected ones, these among them; empty if
-    no number of best ranked gates is allowed.
+    From the least that is allowed to `reach` times the elected ones, these among them;
+    empty if no number of best ranked gates is allowed.
     """
     allowed = prefix_sizes(votes.ranked, gates, limits)
     if not allowed:
         return []
     chosen = int(np.clip(votes.n_elected(), allowed[0], allowed[-1]))
-    largest = int(np.clip(_REACH * chosen, allowed[0], allowed[-1]))
+    most = reach * chosen
+    if votes.is_last is not None:
+        most = max(chosen, min(most, int((~votes.is_last).sum())))
+    largest = int(np.clip(most, allowed[0], allowed[-1]))
     return sorted({*_growing(allowed[0], largest), chosen})
 
 

@@ -5,9 +5,14 @@ Goes out: a file, JSON, a model of ONNX, plain state for pickle; or checked attr
 May import: errors, tables, problem, engine, search, files.
 """
 
-from featuresieve.storage._attribute_state import PATH_FIELDS, kept_attributes
+from featuresieve.storage._argument_state import CODE_ARGUMENTS
+from featuresieve.storage._attribute_state import (
+    PATH_FIELDS,
+    VERDICTS,
+    kept_attributes,
+)
 from featuresieve.storage._container import pack, unpack
-from featuresieve.storage._export import selection_text
+from featuresieve.storage._export import feature_names, selection_text
 from featuresieve.storage._file_checks import Fields
 from featuresieve.storage._plain_state import from_plain_state, plain_state
 from featuresieve.storage._selector_file import (
@@ -29,8 +34,10 @@ from featuresieve.storage.onnx._predictor import label_type
 
 __all__ = [
     "CLASS_NAMES",
+    "CODE_ARGUMENTS",
     "PATH_FIELDS",
     "TEXT_OPSET",
+    "VERDICTS",
     "Columns",
     "Fields",
     "Graph",
@@ -40,6 +47,7 @@ __all__ = [
     "TensorType",
     "add_encoding",
     "add_prediction",
+    "feature_names",
     "from_plain_state",
     "is_numeric",
     "kept_attributes",

@@ -13,6 +13,12 @@ from featuresieve.storage._json_values import from_json_value, to_json_value
 # Arguments that belong to one machine. A file from elsewhere must not name a path that
 # the next fit writes to, and deletes.
 _LEFT_OUT = ("checkpoint",)
+# Arguments that may be code, which a file does not hold: what is written in its place,
+# and the types that are written as they are.
+CODE_ARGUMENTS = {
+    "cv": (None, int | np.integer | None),
+    "judge": ("networks", str),
+}
 _IN_TRAINING = tuple(field.name for field in fields(Training))
 
 
@@ -21,8 +27,9 @@ def argument_state(params: dict[str, Any]) -> dict[str, Any]:
     params = dict(params)
     if not isinstance(params["random_state"], int | np.integer):
         params["random_state"] = None
-    if not isinstance(params["cv"], int | np.integer):  # a splitter is code
-        params["cv"] = None
+    for name, (default, plain) in CODE_ARGUMENTS.items():
+        if not isinstance(params[name], plain):
+            params[name] = default
     training = params.pop("training")
     state = {
         name: to_json_value(value, name)

@@ -25,6 +25,11 @@ PATH_FIELDS = [
     ("loss_error", np.float64),
     ("is_chosen", np.bool_),
 ]
+# What became of a feature; files hold the position here.
+VERDICTS = (
+    *("no signal", "weak", "redundant", "duplicate", "constant", "excluded"),
+    *("forced", "kept"),
+)
 # What arrays hold: dtype, and axes by name.
 _Arrays = dict[str, tuple[type[np.generic], str]]
 _PATH: _Arrays = {name: (dtype, "path") for name, dtype in PATH_FIELDS}
@@ -49,9 +54,14 @@ _OLDER_JUDGEMENT: _Arrays = {
     "errors": (np.float64, "candidates candidates"),
     "must_gain": (np.bool_, "candidates"),
 }
+_INSIGHT: _Arrays = {
+    "verdict": (np.uint8, "features"),
+    "represented_by": (np.int64, "features"),
+    "importance": (np.float64, "two features"),
+}
 MAX_SEED = 2**31 - 1
-# Losses of a path are NaN where nothing was held out.
-_MAY_BE_NAN = ("loss", "loss_error")
+# Losses of a path are NaN where nothing was held out, and so are importances.
+_MAY_BE_NAN = ("loss", "loss_error", "importance")
 
 
 def attribute_state(attributes: Mapping[str, Any]) -> State:
@@ -66,6 +76,7 @@ def attribute_state(attributes: Mapping[str, Any]) -> State:
     for name, values in history.items():
         dtype, _ = _HISTORY[name]
         arrays[f"history.{name}"] = values.astype(dtype, casting="safe", copy=False)
+    arrays |= {f"insight.{name}": attributes[f"_{name}"] for name in _INSIGHT}
     judgement = attributes["_judgement"]
     if judgement is not None:
         values = {name: getattr(judgement, name) for name in _JUDGEMENT}
@@ -73,6 +84,7 @@ def attribute_state(attributes: Mapping[str, Any]) -> State:
     description = {
         "balance": attributes["balance_"],
         "seed": attributes["_seed"],
+        "notes": attributes["notes_"],
         "judgement": judgement
         and {
             "n": len(judgement.means),
@@ -120,8 +132,60 @@ def attributes_from_state(
         learned_attributes |= _of_version_1(logits)
     else:
         learned_attributes |= _since_version_2(fields, arrays, support, schema_version)
+    if schema_version < 5:
+        learned_attributes |= _insight_of_older(support, logits, frequency)
+    else:
+        learned_attributes |= _insight(arrays, n_features)
+        learned_attributes["notes_"] = [
+            _note(Fields(note, "a note of it")) for note in fields.listed("notes", dict)
+        ]
     fields.finish()
     return learned_attributes
+
+
+def _insight(arrays: Arrays, n_features: int) -> dict[str, Any]:
+    """Return what became of the features, and what each is worth."""
+    values = _taken("insight", _INSIGHT, arrays, features=n_features, two=2)
+    is_word = bool((values["verdict"] < len(VERDICTS)).all())
+    require(is_word, "it has a verdict that is none.")
+    nearest = values["represented_by"]
+    is_feature = bool(((nearest >= -1) & (nearest < n_features)).all())
+    require(is_feature, "a feature of it is represented by none of its features.")
+    require(not np.isinf(values["importance"]).any(), "it has infinite importances.")
+    return {f"_{name}": value for name, value in values.items()}
+
+
+def _note(fields: Fields) -> dict[str, Any]:
+    """Return a note, once all its fields are there."""
+    warning = fields.take("warning")
+    is_name = warning is None or isinstance(warning, str)
+    require(is_name, "a note of it names no warning.")
+    note = {
+        "code": fields.text("code"),
+        "text": fields.text("text"),
+        "columns": fields.listed("columns", str),
+        "warning": warning,
+    }
+    fields.finish()
+    return note
+
+
+def _insight_of_older(
+    support: BoolArray, logits: FloatArray, frequency: FloatArray
+) -> dict[str, Any]:
+    """Return what can be said of a fit before version 5."""
+    # Infinite logits are those of features that were always, or never, to be kept.
+    verdict = np.select(
+        [np.isposinf(logits), support, np.isneginf(logits), frequency >= 0.02],
+        [VERDICTS.index(word) for word in ("forced", "kept", "excluded", "weak")],
+        VERDICTS.index("no signal"),
+    )
+    return {
+        "_verdict": verdict.astype(np.uint8),
+        "_represented_by": np.full(len(support), -1, dtype=np.int64),
+        "_importance": np.full((2, len(support)), np.nan),
+        "notes_": [],
+    }
 
 
 def kept_attributes(support: BoolArray, order: IndexArray) -> dict[str, Any]:
@@ -195,7 +259,7 @@ def _path(arrays: Arrays, n_path: int, n_features: int) -> npt.NDArray[Any]:
     is_count = bool(((n_kept >= 0) & (n_kept <= n_features)).all())
     require(is_count, "its path keeps more features than there are.")
     require(int(values["is_chosen"].sum()) == 1, "its path does not have one choice.")
-    for name in _MAY_BE_NAN:
+    for name in ("loss", "loss_error"):
         require(not np.isinf(values[name]).any(), f"its path has an infinite {name}.")
     path = np.empty(n_path, dtype=PATH_FIELDS)
     for name, column in values.items():

@@ -31,7 +31,7 @@ from featuresieve.tables._scaling import (
     means_and_stds,
     scaled_indicator,
 )
-from featuresieve.tables._table import Table, read_table
+from featuresieve.tables._table import PartialTable, Table, read_table
 from featuresieve.tables._table_encoder import NUMERIC_KINDS, TableEncoder
 
 __all__ = [
@@ -48,6 +48,7 @@ __all__ = [
     "IndexArray",
     "Level",
     "NumberEncoder",
+    "PartialTable",
     "Scaling",
     "Table",
     "TableEncoder",

@@ -25,6 +25,7 @@ _ALLOWED = (
     "a cell of this argument must be a string, a number, a boolean, a date, a time, "
     "a duration or missing (None, NaN), and the cells of one column of one such kind"
 )
+_WAY_OUT = " never_keep leaves a column out, whatever it holds."
 # What a Python object counts as; a type is looked up by its first match.
 _GROUPS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("missing", (type(None),)),
@@ -302,7 +303,9 @@ def conversion_advice(was: str, now: str, column: str) -> str:
 
 def complex_error(label: str) -> ValueError:
     """Build the error for complex numbers, with scikit-learn's words."""
-    return ValueError(f"Complex data not supported: {label} of X holds such numbers.")
+    hint = _WAY_OUT if label.startswith("column") else ""
+    text = f"Complex data not supported: {label} of X holds such numbers.{hint}"
+    return ValueError(text)
 
 
 def infinity_error(label: str, row: int, value: Any) -> ValueError:
@@ -318,7 +321,7 @@ def cell_error(label: str, row: int, value: Any) -> TypeError:
     """Build the error for a cell of a type that no column may hold."""
     return TypeError(
         f"{label} of X holds the {type(value).__name__} {shortened(value)} in row "
-        f"{row}; {_ALLOWED}."
+        f"{row}; {_ALLOWED}.{_WAY_OUT}"
     )
 
 

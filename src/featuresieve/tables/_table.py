@@ -32,7 +32,7 @@ from featuresieve.tables._refused_forms import (
     refuse_containers,
     refuse_other_forms,
 )
-from featuresieve.tables._scaling import FloatArray
+from featuresieve.tables._scaling import FloatArray, IndexArray
 
 # Dtypes of narwhals and of numpy.
 _NUMBERS = {
@@ -187,6 +187,21 @@ class _SparseTable(Table):
 
     def matrix(self) -> Any:
         return self._values
+
+
+class PartialTable(Table):
+    """A table of some columns, seen as the wider one that they are from."""
+
+    def __init__(self, table: Table, features: IndexArray, n_features: int) -> None:
+        super().__init__(table.n_rows, n_features, None)
+        self._table = table
+        self._place_of = {int(j): place for place, j in enumerate(features)}
+
+    def label(self, j: int) -> str:
+        return self._table.label(self._place_of[j])
+
+    def _read_column(self, j: int) -> Column:
+        return self._table.column(self._place_of[j])
 
 
 def read_table(X: Any) -> Table:

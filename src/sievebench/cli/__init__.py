@@ -5,6 +5,7 @@ import sys
 import traceback
 from collections.abc import Sequence
 
+from featuresieve.cli import complete
 from featuresieve.process import (
     INTERRUPTED,
     NulError,
@@ -29,7 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
         check_words(words)
-        options = _parser().parse_args(words)
+        parser = _parser()
+        complete(parser)
+        options = parser.parse_args(words)
         return int(options.run(options))
     except KeyboardInterrupt:  # before anything was finished
         return _interrupted()

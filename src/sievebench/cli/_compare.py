@@ -3,12 +3,18 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from featuresieve.cli import add_reading, add_types
+from featuresieve.cli import (
+    add_reading,
+    add_types,
+    as_seed,
+    number,
+    plain_number,
+    whole_number,
+)
 from featuresieve.errors import did_you_mean
 from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._commands import add_command, refuse
@@ -52,7 +58,7 @@ def add_compare_parser(commands: Any) -> None:
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("table", metavar="TABLE", help="CSV, TSV, Parquet, Feather; - for input")
+    add("table", metavar="TABLE", help="CSV, Parquet, JSON lines, Excel; - for input")
     add("--target", metavar="COLUMN", required=True, help="the column to predict")
     drop: dict[str, Any] = {"action": "extend", "nargs": "+", "default": []}
     add("--drop", **drop, metavar="COLUMN", help="columns to leave out; * in patterns")
@@ -79,7 +85,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="columns to keep: a count, a fraction such as 0.5, or auto (default), "
         "which is the selector's own choice where it makes one, else half",
     )
-    add("--folds", type=int, default=5, help="parts of the cross-validation (5)")
+    add(
+        "--folds",
+        type=whole_number(2),
+        default=5,
+        help="parts of the cross-validation (5)",
+    )
     add(
         "--predictor",
         choices=("boosting", "linear"),
@@ -95,8 +106,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--time-limit",
-        type=_up_to(
-            _MOST_SECONDS, float, f"number of seconds up to {_MOST_SECONDS:,}:"
+        type=number(
+            f"a number of seconds up to {_MOST_SECONDS:,}",
+            lambda seconds: 0 <= seconds <= _MOST_SECONDS,
         ),
         default=600.0,
         metavar="SECONDS",
@@ -104,13 +116,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add(
         *("--jobs", "-j"),
-        type=_jobs,
+        type=whole_number(1),
         metavar="N",
         help="processes side by side, of one thread each (default: one a core); the "
         "scores are the same for any number",
     )
-    seed = _up_to(2**32 - 1, int, "whole number >= 0 and below 2**32, got")
-    add("--seed", type=seed, default=0, help="decides all that is random (0)")
+    add("--seed", type=as_seed, default=0, help="decides all that is random (0)")
     add("--csv", type=Path, metavar="FILE", help="write the result as CSV")
     add("--html", type=Path, metavar="FILE", help="write the result as a page")
     add("--quiet", action="store_true", help="no progress")
@@ -150,6 +161,7 @@ def _compare(options: argparse.Namespace) -> int:
         encoding=options.encoding,
         delimiter=options.delimiter,
         skip=options.skip or 0,
+        sheet=options.sheet,
     )
     progress = LiveTable(plan.n_folds, options.quiet)
     n_jobs = options.jobs or usable_cores()
@@ -220,45 +232,14 @@ def _selectors(text: str) -> list[str]:
     return names
 
 
-def _jobs(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value >= 1:
-        return value
-    raise argparse.ArgumentTypeError(f"must be a whole number >= 1, got {text!r}")
-
-
 def _keep(text: str) -> int | float | str:
     if text == "auto":
         return text
-    try:
-        value: int | float = int(text)
-    except ValueError:
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1
-    if value >= 1 if isinstance(value, int) else 0 < value <= 1:
+    value = plain_number(text)
+    if text.isdecimal() and value >= 1:
+        return int(value)
+    if not text.isdecimal() and 0 < value <= 1:
         return value
     raise argparse.ArgumentTypeError(
-        f"must be a count, a fraction above 0 and at most 1.0, or auto: {text!r}"
+        f"must be a count, a fraction above 0 and at most 1.0, or auto, got {text!r}"
     )
-
-
-def _up_to(
-    most: float, kind: Callable[[str], float], what: str
-) -> Callable[[str], Any]:
-    """Return what reads a number from 0 to `most`."""
-
-    def read(text: str) -> float:
-        try:
-            value = kind(text)
-        except ValueError:
-            value = -1
-        if 0 <= value <= most:
-            return value
-        raise argparse.ArgumentTypeError(f"must be a {what} {text!r}")
-
-    return read
