@@ -41,7 +41,7 @@ class LassoNet(ScoredSelector):
         may be than its weight in the skip layer.
     first_penalty : float or "auto", default="auto"
         Start of the path; "auto" looks for the penalty at which the columns begin to
-        leave, which takes seconds even on small tables.
+        leave, which takes about a second.
     path_multiplier : float, default=1.02
         Factor between the penalties of the path.
     max_penalty : float or None, default=None
