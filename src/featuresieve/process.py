@@ -15,9 +15,11 @@ from featuresieve.errors import FeatureSieveError
 
 INTERRUPTED = 130  # the status after Ctrl-C
 CLEAR_LINE = "\r\033[K"
+_UP = "\033[A"
 # What the commands themselves send to a terminal, each in a write of its own.
-_CONTROLS = ("\r", CLEAR_LINE)
+_CONTROLS = ("\r", CLEAR_LINE, _UP)
 
+_n_lines_above = 0  # of the status, above its last line
 _end_signal = signal.SIGINT  # by which an interrupted process ends
 
 
@@ -127,11 +129,19 @@ class _PrintableStream:
 
 
 def show_status(text: str) -> None:
-    """Write over the present line of a terminal; "" clears it. Elsewhere do nothing."""
+    """Write over the last status of a terminal; "" clears it. Elsewhere do nothing.
+
+    The text may have several lines, none longer than the terminal is wide.
+    """
+    global _n_lines_above
     if sys.stderr.isatty():
-        sys.stderr.write(CLEAR_LINE)  # alone: in a text, the commands escape it
+        for _ in range(_n_lines_above):
+            sys.stderr.write(CLEAR_LINE)  # alone: in a text, the commands escape it
+            sys.stderr.write(_UP)
+        sys.stderr.write(CLEAR_LINE)
         sys.stderr.write(text)
         sys.stderr.flush()
+        _n_lines_above = text.count("\n")
 
 
 def as_clock(seconds: float) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from compared_table import table_of
+from scipy import stats
 
 from featuresieve.files import TableFileError
 from made_tables import class_table, value_table
@@ -20,6 +21,7 @@ from sievebench.compare import (
     FoldScore,
     Plan,
     SelectorResult,
+    against_best,
     agreement_matrix,
     csv_text,
     folds_of,
@@ -28,6 +30,7 @@ from sievebench.compare import (
     run_comparison,
     screen_text,
 )
+from sievebench.compare._figures import clustered_order, score_scale, spread_labels
 
 QUICK = ("none", "univariate", "lasso")
 
@@ -82,6 +85,56 @@ def test_rows_hold_means_errors_and_similarities():
     assert rows["stg"].reason.endswith("(1 of 2 folds done)")
 
 
+def test_difference_from_the_best_is_the_corrected_paired_t_test():
+    rng = np.random.default_rng(0)
+    scores = pd.DataFrame(rng.normal([[0.0], [1.0]], size=(2, 6)), ["a", "best"])
+    (found,) = against_best(scores).loc[["a"]].itertuples()
+    plain = stats.ttest_rel(*scores.to_numpy())
+    factor = np.sqrt(1 + 6 / 5)  # of the error of the mean: 1/6 becomes 1/6 + 1/5
+    assert found.p == pytest.approx(2 * stats.t.sf(-plain.statistic / factor, 5))
+    reach = plain.confidence_interval().high - found.difference
+    assert found.high - found.difference == pytest.approx(factor * reach)
+
+
+def test_variance_of_differences_is_pooled_unless_a_selector_has_more():
+    rng = np.random.default_rng(1)
+    means, spreads = np.array([[0, 1, 1, 2, 9], [1, 1, 1, 1, 4]])[:, :, None]
+    names = ["a", "b", "c", "best", "none"]
+    scores = pd.DataFrame(rng.normal(means, spreads, size=(5, 6)), names)
+    layout = np.array(
+        [[*np.eye(5)[i], *np.eye(6)[j]] for i in range(5) for j in range(6)]
+    )
+    values = scores.to_numpy().ravel()
+    fitted = layout @ np.linalg.lstsq(layout, values)[0]  # selector plus fold
+    error = np.square(values - fitted).sum() / 20
+    found = against_best(scores)
+    for name in ("a", "b", "c", "none"):
+        own = np.var(scores.loc[name] - scores.loc["best"], ddof=1)
+        assert (own > 2 * error) == (name == "none")
+        t = found["difference"][name] / np.sqrt(max(own, 2 * error) * (1 / 6 + 1 / 5))
+        p = min(1.0, 4 * 2 * stats.t.sf(abs(t), 20))
+        assert found["p"][name] == pytest.approx(p)
+    assert found["p"]["best"] == 1.0  # though the reference scores more
+
+
+def test_equal_selectors_are_rarely_told_apart():
+    rng = np.random.default_rng(0)
+    smallest = [
+        against_best(pd.DataFrame(rng.normal(size=(8, 5))))["p"].min()
+        for _ in range(400)
+    ]
+    # Bonferroni's promise, though the best was chosen by its score; 0.05 ± 3 errors.
+    assert np.mean(np.array(smallest) < 0.05) < 0.083
+
+
+def test_verdict_names_who_is_level_and_the_smallest():
+    *_, level, smallest, reference, failed = screen_text(made_comparison()).splitlines()
+    assert level.startswith("The two selectors cannot be told apart; the best is Lasso")
+    assert smallest.startswith("Each keeps 2.0 of 4 columns; the fastest is Lasso")
+    assert reference.startswith("With all 4 columns the score is 0.9000")
+    assert failed == "One without a score."
+
+
 def test_agreement_is_one_with_itself_and_symmetric():
     matrix = agreement_matrix(made_comparison())
     np.testing.assert_allclose(np.diag(matrix)[1:3], 1.0)
@@ -89,7 +142,7 @@ def test_agreement_is_one_with_itself_and_symmetric():
 
 
 def test_best_score_is_printed_first_and_failures_last():
-    lines = screen_text(made_comparison()).splitlines()[-4:]
+    lines = screen_text(made_comparison()).splitlines()[-9:-5]
     assert [line.split()[0] for line in lines] == ["No", "Lasso", "RF", "STG"]
     assert "out of time" in lines[-1]
 
@@ -106,21 +159,55 @@ def test_csv_can_be_read_back():
     assert rows[3]["reason"].startswith("out of time")
 
 
-@pytest.mark.parametrize(("sign", "scale"), [(1, "0 to 0.9"), (-1, "-0.9 to 0")])
-def test_bars_begin_at_zero_and_are_as_long_as_the_scores(sign, scale):
+def test_dots_differ_as_the_scores_do_and_the_reference_is_marked():
     comparison = made_comparison()
+    scores = {"none": 0.8, "lasso": 0.9, "forest": 0.87, "stg": 0.2}
     results = [
-        replace(r, folds=tuple(replace(f, score=sign * f.score) for f in r.folds))
-        for r in comparison.results
+        replace(
+            r, reason="", folds=tuple(replace(r.folds[0], score=s) for _ in range(2))
+        )
+        for r, s in zip(comparison.results, scores.values(), strict=True)
     ]
     page = html_page(replace(comparison, results=tuple(results)))
-    bars = re.findall(r"margin-left:([\d.]+)em;width:([\d.]+)em", page)
-    starts, widths = np.array(bars, dtype=float).T
-    lengths = [8, 8 * 0.6 / 0.9, 8 * 0.6 / 0.9]  # scores of 0.9, 0.6 and 0.6
-    np.testing.assert_allclose(sorted(widths, reverse=True), lengths, atol=0.01)
-    zero = 0 if sign > 0 else 8
-    np.testing.assert_allclose(starts + (sign < 0) * widths, zero, atol=0.02)
-    assert f"<th>{scale}</th>" in page
+    dots, _ = page.split("<h2>Score against columns kept")
+    found = re.findall(r'<circle class="(\w+)" cx="([\d.]+)%"', dots)
+    kinds, places = zip(*found, strict=True)
+    assert kinds == ("level", "worse", "reference")  # of the best, RF, No FS
+    best, forest, none = map(float, places)
+    assert (best - forest) / (best - none) == pytest.approx(0.3, abs=0.001)
+    assert best > 80
+    assert none < 70
+    assert '<svg x="0.0%"><path class="worse"' in dots  # 0.2 is beyond the edge
+
+
+@pytest.mark.parametrize("kept", [("none",), ("stg",), ("lasso",), ()])
+def test_page_and_text_of_few_results(kept):
+    comparison = made_comparison()
+    results = tuple(r for r in comparison.results if r.selector in kept)
+    comparison = replace(comparison, results=results or comparison.results[3:])
+    said = "No selector has finished." if "lasso" not in kept else "Lasso, with a score"
+    assert said in screen_text(comparison)
+    assert said in html_page(comparison)
+
+
+def test_ticks_are_round_and_labels_do_not_overlap():
+    scale = score_scale([0.701, 0.69, 0.733, 0.6])
+    places, texts = zip(*scale.ticks(), strict=True)
+    assert texts == ("0.60", "0.65", "0.70")
+    np.testing.assert_allclose(places, [scale.at(float(text)) for text in texts])
+    heights = [50.0, 1.0, 52.0, 51.0, 99.0, 2.0]
+    labels = spread_labels(heights, 16.0, 100.0)
+    assert np.diff(np.sort(labels)).min() >= 16.0 - 0.1
+    np.testing.assert_array_equal(np.argsort(labels), np.argsort(heights))
+    assert labels[3] == 51.0  # the middle one of three stays where it is
+
+
+def test_similar_selectors_are_side_by_side():
+    groups = np.array([0, 1, 0, 1, 0])
+    similarity = np.where(groups[:, None] == groups, 0.8, 0.1)
+    np.fill_diagonal(similarity, 1.0)
+    ordered = groups[clustered_order(similarity)]
+    assert np.count_nonzero(np.diff(ordered)) == 1
 
 
 def test_page_needs_no_other_file_and_escapes_names():
@@ -153,11 +240,18 @@ def test_selection_inside_the_folds_finds_nothing_in_noise():
     assert row.score < 0.7
 
 
-def test_same_seed_gives_the_same_comparison():
-    plan = Plan(("forest",), n_folds=2, seed=3)
-    first, second = (run_comparison(table(), plan).results[0] for _ in range(2))
-    timeless = [[replace(f, seconds=0) for f in r.folds] for r in (first, second)]
-    assert timeless[0] == timeless[1]
+def test_number_of_jobs_changes_nothing_but_seconds():
+    plan = Plan(("forest", "autonfs", "protogate"), n_folds=2, seed=3)
+    small = labelled(np.arange(40) % 2)
+    first, second = (run_comparison(small, plan, n_jobs=n).results for n in (1, 2))
+
+    def timeless(results):
+        return [
+            replace(r, folds=tuple(replace(f, seconds=0) for f in r.folds))
+            for r in results
+        ]
+
+    assert timeless(first) == timeless(second)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +269,7 @@ def test_selector_that_fails_is_a_row_and_the_others_go_on(name, make, reason):
 
 
 def test_process_that_dies_is_a_reason():
-    def kill(name, _n_finished, what):
+    def kill(name, what, _results):
         if (name, what) == ("lassonet", "started"):
             (child,) = multiprocessing.active_children()
             child.kill()

@@ -1,5 +1,6 @@
 """`sievebench compare`: what it prints, writes, refuses, and leaves behind."""
 
+import io
 import os
 import re
 import shlex
@@ -15,7 +16,8 @@ import pytest
 
 from made_tables import class_table
 from sievebench.cli import main
-from sievebench.compare import Comparison, SelectorResult
+from sievebench.cli._live_table import LiveTable
+from sievebench.compare import Comparison, FoldScore, SelectorResult
 from test_readme import FENCE, code_blocks, read, run_blocks
 
 
@@ -100,6 +102,8 @@ def test_wrong_argument_is_one_line_and_status_2(file, capsys, change, message):
         (["--keep", "1_0"], "must be a count"),
         (["--folds", "-1"], "must be a whole number >= 2"),
         (["--time-limit", "-1"], "must be a number of seconds"),
+        (["--jobs", "0"], "must be a whole number >= 1"),
+        (["--fast", "--selectors", "none"], "not allowed with argument"),
     ],
 )
 def test_argument_of_the_wrong_kind_is_explained(capsys, words, message):
@@ -164,7 +168,7 @@ def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path):
 def test_files_stay_as_they_are_if_ctrl_c_comes_before_anything_is_finished(
     file, tmp_path, monkeypatch, capsys
 ):
-    def interrupted(table, plan, _):
+    def interrupted(table, plan, *_, **__):
         results = [SelectorResult(name, (), "interrupted") for name in plan.selectors]
         return Comparison(table, plan, tuple(results), is_interrupted=True)
 
@@ -189,6 +193,31 @@ def test_words_say_how_the_table_is_written(tmp_path, capsys):
     assert "Left out on request: 'id'." in text
 
 
+def test_terminal_shows_the_scores_so_far_best_first(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    low, high = (FoldScore(score, (True,), 0.1) for score in (0.5, 0.9))
+    known = [
+        SelectorResult("none", (low,), "running"),
+        SelectorResult("lasso", (low, high)),
+        SelectorResult("stg", (), "waiting"),
+    ]
+    live = LiveTable(n_folds=2, is_quiet=False)
+    live("lasso", "finished", known)
+    _, *rows, bar = sys.stderr.getvalue().split("\n")
+    assert [row.split() for row in rows] == [
+        ["Lasso", "0.7000", "2/2"],
+        ["No", "FS", "0.5000", "1/2", "running"],
+        ["STG", "–", "0/2", "waiting"],
+    ]
+    assert "3/6 folds" in bar
+    live.close()
+    assert sys.stderr.getvalue().count("\033[A") == 4  # up again, over each line
+
+
 def test_help_has_examples_and_imports_nothing_heavy():
     code = (
         "import sys\nfrom sievebench.cli import main\n"
@@ -202,17 +231,18 @@ def test_help_has_examples_and_imports_nothing_heavy():
 
 def test_interrupted_comparison_keeps_what_is_finished(file):
     words = ["compare", file, "--target", "target", "--folds", 2]
-    words += ["--selectors", "none", "lassonet", "lasso"]
+    words += ["--selectors", "none", "attention", "lassonet", "--jobs", 1]
     process = start("-m", "sievebench", *words)
     assert "none finished" in process.stderr.readline()
     time.sleep(1)  # LassoNet has begun, and is busy for at least ten
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=60)
     assert process.returncode == -signal.SIGINT, error
-    last = out.splitlines()[-3:]
-    assert last[0].startswith("No FS")
-    assert last[1].split(maxsplit=1) == ["LassoNet", "interrupted"]
-    assert last[2].split(maxsplit=1) == ["Lasso", "not run, interrupted"]
+    *_, reference, later, begun, _, verdict = out.splitlines()
+    assert reference.startswith("No FS")
+    assert begun.split(maxsplit=1) == ["LassoNet", "interrupted"]
+    assert later.split(maxsplit=1) == ["AM", "not run, interrupted"]
+    assert verdict == "No selector has finished."
     assert "Traceback" not in error
 
 

@@ -3,7 +3,6 @@
 import argparse
 import os
 import sys
-import time
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,9 @@ from featuresieve.cli import (
     whole_number,
 )
 from featuresieve.errors import did_you_mean
-from featuresieve.process import INTERRUPTED, interrupts_delayed, show_status
+from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._commands import add_command, refuse
+from sievebench.cli._live_table import LiveTable
 from sievebench.labels import SELECTOR_LABELS
 
 if TYPE_CHECKING:  # pandas and scikit-learn: only when there is something to compare
@@ -28,7 +28,8 @@ _EXAMPLES = """\
 examples:
   sievebench compare churn.csv --target churned
   sievebench compare houses.parquet --target price --selectors none lasso forest
-  sievebench compare churn.csv --target churned --keep 10 --html churn.html
+  sievebench compare churn.csv --target churned --fast --html churn.html
+  sievebench compare churn.csv --target churned --keep 10
   sievebench compare churn.csv --target churned --exclude lassonet --time-limit 60
 
 selectors:
@@ -39,7 +40,6 @@ column, both learnt from the training rows of each fold. Ctrl-C stops and keeps 
 finished. The exit status is 0 if a selector finished, 1 if none did, 2 for arguments
 or files that do not fit, 130 after Ctrl-C.
 """
-_BAR_WIDTH = 24
 _MOST_SECONDS = 1_000_000  # a process cannot be waited for much longer
 
 
@@ -66,7 +66,15 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading(reading)
     add_types(reading)
     name_list: dict[str, Any] = {"nargs": "+", "metavar": "NAME", "type": _selectors}
-    add("--selectors", **name_list, help="which selectors (default: all)")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--selectors", **name_list, help="which selectors (default: all)"
+    )
+    which.add_argument(
+        "--fast",
+        action="store_true",
+        help="only selectors that take seconds on a table of thousands of rows",
+    )
     add("--exclude", **name_list, default=[], help="which selectors to leave out")
     tasks = ("auto", "classification", "regression")
     add("--task", choices=tasks, default="auto", help="what the target is")
@@ -106,6 +114,13 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="most seconds of one fit of a selector (600; 0 for no limit)",
     )
+    add(
+        *("--jobs", "-j"),
+        type=whole_number(1),
+        metavar="N",
+        help="processes side by side, of one thread each (default: one a core); the "
+        "scores are the same for any number",
+    )
     add("--seed", type=as_seed, default=0, help="decides all that is random (0)")
     add("--csv", type=Path, metavar="FILE", help="write the result as CSV")
     add("--html", type=Path, metavar="FILE", help="write the result as a page")
@@ -124,16 +139,11 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    from sievebench.compare import CompareError, Plan, read_table, run_comparison
+    from sievebench.compare import Plan, read_table, run_comparison, usable_cores
 
     _check_outputs(options)
-    named = chain.from_iterable(options.selectors or [SELECTOR_LABELS])
-    excluded = set(chain.from_iterable(options.exclude))
-    names = [name for name in dict.fromkeys(named) if name not in excluded]
-    if not names:
-        raise CompareError("--exclude leaves no selector to compare.")
     plan = Plan(
-        selectors=tuple(names),
+        selectors=_chosen(options),
         task=options.task,
         keep=options.keep,
         n_folds=options.folds,
@@ -153,8 +163,9 @@ def _compare(options: argparse.Namespace) -> int:
         skip=options.skip or 0,
         sheet=options.sheet,
     )
-    progress = _Progress(len(names), plan.n_folds, options.quiet)
-    comparison = run_comparison(table, plan, progress)
+    progress = LiveTable(plan.n_folds, options.quiet)
+    n_jobs = options.jobs or usable_cores()
+    comparison = run_comparison(table, plan, progress, n_jobs=n_jobs)
     progress.close()
     if comparison.is_interrupted and not any(r.folds for r in comparison.results):
         raise KeyboardInterrupt  # files of an earlier comparison stay as they are
@@ -162,6 +173,19 @@ def _compare(options: argparse.Namespace) -> int:
     if comparison.is_interrupted:
         return INTERRUPTED
     return 0 if any(not result.reason for result in comparison.results) else 1
+
+
+def _chosen(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the selectors to compare."""
+    from sievebench.compare import FAST, CompareError
+
+    every = [name for name in SELECTOR_LABELS if name in FAST or not options.fast]
+    named = chain.from_iterable(options.selectors or [every])
+    excluded = set(chain.from_iterable(options.exclude))
+    names = tuple(name for name in dict.fromkeys(named) if name not in excluded)
+    if not names:
+        raise CompareError("--exclude leaves no selector to compare.")
+    return names
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
@@ -193,42 +217,6 @@ def _show(comparison: "Comparison", options: argparse.Namespace) -> None:
                 file.write(text(comparison).encode())
     for path, _ in wanted:
         print(f"wrote {path}", file=sys.stderr)
-
-
-class _Progress:
-    """A bar on standard error; a line for each selector where that is no terminal."""
-
-    def __init__(self, n_selectors: int, n_folds: int, is_quiet: bool) -> None:
-        self.n_selectors, self.n_folds, self.is_quiet = n_selectors, n_folds, is_quiet
-        self.n_done = 0
-        self.started = time.monotonic()
-
-    def __call__(self, name: str, n_finished: int, what: str) -> None:
-        """Show that a selector has finished so many folds."""
-        is_over = what in ("finished", "failed")
-        self.n_done += is_over
-        if self.is_quiet:
-            return
-        seconds = time.monotonic() - self.started
-        label = f"{name}, fold {min(n_finished + 1, self.n_folds)}/{self.n_folds}"
-        if not sys.stderr.isatty():
-            if is_over:
-                line = f"[{self.n_done}/{self.n_selectors}] {name} {what}"
-                print(f"{line} after {seconds:.0f} s in all", file=sys.stderr)
-            return
-        share = (self.n_done + (not is_over) * n_finished / self.n_folds) / (
-            self.n_selectors
-        )
-        filled = round(share * _BAR_WIDTH)
-        bar = "#" * filled + "." * (_BAR_WIDTH - filled)
-        count = f"{self.n_done}/{self.n_selectors}"
-        line = f"[{bar}] {count} {seconds:4.0f} s  {label}"
-        show_status(line)
-
-    def close(self) -> None:
-        """Clear the bar."""
-        if not self.is_quiet:
-            show_status("")
 
 
 def _selectors(text: str) -> list[str]:

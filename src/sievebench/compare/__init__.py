@@ -7,7 +7,9 @@ fit them do.
 from sievebench.compare._comparison import Comparison as Comparison
 from sievebench.compare._comparison import SelectorResult as SelectorResult
 from sievebench.compare._comparison import run_comparison as run_comparison
+from sievebench.compare._costs import FAST as FAST
 from sievebench.compare._deciding import folds_of as folds_of
+from sievebench.compare._jobs import usable_cores as usable_cores
 from sievebench.compare._page import html_page as html_page
 from sievebench.compare._summary import agreement_matrix as agreement_matrix
 from sievebench.compare._summary import csv_text as csv_text
@@ -19,3 +21,5 @@ from sievebench.compare._table import Plan as Plan
 from sievebench.compare._table import Table as Table
 from sievebench.compare._table import encoder_of as encoder_of
 from sievebench.compare._table import read_table as read_table
+from sievebench.compare._verdict import REFERENCE as REFERENCE
+from sievebench.compare._verdict import against_best as against_best

@@ -1,21 +1,12 @@
-"""Running a comparison: one process per selector, time limits, interruption."""
+"""Running a comparison: every selector in every fold, interruption, what came of it."""
 
-import multiprocessing
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from multiprocessing import forkserver
-from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from featuresieve.process import interrupts_held
+from sievebench.compare._costs import starting_order
 from sievebench.compare._deciding import class_notes, decide, folds_of
+from sievebench.compare._jobs import Event, Job, JobProcesses, pickled
 from sievebench.compare._table import FoldScore, Plan, Table
-
-# Called with the selector, the number of finished folds, and what happens.
-Progress = Callable[[str, int, str], None]
 
 
 @dataclass(frozen=True)
@@ -37,117 +28,95 @@ class Comparison:
     is_interrupted: bool
 
 
+# Called with a selector and "started", "scored", "finished" or "failed", or with "" and
+# "waited", about once a second; and with what is known so far of all selectors.
+Progress = Callable[[str, str, Sequence[SelectorResult]], None]
+
+
 def run_comparison(
-    table: Table, plan: Plan, progress: Progress | None = None
+    table: Table, plan: Plan, progress: Progress | None = None, *, n_jobs: int = 1
 ) -> Comparison:
     """Judge each selector of a plan by cross-validation.
 
-    Each selector has a process of its own, which is ended when one fit takes longer
-    than the limit. A selector that fails is a result with a reason. KeyboardInterrupt
-    ends the comparison and keeps what is finished.
+    So many jobs, a selector in one fold each, run side by side; the results are the
+    same for any number of them. Each has a process of its own and one thread. A
+    process is ended when its fit takes longer than the limit. A selector that fails is
+    a result with a reason, and what it gave before the fold in which it failed.
+    KeyboardInterrupt ends the comparison and keeps what is finished.
     """
     plan = decide(table, plan)
     table = replace(table, notes=(*table.notes, *class_notes(table, plan)))
-    folds = folds_of(table, plan)
-    results: list[SelectorResult] = []
-    is_interrupted = False
+    tally = _Tally(plan)
+    work = pickled(plan, table.features, table.target, folds_of(table, plan))
+    jobs = [
+        Job(name, (fold,))
+        for name in starting_order(plan.selectors)
+        for fold in range(plan.n_folds)
+    ]
+    limit = plan.time_limit_seconds
     try:
-        for name in plan.selectors:
-            finished: list[FoldScore] = []  # also if interrupted
-            try:
-                reason = _judge(name, table, plan, folds, finished, progress)
-            except KeyboardInterrupt:
-                reason = "" if len(finished) == len(folds) else "interrupted"
-                results.append(SelectorResult(name, tuple(finished), reason))
-                raise
-            results.append(SelectorResult(name, tuple(finished), reason))
+        with JobProcesses(jobs, n_jobs, work, limit) as processes:
+            for event in processes.events():
+                told = tally.add(event)
+                if event.job is not None and event.what == "failed":
+                    processes.drop(event.job.selector, after=event.fold)
+                if progress is not None:
+                    for name, what in told:
+                        progress(name, what, tally.results("running", "waiting"))
     except KeyboardInterrupt:
-        is_interrupted = True
-        left = plan.selectors[len(results) :]
-        results += [SelectorResult(name, (), "not run, interrupted") for name in left]
-    return Comparison(table, plan, tuple(results), is_interrupted)
+        results = tally.results("interrupted", "not run, interrupted")
+        return Comparison(table, plan, results, is_interrupted=True)
+    return Comparison(table, plan, tally.results("", ""), is_interrupted=False)
 
 
-def _judge(
-    name: str,
-    table: Table,
-    plan: Plan,
-    folds: list[Any],
-    finished: list[FoldScore],
-    progress: Progress | None,
-) -> str:
-    """Add each fold's score to `finished`; return why some are missing, or nothing."""
-    tell = progress or (lambda *_: None)
-    arguments = (name, plan, table.features, table.target, folds)
-    with _process(arguments) as (process, pipe):
-        tell(name, 0, "started")
-        while len(finished) < len(folds):
-            message, value = _receive(pipe, process, None)
-            if message == "fitting":
-                limit = plan.time_limit_seconds
-                message, value = _receive(pipe, process, limit)
-            if message == "scored":
-                finished.append(value)
-                tell(name, len(finished), "scored")
-            if message == "failed":
-                tell(name, len(finished), "failed")
-                return str(value)
-    tell(name, len(finished), "finished")
-    return ""
+@dataclass
+class _Tally:
+    """What is known of every selector."""
 
+    plan: Plan
+    started: set[str] = field(default_factory=set)
+    over: set[str] = field(default_factory=set)
+    scores: dict[str, dict[int, FoldScore]] = field(default_factory=dict)
+    failures: dict[str, tuple[int, str]] = field(default_factory=dict)  # fold, reason
 
-def _receive(
-    pipe: Connection, process: BaseProcess, limit_seconds: float | None
-) -> tuple[str, Any]:
-    """Return the next message, or a failure if there is none in time or ever."""
-    started = time.monotonic()
-    if not pipe.poll(limit_seconds):
-        seconds = time.monotonic() - started
-        return "failed", f"out of time: a fit took more than {seconds:.0f} s"
-    try:
-        message: tuple[str, Any] = pipe.recv()
-    except EOFError:
-        process.join(5)
-        return "failed", f"its process ended with code {process.exitcode}"
-    return message
+    def add(self, event: Event) -> list[tuple[str, str]]:
+        """Take an event; return what to tell of it, and of which selector."""
+        if event.job is None:
+            return [("", event.what)]
+        name = event.job.selector
+        if name in self.over:  # a later fold was judged at the same time
+            return []
+        if event.what == "started":
+            is_first = name not in self.started
+            self.started.add(name)
+            return [(name, "started")] if is_first else []
+        told = []
+        if event.what == "scored":
+            self.scores.setdefault(name, {})[event.fold] = event.value
+            told.append((name, "scored"))
+        elif event.fold < self._n_judged(name):
+            self.failures[name] = event.fold, event.value
+        if len(self._in_order(name)) == self._n_judged(name):
+            self.over.add(name)
+            told.append((name, "failed" if name in self.failures else "finished"))
+        return told
 
+    def results(self, begun: str, waiting: str) -> tuple[SelectorResult, ...]:
+        """Return the results, with these reasons for those that are not over."""
+        return tuple(self._result(name, begun, waiting) for name in self.plan.selectors)
 
-@contextmanager
-def _process(arguments: tuple[Any, ...]) -> Iterator[tuple[BaseProcess, Connection]]:
-    """Run `judge_selector` in a process that is gone when the block is left."""
-    context = _context()
-    pipe, far_end = context.Pipe(duplex=False)
-    process = context.Process(
-        target=_judge_selector, args=(far_end, *arguments), daemon=True
-    )
-    try:
-        process.start()
-        far_end.close()  # so that the end of the process is the end of the pipe
-        yield process, pipe
-    finally:
-        if process.pid is not None:
-            process.kill()
-            process.join()
-        pipe.close()
+    def _result(self, name: str, begun: str, waiting: str) -> SelectorResult:
+        folds = self._in_order(name)
+        if name in self.failures:
+            return SelectorResult(name, folds, self.failures[name][1])
+        if len(folds) == self.plan.n_folds:
+            return SelectorResult(name, folds)
+        return SelectorResult(name, folds, begun if name in self.started else waiting)
 
+    def _n_judged(self, name: str) -> int:
+        """Return how many folds count: those before the first that failed."""
+        return self.failures.get(name, (self.plan.n_folds, ""))[0]
 
-def _context() -> Any:
-    """Return a way to start processes that have not run a thread before."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    # The server imports torch and the selectors once; forks of it start at once.
-    context.set_forkserver_preload(["sievebench.compare._judging"])
-    # It is started deaf to Ctrl-C, and with it all its forks: if it ignored Ctrl-C by
-    # itself, it would have to load its modules first, and print a traceback for one
-    # that comes in that time. The parent hears it right afterwards.
-    with interrupts_held():
-        forkserver.ensure_running()
-    return context
-
-
-def _judge_selector(*arguments: Any) -> None:
-    """Import and run the child's work there, so that the parent does without torch."""
-    from sievebench.compare._judging import judge_selector
-
-    judge_selector(*arguments)
+    def _in_order(self, name: str) -> tuple[FoldScore, ...]:
+        scores = self.scores.get(name, {})
+        return tuple(scores[k] for k in sorted(scores) if k < self._n_judged(name))

@@ -1,17 +1,18 @@
-"""The process that judges one selector: encode, select, predict, score in each fold."""
+"""The process that judges a selector: encode, select, predict, score in each fold."""
 
 import os
 import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import torch
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -26,33 +27,37 @@ from featuresieve.errors import one_line
 from sievebench.compare._table import FoldScore, Plan, encoder_of
 from sievebench.selectors import SELECTORS, ScoredSelector
 
-_CELLS_WORTH_THREADS = 1_000_000
 
-
-def judge_selector(
+def judge_folds(
     pipe: Connection,
     name: str,
+    numbers: Sequence[int],
     plan: Plan,
-    features: Any,
-    target: Any,
+    features: pd.DataFrame,
+    target: npt.NDArray[Any],
     folds: list[Any],
 ) -> None:
-    """Judge one selector; send pairs of what happens, as "fitted", and a value."""
+    """Judge a selector in some folds; send pairs of what happens, as "fitted", a value.
+
+    In one thread, however many the machine has: it may run as many of these processes,
+    and sums come out the same.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what to keep
     _silence()
     warnings.simplefilter("ignore")
-    # Threads that share little work wait for each other, above all on a busy machine.
-    n_threads = 1 if features.size < _CELLS_WORTH_THREADS else None
+    torch.set_num_threads(1)
     try:
-        with threadpool_limits(n_threads):
-            for rows in folds:
+        with threadpool_limits(1):
+            for number in numbers:
                 judged = _judge_fold(
-                    *(name, plan, features, target, rows),
+                    *(name, plan, features, target, folds[number]),
                     say=lambda what: pipe.send((what, None)),
                 )
                 pipe.send(("scored", judged))
     except MemoryError:
         pipe.send(("failed", "out of memory"))
+    except BrokenPipeError:
+        pass  # nobody wants to know any more
     except Exception as error:  # a failing selector is a row of the table
         pipe.send(("failed", one_line(error, has_kind=True, longest=None)))
     finally:
@@ -99,7 +104,10 @@ def _selector(name: str, plan: Plan) -> ScoredSelector:
     arguments: dict[str, Any] = {"task": plan.task, "random_state": plan.seed}
     if plan.keep != "auto" and name != "none":
         arguments["n_features_to_select"] = plan.keep
-    return SELECTORS[name](**arguments)
+    selector = SELECTORS[name](**arguments)
+    if "n_jobs" in selector.get_params():
+        selector.set_params(n_jobs=1)
+    return selector
 
 
 def _predictor(plan: Plan, target: npt.NDArray[Any]) -> Any:

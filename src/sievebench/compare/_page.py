@@ -1,11 +1,20 @@
 """A comparison as one HTML page that needs no other file."""
 
 from importlib import resources
+from typing import Any
 
 import numpy as np
+import pandas as pd
 from jinja2 import Template
 
 from sievebench.compare._comparison import Comparison
+from sievebench.compare._figures import (
+    Scale,
+    clustered_order,
+    count_scale,
+    score_scale,
+    spread_labels,
+)
 from sievebench.compare._summary import (
     HEADINGS,
     agreement_matrix,
@@ -13,9 +22,11 @@ from sievebench.compare._summary import (
     printed_cells,
     rows_of,
 )
+from sievebench.compare._verdict import REFERENCE, is_level, verdict
 from sievebench.labels import SELECTOR_LABELS
 
-_BAR_WIDTH_EM = 8
+_MOST_COLUMNS = 40  # that are listed with the number of selectors that keep them
+_LABEL_HEIGHT = 16.0  # pixels
 
 
 def html_page(comparison: Comparison) -> str:
@@ -28,29 +39,83 @@ def html_page(comparison: Comparison) -> str:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    rows = list(rows_of(comparison).itertuples())
-    scores = [row.score for row in rows if not np.isnan(row.score)]
-    low, high = min([0.0, *scores]), max([0.0, *scores])
-    matrix = agreement_matrix(comparison)
-    known = np.flatnonzero(~np.isnan(np.diag(matrix)))
+    n_columns = comparison.table.features.shape[1]
+    rows = rows_of(comparison)
+    rows["kind"] = np.where(is_level(rows), "level", "worse")
+    rows.loc[rows["selector"] == REFERENCE, "kind"] = "reference"
+    scored = rows[rows["reason"] == ""]
+    scale = score_scale([*scored["score"]] or [0.0])
+    first, *others = verdict(rows, n_columns)
     return template.render(
         title=f"Selectors on {comparison.table.name}",
+        verdict=first,
+        sentences=others,
         facts=facts(comparison),
+        metric=comparison.plan.metric,
+        ticks=scale.ticks(),
+        dots=[_dot(row, scale) for row in scored.itertuples()],
+        failed=[row for row in rows.itertuples() if row.reason],
+        scatter=_scatter(scored, scale, n_columns),
+        agreement=_heat_map(comparison),
+        columns=_kept_columns(scored),
         headings=HEADINGS,
-        scale=f"{low:.3g} to {high:.3g}",
-        rows=[(row, printed_cells(row), _bar(row.score, low, high)) for row in rows],
-        chosen=[row for row in rows if not row.reason and row.selector != "none"],
-        pairs={
-            SELECTOR_LABELS[comparison.results[k].selector]: matrix[k, known]
-            for k in known
-        },
+        figures=[(row, printed_cells(row)) for row in scored.itertuples()],
     )
 
 
-def _bar(score: float, low: float, high: float) -> str:
-    """Return the style of a bar from 0 to a score on an axis from `low` to `high`."""
-    if np.isnan(score) or high == low:
-        return ""
-    em = _BAR_WIDTH_EM / (high - low)
-    start, width = (min(score, 0.0) - low) * em, abs(score) * em
-    return f"margin-left:{start:.2f}em;width:{width:.2f}em"
+def _dot(row: Any, scale: Scale) -> dict[str, Any]:
+    """Return a row of the dot plot: the score, and the interval of its difference."""
+    best = row.score - row.difference
+    return {
+        "row": row,
+        "at": scale.at(row.score),
+        "is_beyond": not scale.has(row.score),
+        "best": scale.at(best),
+        "low": scale.at(best + row.low),
+        "high": scale.at(best + row.high),
+        "is_best": row.difference == 0 and row.low == row.high,
+    }
+
+
+def _scatter(scored: pd.DataFrame, scale: Scale, n_columns: int) -> dict[str, Any]:
+    """Return the points of score against columns kept, labels spread beside them."""
+    across, ticks = count_scale(n_columns)
+    height = max(240.0, _LABEL_HEIGHT * len(scored))
+    heights = [height * (1 - scale.at(score) / 100) for score in scored["score"]]
+    places = spread_labels(heights, _LABEL_HEIGHT, height)
+    xs = [across.at(n_kept) for n_kept in np.log10(scored["n_kept"])]
+    points = [
+        {"row": row, "x": x, "y": round(y, 1), "label": place}
+        for row, x, y, place in zip(
+            scored.itertuples(), xs, heights, places, strict=True
+        )
+    ]
+    levels = [(round(height * (1 - at / 100), 1), text) for at, text in scale.ticks()]
+    return {"points": points, "height": height, "ticks": ticks, "levels": levels}
+
+
+def _heat_map(comparison: Comparison) -> list[tuple[str, list[tuple[str, float]]]]:
+    """Return, for each selector, its agreement with each: similar ones side by side."""
+    matrix = agreement_matrix(comparison)
+    known = np.flatnonzero(~np.isnan(np.diag(matrix)))
+    order = known[clustered_order(matrix[np.ix_(known, known)])]
+    labels = [SELECTOR_LABELS[comparison.results[k].selector] for k in order]
+    return [
+        (label, list(zip(labels, matrix[k, order], strict=True)))
+        for label, k in zip(labels, order, strict=True)
+    ]
+
+
+def _kept_columns(scored: pd.DataFrame) -> dict[str, Any]:
+    """Return how many selectors keep each column in more than half of the folds."""
+    chosen = scored[scored["selector"] != REFERENCE]
+    counts = pd.Series(
+        [name for names in chosen["columns"] for name in names], dtype=object
+    ).value_counts(sort=False)
+    counts = counts.sort_values(ascending=False, kind="stable")
+    return {
+        "n_selectors": len(chosen),
+        "counts": list(counts.head(_MOST_COLUMNS).items()),
+        "n_more": max(0, len(counts) - _MOST_COLUMNS),
+        "of_each": [(row.label, row.columns) for row in chosen.itertuples()],
+    }

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sievebench.compare._comparison import Comparison, SelectorResult
+from sievebench.compare._verdict import REFERENCE, against_best, verdict
 from sievebench.labels import SELECTOR_LABELS
 
 # Each figure of a row: its heading, and its decimals on screen and page.
@@ -28,16 +29,34 @@ HEADINGS = ("selector", *(heading for heading, _ in _FIGURES.values()))
 def rows_of(comparison: Comparison) -> pd.DataFrame:
     """Return one row a selector, best score first, those without a score last.
 
+    Of equal scores, that with fewer columns comes first.
+
     selector (short name), label, the figures above (NaN where there is nothing to say),
-    columns (those kept in more than half of the folds), reason (why there is no score).
+    columns (those kept in more than half of the folds), reason (why there is no score),
+    and what `against_best` says.
     """
     agreement = agreement_matrix(comparison)
     np.fill_diagonal(agreement, np.nan)
     rows = pd.DataFrame([_row(comparison, result) for result in comparison.results])
     rows["agreement"] = pd.DataFrame(agreement).mean(axis=1)
+    tested = against_best(_fold_scores(comparison))
+    rows = rows.join(tested, on="selector")
     order = rows.assign(has_failed=rows["reason"] != "")
-    order = order.sort_values(["has_failed", "score"], ascending=[True, False])
+    keys = {"has_failed": True, "score": False, "n_kept": True}  # whether ascending
+    order = order.sort_values([*keys], ascending=[*keys.values()], kind="stable")
     return rows.loc[order.index]
+
+
+def _fold_scores(comparison: Comparison) -> pd.DataFrame:
+    """Return the scores of the folds, one row for each selector that has all."""
+    complete = [result for result in comparison.results if not result.reason]
+    scores = [[fold.score for fold in result.folds] for result in complete]
+    return pd.DataFrame(
+        scores,
+        index=[result.selector for result in complete],
+        columns=range(comparison.plan.n_folds),
+        dtype=np.float64,
+    )
 
 
 def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
@@ -51,7 +70,7 @@ def agreement_matrix(comparison: Comparison) -> npt.NDArray[np.float64]:
     supports = {
         i: _supports(result)
         for i, result in enumerate(results)
-        if not result.reason and result.selector != "none"
+        if not result.reason and result.selector != REFERENCE
     }
     for (i, first), (j, second) in product(supports.items(), repeat=2):
         matrix[i, j] = _jaccard(first, second)
@@ -97,7 +116,8 @@ def _row(comparison: Comparison, result: SelectorResult) -> dict[str, Any]:
 
 def screen_text(comparison: Comparison) -> str:
     """Return the comparison as lines of text."""
-    rows = list(rows_of(comparison).itertuples())
+    found = rows_of(comparison)
+    rows = list(found.itertuples())
     cells = [HEADINGS, *(printed_cells(row) for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = []
@@ -106,7 +126,8 @@ def screen_text(comparison: Comparison) -> str:
         numbers = map(str.rjust, line[1:], widths[1:])
         text = f"{first}  {reason}" if reason else "  ".join([first, *numbers])
         lines.append(text.rstrip())
-    return "\n".join([*facts(comparison), "", *lines])
+    sentences = verdict(found, comparison.table.features.shape[1])
+    return "\n".join([*facts(comparison), "", *lines, "", *sentences])
 
 
 def printed_cells(row: Any) -> list[str]:
