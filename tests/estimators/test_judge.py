@@ -8,6 +8,7 @@ from sklearn.datasets import load_diabetes
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
 from featuresieve.errors import FeatureSieveWarning
@@ -99,6 +100,22 @@ def test_an_estimator_has_parameters_and_is_not_saved(tmp_path):
         same = load(tmp_path / "s")
     assert same.judge == "networks"
     assert same.support_.tolist() == selector.support_.tolist()
+
+
+@pytest.mark.parametrize("task", ["multilabel", "regression"])
+def test_a_judge_that_takes_no_weights_does_without_them(task):
+    weights = np.repeat([0.5, 1.5], 60)
+    problem = Problem(FEATURES, TARGETS[task], 2, task, row_weights=weights)
+    model = KNeighborsClassifier() if task == "multilabel" else KNeighborsRegressor()
+    folds = [HeldOutSplit(np.arange(80), np.arange(80, 120))]
+    losses, _ = judged_losses(problem, model, [[np.arange(2)]], folds)
+    model.fit(FEATURES[:80, :2], TARGETS[task][:80])
+    found = model.predict(FEATURES[80:, :2])
+    if task == "multilabel":
+        parts = model.predict_proba(FEATURES[80:, :2])
+        found = np.column_stack([part[:, 1] for part in parts])
+    expected = ((found - TARGETS[task][80:]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(losses.rows[0], expected, rtol=1e-4, atol=1e-6)
 
 
 def test_classes_that_a_fold_does_not_hold_have_no_probability():
