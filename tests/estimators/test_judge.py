@@ -1,5 +1,6 @@
 """judge= takes the set that another kind of model predicts best from."""
 
+import time
 import warnings
 
 import numpy as np
@@ -12,9 +13,12 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
 from featuresieve.errors import FeatureSieveWarning
-from featuresieve.problem import Problem
-from featuresieve.search import HeldOutSplit
+from featuresieve.problem import CountLimits, Problem
+from featuresieve.search import HeldOutSplit, Settings
 from featuresieve.search._judge import judged_losses
+from featuresieve.search._refit import HeldOutLosses
+from featuresieve.search._vote_search import VoteSearch
+from featuresieve.search._votes import Votes
 
 RNG = np.random.default_rng(0)
 FEATURES = RNG.standard_normal((120, 6)).astype(np.float32)
@@ -126,3 +130,24 @@ def test_classes_that_a_fold_does_not_hold_have_no_probability():
     fitted = LogisticRegression().fit(FEATURES[:80, :2], y[:80])
     expected = (fitted.predict_proba(FEATURES[80:, :2]) ** 2).sum(axis=1) + 1
     np.testing.assert_allclose(losses.rows[0], expected, rtol=1e-5)
+
+
+def test_the_networks_judge_where_the_judge_has_no_time_for_what_they_elect():
+    search = VoteSearch(
+        Problem(FEATURES, FEATURES[:, :1], 1, "regression"),
+        Settings(n_members=10),
+        CountLimits(1, 6),
+        tolerance=0.0,
+        seed=0,
+        started=time.monotonic() - 2.0,
+        max_time=1.0,
+        judge=LinearRegression(),
+    )
+    logits = np.tile(np.linspace(3, -3, 6, dtype=np.float32), (10, 1))
+    votes, sizes = Votes(logits > 0, logits), [1, 2, 3, 5]
+    refits = HeldOutLosses(RNG.random((4, 120)), np.full(4, 0.5))
+    losses, null = search._by_judge(votes, sizes, refits)
+    assert losses.is_cut_short
+    np.testing.assert_array_equal(losses.rows, refits.rows[:3])
+    judgement = search._judge(votes, sizes[:3], losses, null)
+    assert judgement.sets[judgement.choose(0.0)].tolist() == [True] * 3 + [False] * 3

@@ -216,6 +216,10 @@ class VoteSearch:
         n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
         return np.sort(votes.ranked[:n_elected])
 
+    def _elected_place(self, votes: Votes, sizes: list[int]) -> int:
+        """Return which of the candidates is elected."""
+        return int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+
     def _evidence(
         self, votes: Votes, sizes: list[int], refits: HeldOutLosses
     ) -> Evidence:
@@ -246,7 +250,8 @@ class VoteSearch:
     ) -> tuple[HeldOutLosses, FloatArray]:
         """Return losses by the judge, as many as there was time for, and a constant's.
 
-        How long a predictor trains is still what was best in the refits.
+        Those of the refits if there was none for the elected candidate. How long a
+        predictor trains is still what was best in the refits.
         """
         if self._is_own_judge:
             return refits, self._null_losses()
@@ -258,6 +263,10 @@ class VoteSearch:
             deadline=self._deadline(_REFIT_SHARE),
             n_threads=self.settings.n_threads,
         )
+        place = self._elected_place(votes, sizes)
+        if place >= len(losses.rows):
+            losses = replace(refits, rows=refits.rows[: place + 1], is_cut_short=True)
+            null = self._null_losses()
         best_share = refits.best_share[: len(losses.rows)]
         return replace(losses, best_share=best_share), null
 
@@ -270,7 +279,7 @@ class VoteSearch:
         """
         gates = self.problem.gates
         sets = np.array([as_mask(votes.ranked[:size], len(gates)) for size in sizes])
-        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        elected = self._elected_place(votes, sizes)
         if not self._is_own_judge:
             for larger in range(elected + 1, len(sizes)):
                 gain, error = losses.gain_over(losses.rows[elected], larger)
@@ -293,7 +302,7 @@ class VoteSearch:
 
         In the refits of the networks, whoever judges.
         """
-        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        elected = self._elected_place(votes, sizes)
         gain, error = refits.gain_over(self._null_losses(), elected)
         # The error is that of the uncommon rows, where nearly all of the gain is made.
         freedom = max(min(refits.n_groups, self._n_uncommon()) - 1, 1)
@@ -331,7 +340,7 @@ class VoteSearch:
             judgement=judgement,
             is_collapsed=not votes.kept.any(),
             is_uninformative=not is_shown,
-            is_cut_short=run.is_cut_short or losses.is_cut_short,
+            is_cut_short=any(r.is_cut_short for r in (run, refits, losses)),
             n_uncommon=self._n_uncommon(),
             evidence=evidence,
             predictor_share=float(judgement.best_share[chosen]),
