@@ -52,6 +52,11 @@ class Gates:
         """Return the number of features behind all gates."""
         return int(self.n_features.sum())
 
+    @property
+    def edges(self) -> IndexArray:
+        """Return where the columns of each gate begin, and where the last ones end."""
+        return np.searchsorted(self.gate_of_column, np.arange(len(self) + 1))
+
     def columns_of(self, gates: IndexArray) -> IndexArray:
         """Return the columns behind some gates, in ascending order."""
         is_open = np.zeros(len(self), dtype=bool)
