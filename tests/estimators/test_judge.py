@@ -63,6 +63,17 @@ def test_losses_are_squared_errors_of_cross_validated_predictions(task):
     np.testing.assert_allclose(constant, expected, rtol=1e-5)
 
 
+def test_a_row_held_out_twice_does_not_make_the_judge_surer():
+    problem = Problem(FEATURES, TARGETS["regression"], 2, "regression")
+    folds = [HeldOutSplit(fit, test) for fit, test in KFold(4).split(FEATURES)]
+    sets, gains = [np.array([0]), np.arange(3)], []
+    for splits in (folds, folds * 9):
+        asked = problem, LinearRegression(), [sets] * len(splits), splits
+        losses, constant = judged_losses(*asked)
+        gains.append(losses.gain_over(constant, 1))
+    assert gains[1] == pytest.approx(gains[0])
+
+
 def test_a_larger_set_is_kept_where_the_judge_is_shown_to_be_better_with_it():
     # The second column is worth less than its price, but all to a model of lines.
     rng = np.random.default_rng(0)
