@@ -66,7 +66,7 @@ def notes_about(
 
 
 def warn_about(notes: Sequence[Note]) -> None:
-    """Tell the user who called `fit`, which calls this, what is doubtful."""
+    """Tell the user who called `fit`, which is wrapped and calls this, of doubts."""
     kinds = {
         kind.__name__: kind
         for kind in (
@@ -76,7 +76,7 @@ def warn_about(notes: Sequence[Note]) -> None:
     }
     for note in notes:
         if note["warning"] is not None:
-            warnings.warn(note["text"], kinds[note["warning"]], stacklevel=3)
+            warnings.warn(note["text"], kinds[note["warning"]], stacklevel=4)
 
 
 def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
