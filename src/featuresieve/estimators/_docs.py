@@ -40,7 +40,8 @@ judge : {"networks", "trees"} or estimator, default="networks"
     sets of the best ranked, up to four times as many, are judged on the held-out rows
     by randomised trees, or by a classifier with `predict_proba` or a regressor of your
     own, which sees the encoded columns. If one has a squared error that is smaller than
-    that of the elected features by two standard errors, the first such is kept.
+    that of the elected features by two standard errors, the first such is kept. Where
+    `max_time` leaves it no time for the elected ones, the networks judge.
 cv : int, splitter, iterable or None, default=None
     Folds for the votes and the held-out losses: a number of folds, a splitter of
     scikit-learn (``GroupKFold(5)`` with `groups`, ``TimeSeriesSplit(5)``), which is

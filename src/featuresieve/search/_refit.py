@@ -170,7 +170,6 @@ class _Watch:
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
         self._problem = problem
         self.shuffling: Shuffling | None = None  # of the last candidate
-        self._rises: FloatArray | None = None
 
     def __call__(self, task: TaskStack, mask: Tensor) -> None:
         """Take the losses of this moment, (candidates, held-out rows)."""
@@ -190,22 +189,17 @@ class _Watch:
         is_better = (rows - self._best_rows) @ self._weights < 0
         if self.shuffling is not None and (is_better[-1] or self._n_records == 0):
             members = range(n_each - 1, len(self._parts) * n_each, n_each)
-            self._rises = self._mean_rises(self.shuffling, task, mask, members)
+            self.shuffling.remember(task, mask, members)
         self._best_rows[is_better] = rows[is_better]
         self._best_record[is_better] = self._n_records
         self._n_records += 1
 
-    def _mean_rises(
-        self,
-        shuffling: Shuffling,
-        task: TaskStack,
-        mask: Tensor,
-        members: Sequence[int],
-    ) -> FloatArray:
+    def _rises(self) -> FloatArray | None:
         """Return mean rises and their errors, (2, gates)."""
-        rows = shuffling.held_out
+        if self.shuffling is None:
+            return None
+        rows, rises = self.shuffling.held_out, self.shuffling.rises()
         weights, groups = self._problem.weights_of(rows), self._problem.groups_of(rows)
-        rises = shuffling.rises(task, mask, members)
         errors = mean_errors(rises, weights, groups)
         return np.stack([(rises * weights).mean(axis=1), errors])
 
@@ -239,5 +233,5 @@ class _Watch:
             run.is_cut_short,
             self._weights,
             self._groups,
-            self._rises,
+            self._rises(),
         )

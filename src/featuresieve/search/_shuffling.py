@@ -42,18 +42,22 @@ class Shuffling:
         n_rows = max(_LEAST_ROWS, _MOST_READ // max(n_read, 1) // len(splits))
         self._rows = [_some(split.test_rows, n_rows) for split in splits]
         self.held_out = np.concatenate(self._rows)
+        # Parameters and mask of the network of each split.
+        self._fitted: list[tuple[Any, npt.NDArray[np.float32]]] = []
 
-    def rises(
-        self, task: TaskStack, mask: Tensor, members: Sequence[int]
-    ) -> FloatArray:
-        """Return by how much the loss of each row rises, (gates, held-out rows)."""
+    def remember(self, task: TaskStack, mask: Tensor, members: Sequence[int]) -> None:
+        """Take the networks of the splits as they are now."""
         every = Predictor.of(task, self._problem.n_outputs).members
         masks = mask.cpu().numpy()
+        self._fitted = [(every[member], masks[:, member]) for member in members]
+
+    def rises(self) -> FloatArray:
+        """Return by how much the loss of each row rises, (gates, held-out rows)."""
         parts = []
-        for split, (rows, member) in enumerate(zip(self._rows, members, strict=True)):
+        for split, (rows, own) in enumerate(zip(self._rows, self._fitted, strict=True)):
             rng = np.random.default_rng([self._seed, split])
-            network = Predictor([every[member]], self._problem.n_outputs)
-            features = _dense(self._problem.features[rows]) * masks[:, member]
+            network = Predictor([own[0]], self._problem.n_outputs)
+            features = _dense(self._problem.features[rows]) * own[1]
             parts.append(self._rises_of(network, features, rows, rng))
         return np.concatenate(parts, axis=1)
 

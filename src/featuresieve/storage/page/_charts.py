@@ -13,7 +13,7 @@ from featuresieve.problem import FloatArray
 WIDTH = 460
 _LEFT, _RIGHT = 52, 14
 # Half of an interval of 95 %, in standard errors.
-_NORMAL = 1.96
+HALF = 1.96
 _MOST_BARS = 60
 _MOST_LABELS = 9
 # Letters of a name in the table of correlations.
@@ -62,9 +62,7 @@ def interval_chart(
     rows: Sequence[tuple[str, float, float]], texts: Sequence[str]
 ) -> dict[str, Any]:
     """Place a dot and its interval of 95 % for each (label, value, standard error)."""
-    ends = [
-        (value - _NORMAL * error, value + _NORMAL * error) for _, value, error in rows
-    ]
+    ends = [(value - HALF * error, value + HALF * error) for _, value, error in rows]
     low, high = min(low for low, _ in ends), max(high for _, high in ends)
     margin = 0.12 * (high - low) or 0.05
     scale = Scale(low - margin, high + margin, 16, WIDTH - 16)

@@ -6,12 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from featuresieve.storage.page._charts import interval_chart, path_chart, votes_chart
+from featuresieve.storage.page._charts import (
+    HALF,
+    interval_chart,
+    path_chart,
+    votes_chart,
+)
 
 Content = dict[str, Any]
 
-# Confidence of 95 %, one-sided, and half of an interval of 95 %, in standard errors.
-_SHOWN, _HALF = 1.645, 1.96
+# Confidence of 95 %, one-sided, in standard errors.
+_SHOWN = 1.645
 # Votes above the line, as a share of the networks, from which a column is far from it.
 _FAR = 0.1
 SCORE_FIELDS = (
@@ -196,7 +201,7 @@ def _scores(
 
 def _with_error(value: float, error: float, form: str) -> str:
     """Return a value and half of its interval, small shares with a decimal."""
-    half = _HALF * error
+    half = HALF * error
     form = ".1%" if form == ".0%" and half < 0.02 else form
     return f"{_signed(value, form)} ± {half:{form}}"
 
@@ -215,7 +220,7 @@ def _compared(
     gap, error = kept[1] - other[1], math.hypot(kept[2], other[2])
     plus = "+" if gap > 0 else ""
     difference = f"({plus}{_with_error(gap, error, form)})"
-    if abs(gap) <= _HALF * error:
+    if abs(gap) <= HALF * error:
         return (
             f"Between the kept columns and {other[0]} no difference is shown "
             f"{difference}."
