@@ -80,6 +80,7 @@ def test_constant_columns_carry_nothing_whoever_judges():
     fitted = AutoNFSRegressor(goal="all_relevant", judge="trees", random_state=0)
     table = fitted.fit(X, X[:, 0] + RNG.standard_normal(100)).feature_table()
     assert table["verdict"].tolist() == ["kept", "constant", "constant"]
+    assert fitted.path_["n_kept"].max() == 1  # no set with them was tried
 
 
 @pytest.mark.filterwarnings("ignore::featuresieve.UninformativeTargetWarning")

@@ -81,8 +81,8 @@ def prepare(
     """Encode a table and put its rows and columns into an order of their own.
 
     The order depends on content alone: shuffling the table shuffles the answer and
-    changes nothing else. Rows of the same number in `row_groups` stay together. Gates of
-    constant columns are shut unless the problem `has_constants`, and those of copied
+    changes nothing else. Rows of the same number in `row_groups` stay together. Gates
+    of constant columns are shut unless the problem `has_constants`, and those of copied
     ones unless it also `has_copies`.
     """
     encoder, encoded = TableEncoder.fit_transform(
