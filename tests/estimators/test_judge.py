@@ -1,5 +1,6 @@
 """judge= takes the set that another kind of model predicts best from."""
 
+import time
 import warnings
 
 import numpy as np
@@ -8,12 +9,16 @@ from sklearn.datasets import load_diabetes
 from sklearn.ensemble import ExtraTreesRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
 from sklearn.model_selection import KFold, cross_val_predict
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
 from featuresieve.errors import FeatureSieveWarning
-from featuresieve.problem import Problem
-from featuresieve.search import HeldOutSplit
+from featuresieve.problem import CountLimits, Problem
+from featuresieve.search import HeldOutSplit, Settings
 from featuresieve.search._judge import judged_losses
+from featuresieve.search._refit import HeldOutLosses
+from featuresieve.search._vote_search import VoteSearch
+from featuresieve.search._votes import Votes
 
 RNG = np.random.default_rng(0)
 FEATURES = RNG.standard_normal((120, 6)).astype(np.float32)
@@ -56,6 +61,17 @@ def test_losses_are_squared_errors_of_cross_validated_predictions(task):
     )
     expected = ((means - truth) ** 2).sum(axis=1)
     np.testing.assert_allclose(constant, expected, rtol=1e-5)
+
+
+def test_a_row_held_out_twice_does_not_make_the_judge_surer():
+    problem = Problem(FEATURES, TARGETS["regression"], 2, "regression")
+    folds = [HeldOutSplit(fit, test) for fit, test in KFold(4).split(FEATURES)]
+    sets, gains = [np.array([0]), np.arange(3)], []
+    for splits in (folds, folds * 9):
+        asked = problem, LinearRegression(), [sets] * len(splits), splits
+        losses, constant = judged_losses(*asked)
+        gains.append(losses.gain_over(constant, 1))
+    assert gains[1] == pytest.approx(gains[0])
 
 
 def test_a_larger_set_is_kept_where_the_judge_is_shown_to_be_better_with_it():
@@ -109,6 +125,22 @@ def test_an_estimator_has_parameters_and_is_not_saved(tmp_path):
     assert same.support_.tolist() == selector.support_.tolist()
 
 
+@pytest.mark.parametrize("task", ["multilabel", "regression"])
+def test_a_judge_that_takes_no_weights_does_without_them(task):
+    weights = np.repeat([0.5, 1.5], 60)
+    problem = Problem(FEATURES, TARGETS[task], 2, task, row_weights=weights)
+    model = KNeighborsClassifier() if task == "multilabel" else KNeighborsRegressor()
+    folds = [HeldOutSplit(np.arange(80), np.arange(80, 120))]
+    losses, _ = judged_losses(problem, model, [[np.arange(2)]], folds)
+    model.fit(FEATURES[:80, :2], TARGETS[task][:80])
+    found = model.predict(FEATURES[80:, :2])
+    if task == "multilabel":
+        parts = model.predict_proba(FEATURES[80:, :2])
+        found = np.column_stack([part[:, 1] for part in parts])
+    expected = ((found - TARGETS[task][80:]) ** 2).sum(axis=1)
+    np.testing.assert_allclose(losses.rows[0], expected, rtol=1e-4, atol=1e-6)
+
+
 def test_classes_that_a_fold_does_not_hold_have_no_probability():
     y = np.repeat([0, 1, 2], 40)
     problem = Problem(FEATURES, y, 3, "classification")
@@ -117,3 +149,24 @@ def test_classes_that_a_fold_does_not_hold_have_no_probability():
     fitted = LogisticRegression().fit(FEATURES[:80, :2], y[:80])
     expected = (fitted.predict_proba(FEATURES[80:, :2]) ** 2).sum(axis=1) + 1
     np.testing.assert_allclose(losses.rows[0], expected, rtol=1e-5)
+
+
+def test_the_networks_judge_where_the_judge_has_no_time_for_what_they_elect():
+    search = VoteSearch(
+        Problem(FEATURES, FEATURES[:, :1], 1, "regression"),
+        Settings(n_members=10),
+        CountLimits(1, 6),
+        tolerance=0.0,
+        seed=0,
+        started=time.monotonic() - 2.0,
+        max_time=1.0,
+        judge=LinearRegression(),
+    )
+    logits = np.tile(np.linspace(3, -3, 6, dtype=np.float32), (10, 1))
+    votes, sizes = Votes(logits > 0, logits), [1, 2, 3, 5]
+    refits = HeldOutLosses(RNG.random((4, 120)), np.full(4, 0.5))
+    losses, null = search._by_judge(votes, sizes, refits)
+    assert losses.is_cut_short
+    np.testing.assert_array_equal(losses.rows, refits.rows[:3])
+    judgement = search._judge(votes, sizes[:3], losses, null)
+    assert judgement.sets[judgement.choose(0.0)].tolist() == [True] * 3 + [False] * 3

@@ -138,11 +138,26 @@ def test_of_equal_columns_the_forced_the_cheapest_the_first_stays(arguments, sta
 
 
 def test_groups_exact_counts_and_the_other_goal_keep_copies():
+    every = copied().with_size(5)
+    assert set(every.get_feature_names_out()) == set("abcAB")
+    assert "duplicate" not in {note["code"] for note in every.notes_}
     assert set(copied(n_features_to_select=5).get_feature_names_out()) == set("abcAB")
     grouped = table_of(copied(feature_groups=[["a", "c"]]))
     assert grouped["verdict"]["a"] == "kept"
     assert grouped["verdict"]["A"] != "duplicate"
     assert "duplicate" not in set(table_of(copied(goal="all_relevant"))["verdict"])
+
+
+@pytest.mark.parametrize("n_known", [60, 61])  # one has a value in the middle
+def test_copies_with_gaps_are_copies_downwards_too_but_not_with_other_gaps(n_known):
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, 80))
+    other = a.copy()
+    a[n_known:], other[n_known - 1 : -1] = np.nan, np.nan
+    frame = pd.DataFrame({"a": a, "down": 1 - a**3, "other gaps": other, "b": b})
+    found = table_of(quick().fit(frame, b > 0))["verdict"]
+    assert (found == "duplicate").sum() == 1
+    assert "duplicate" in {found["a"], found["down"]}
 
 
 def test_straight_scales_know_no_monotone_copies():

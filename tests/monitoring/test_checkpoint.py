@@ -10,6 +10,7 @@ import pytest
 from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression
 from torch import nn
 
 from featuresieve import (
@@ -78,6 +79,21 @@ def test_resumed_fit_ends_with_the_answer_of_an_uninterrupted_one(name, path):
         assert path.exists()
     assert n_ended >= 3
     assert_same_answers(answers(selector, X), expected)
+
+
+class Lines(LinearRegression):
+    """Lines whose text is another for each object."""
+
+    __repr__ = object.__repr__
+
+
+def test_a_judge_is_the_same_in_another_process(path):
+    selector = AutoNFSRegressor(judge=Lines(), n_epochs=4, random_state=3)
+    expected = answers(clone(selector).fit(X_VALUE, Y_VALUE), X_VALUE)
+    selector.set_params(checkpoint=path)
+    assert fit_until(selector, X_VALUE, Y_VALUE, n_writes=60)
+    other = clone(selector).fit(X_VALUE, Y_VALUE)
+    assert_same_answers(answers(other, X_VALUE), expected)
 
 
 @pytest.mark.gpu

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 from sklearn.linear_model import LinearRegression
 
-from featuresieve.problem import Gates, Problem, related_gates, shared_variance
+from featuresieve.problem import Gates, Problem, nearest_gates, related_gates
 
 
 def rare_and_normal(rng, n_rows=300):
@@ -28,20 +28,28 @@ def test_noise_is_seldom_related_and_a_curve_is(form):
     assert n_alarms <= 12  # 5 % expected; more in one of 500 runs
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("weights", [None, np.repeat([0.5, 1.5], 150)])
-def test_shared_variance_is_that_of_a_linear_regression(weights):
-    X = np.random.default_rng(0).standard_normal((300, 4)).astype(np.float32)
-    X[:, 3] += X[:, 0] - 2 * X[:, 1]
-    gate_of_column = np.array([0, 0, 1, 2])
-    ones = np.ones(3)
-    gates = Gates(gate_of_column, np.array([2, 1, 1]), ones, ones < 0)
-    problem = Problem(X, X[:, :1], 1, "regression", gates, weights)
-    found = shared_variance(problem, np.array([0, 1]))
-    for row, own in enumerate(([0, 1], [2])):
-        expected = (
-            LinearRegression()
-            .fit(X[:, own], X[:, 3], sample_weight=weights)
-            .score(X[:, own], X[:, 3], sample_weight=weights)
-        )
-        assert found[row, 2] == pytest.approx(expected, abs=1e-4)
-        assert found[row, row] == pytest.approx(1.0)
+def test_the_nearest_gate_is_that_of_linear_regressions(weights, form, monkeypatch):
+    monkeypatch.setattr("featuresieve.problem._association._BLOCK_COLUMNS", 3)
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((300, 9)) @ rng.standard_normal((9, 9))).astype(np.float32)
+    gate_of_column = np.array([0, 0, 1, 2, 3, 3, 3, 3, 4])
+    columns = [np.flatnonzero(gate_of_column == gate) for gate in range(5)]
+    gates = Gates(gate_of_column, *np.ones((2, 5), np.intp), np.zeros(5, bool))
+    problem = Problem(form(X), X[:, :1], 1, "regression", gates, weights)
+    kept = np.array([0, 2, 4])
+    nearest, share = nearest_gates(problem, kept)
+    for gate, asked in enumerate(columns):
+        of_columns = X[:, asked].astype(np.float64)
+        spread = np.cov(of_columns.T, aweights=weights).reshape(len(asked), -1)
+        scores = []
+        for own in kept:
+            values = X[:, columns[own]].astype(np.float64)
+            left = of_columns - LinearRegression().fit(
+                values, of_columns, sample_weight=weights
+            ).predict(values)
+            left = np.cov(left.T, aweights=weights).reshape(len(asked), -1)
+            scores.append(1 - np.trace(left) / np.trace(spread))
+        assert nearest[gate] == np.argmax(scores)
+        assert share[gate] == pytest.approx(max(scores), abs=1e-4)

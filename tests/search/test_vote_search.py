@@ -13,12 +13,12 @@ from featuresieve.engine import History, Training
 from featuresieve.monitoring._monitor import FitMonitor
 from featuresieve.problem import CountLimits, Problem
 from featuresieve.search import Judgement, Settings, _vote_search
+from featuresieve.search._one_balance import fit_at_balance
 from featuresieve.search._price import balance_at_price, price_of_feature
 from featuresieve.search._refit import HeldOutLosses
 from featuresieve.search._vote_search import (
     _GATE_SHARE,
     VoteSearch,
-    fit_at_balance,
     n_voters,
 )
 from featuresieve.search._votes import Votes

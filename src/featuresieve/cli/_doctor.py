@@ -14,8 +14,8 @@ from featuresieve.errors import one_line
 
 # Distributions, and what to import of them.
 REQUIRED = {
-    **{name: name for name in ("narwhals", "numpy", "safetensors", "scipy", "torch")},
-    "scikit-learn": "sklearn",
+    **{name: name for name in ("joblib", "narwhals", "numpy", "safetensors", "scipy")},
+    **{"scikit-learn": "sklearn", "torch": "torch"},
 }
 EXTRAS = {
     "cli": ("pyarrow", "pyarrow"),

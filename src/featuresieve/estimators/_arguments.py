@@ -155,6 +155,11 @@ def check_judge(value: Any, *, needs_probabilities: bool) -> None:
         )
 
 
+def named(judge: Any) -> str:
+    """Return what a judge is called; texts of estimators may hold an address."""
+    return judge if isinstance(judge, str) else type(judge).__qualname__
+
+
 def _check_goal(params: Mapping[str, Any]) -> None:
     """Refuse a goal that is none, or that other arguments contradict."""
     check_choice("goal", params["goal"], GOALS)

@@ -23,6 +23,7 @@ from featuresieve.estimators._arguments import (
     as_called,
     check_judge,
     count_limits_from,
+    named,
     settings_from,
 )
 from featuresieve.estimators._attributes import learned_attributes
@@ -254,7 +255,8 @@ class AutoNFS(
         splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
             self,
-            params | {"cv": digest_of(splits), "judge": str(self.judge)},
+            # The judge's own arguments, too, may be others: it has no part before.
+            params | {"cv": digest_of(splits), "judge": named(self.judge)},
             prepared.problem,
             device=settings.device,
             bounds=bounds,

@@ -28,7 +28,7 @@ _LEAK, _LEAK_OF_ALL = 0.9, 0.95
 _CLEARLY, _CLEARLY_LOST = 3.0, 0.05
 _LOW_AGREEMENT = 0.4
 # Notes that are true of the data, whatever number of features is kept.
-ABOUT_DATA = ("identifier", "free_text", "duplicate", "leak", "uninformative")
+ABOUT_DATA = ("identifier", "free_text", "leak", "uninformative")
 
 Note = dict[str, Any]
 
@@ -66,7 +66,7 @@ def notes_about(
 
 
 def warn_about(notes: Sequence[Note]) -> None:
-    """Tell the user who called `fit`, which calls this, what is doubtful."""
+    """Tell the user who called `fit`, which is wrapped and calls this, of doubts."""
     kinds = {
         kind.__name__: kind
         for kind in (
@@ -76,7 +76,7 @@ def warn_about(notes: Sequence[Note]) -> None:
     }
     for note in notes:
         if note["warning"] is not None:
-            warnings.warn(note["text"], kinds[note["warning"]], stacklevel=3)
+            warnings.warn(note["text"], kinds[note["warning"]], stacklevel=4)
 
 
 def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
@@ -191,6 +191,12 @@ def _about_columns(
             "Counts of words, or embeddings, could say more.",
             own,
         )
+    yield from about_copies(estimator)
+
+
+def about_copies(estimator: Any) -> Iterator[Note]:
+    """Yield which features are copies of others, and are not kept."""
+    names = feature_names(estimator)
     copies = estimator._verdict == VERDICTS.index("duplicate")
     own = [names[j] for j in np.flatnonzero(copies).tolist()]
     if own:

@@ -14,7 +14,7 @@ from featuresieve.estimators._arguments import (
     count_limits_from,
     settings_from,
 )
-from featuresieve.estimators._notes import ABOUT_DATA
+from featuresieve.estimators._notes import ABOUT_DATA, about_copies
 from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
@@ -70,7 +70,9 @@ class OtherSizes:
         other.notes_ = [note for note in self.notes_ if note["code"] in ABOUT_DATA]
         path = _path_of_size(self, int(support.sum()))
         data = (X, y, sample_weight)
-        return self._resized(other, settings, support, path, 1.0, data)
+        self._resized(other, settings, support, path, 1.0, data)
+        other.notes_ += about_copies(other)
+        return other
 
     def with_tolerance(
         self: Any,

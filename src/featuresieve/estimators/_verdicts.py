@@ -9,8 +9,8 @@ from featuresieve.problem import (
     BoolArray,
     FloatArray,
     Prepared,
+    nearest_gates,
     related_gates,
-    shared_variance,
 )
 from featuresieve.storage import VERDICTS
 
@@ -32,8 +32,7 @@ def judged_features(
     firsts = np.array([unit[0] for unit in prepared.units])
     gates, is_kept = prepared.problem.gates, support[firsts]
     kept = np.flatnonzero(is_kept)
-    shares = shared_variance(prepared.problem, kept)
-    nearest, share = shares.argmax(axis=0), shares.max(axis=0)
+    nearest, share = nearest_gates(prepared.problem, kept)
     matters = frequency[firsts] >= _FEW_VOTES
     matters |= related_gates(prepared.problem)
     is_redundant = (matters & (share >= _STANDS_FOR)) | (share >= _NEARLY_SAME)

@@ -76,26 +76,21 @@ def read_inputs(
         The column of numbers or dates that says which rows are later.
     """
     table = file.table
-    target_name = find_column("--target", target, file)
-    special = [target_name]
-    if weight is not None:
-        weight = find_column("--weight", weight, file)
-        special.append(weight)
-    if row_group is not None:
-        row_group = find_column("--row-group", row_group, file)
-        special.append(row_group)
-    if time is not None:
-        time = find_column("--time", time, file)
-        special.append(time)
+    asked = {"--weight": weight, "--row-group": row_group, "--time": time}
+    named = {
+        option: find_column(option, name, file)
+        for option, name in ({"--target": target} | asked).items()
+        if name is not None
+    }
+    target_name, special = named["--target"], [*named.values()]
     others = [name for name in table.column_names if name not in special]
     dropped = find_columns("--drop", drop, others)
     row_names = [n for n in _row_names(file) if n in others and n not in dropped]
     others = [name for name in others if name not in row_names]
     names = [name for name in others if name not in dropped]
     if not names:
-        raise TableFileError(
-            f"there is no column left to predict {target_name!r} from."
-        )
+        message = f"there is no column left to predict {target_name!r} from."
+        raise TableFileError(message)
     file.check_columns([*special, *names])
     is_known = _is_known(table.column(target_name))
     n_left_out = table.num_rows - (pc.sum(is_known).as_py() or 0)
@@ -106,10 +101,11 @@ def read_inputs(
     notes = [*file.notes, *_column_notes(features)]
     if n_left_out:
         notes.append(f"{n_left_out} rows without a value of {target_name!r} left out.")
-    if row_names:
-        notes.append(f"names of rows left out: {listed(row_names)}.")
-    if dropped:
-        notes.append(f"left out on request: {listed(dropped)}.")
+    for what, left_out in (
+        ("names of rows left out", row_names),
+        ("left out on request", dropped),
+    ):
+        notes += [f"{what}: {listed(left_out)}."] if left_out else []
     return Inputs(
         features,
         _target(target_name, table.column(target_name), task),

@@ -6,7 +6,7 @@ features.
 May import: errors, tables. No torch.
 """
 
-from featuresieve.problem._association import related_gates, shared_variance
+from featuresieve.problem._association import nearest_gates, related_gates
 from featuresieve.problem._building import Prepared, prepare
 from featuresieve.problem._constraints import (
     CountLimits,
@@ -43,10 +43,10 @@ __all__ = [
     "class_target",
     "constraints_from",
     "nearest_count",
+    "nearest_gates",
     "prepare",
     "related_gates",
     "row_group_codes",
     "row_weights",
-    "shared_variance",
     "value_target",
 ]

@@ -1,6 +1,6 @@
 """What a gate says by itself, and how much of it another gate says too."""
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import issparse
@@ -9,8 +9,9 @@ from scipy.stats import t as t_distribution
 from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.tables import FloatArray, IndexArray
 
-# A sample of so many rows is enough.
-_MOST_ROWS = 10_000
+# A sample of so many rows is enough; fewer where many gates are kept: multiply-adds
+# that take some seconds.
+_MOST_ROWS, _LEAST_ROWS, _MOST_PRODUCTS = 10_000, 500, 100_000_000_000
 _BLOCK_COLUMNS = 512
 # The chance that any gate at all seems related to a target that is related to none.
 _FALSE_ALARM = 0.05
@@ -25,13 +26,13 @@ def related_gates(problem: Problem) -> BoolArray:
     of two rare events rests on the few rows where both occur.
     """
     rows = _sampled(problem)
-    weights = problem.weights_of(rows)
+    weights, read = problem.weights_of(rows), _reader(problem, rows)
     weights = weights / weights.sum()
     n_alone = len(rows) / problem.n_rows * problem.n_groups
     targets, kurtosis = _standardised(_target_columns(problem, rows), weights)
     smallest = np.ones(problem.n_columns)
     for start in range(0, problem.n_columns, _BLOCK_COLUMNS):
-        block = _dense(problem.features[:, start : start + _BLOCK_COLUMNS][rows])
+        block = read(slice(start, start + _BLOCK_COLUMNS))
         for values in (block, np.abs(block - weights @ block)):
             scores, own = _standardised(values, weights)
             r = np.clip((scores * weights[:, None]).T @ targets, -1 + 1e-12, 1 - 1e-12)
@@ -45,50 +46,55 @@ def related_gates(problem: Problem) -> BoolArray:
     return np.asarray(counts > 0)
 
 
-def shared_variance(problem: Problem, kept: IndexArray) -> FloatArray:
-    """Return how much of each gate's variance each kept gate explains, (kept, gates).
+def nearest_gates(problem: Problem, kept: IndexArray) -> tuple[IndexArray, FloatArray]:
+    """Return which kept gate explains most of each gate's variance, and what share.
 
     That of a linear regression on the columns of the kept gate. For gates of one column
     it is the squared correlation of what the networks see: of the normal scores of the
     ranks, unless `scaling` says otherwise.
     """
-    rows, gates = _sampled(problem), problem.gates
-    weights = problem.weights_of(rows)
+    gates, edges = problem.gates, problem.gates.edges
+    n_products = len(gates.columns_of(kept)) * problem.n_columns
+    rows = _sampled(problem, max(_MOST_PRODUCTS // n_products, _LEAST_ROWS))
+    weights, read = problem.weights_of(rows), _reader(problem, rows)
     roots = np.sqrt(weights / weights.sum())[:, None]
-    bases, owner = [], []
-    for number, gate in enumerate(kept):
-        columns = gates.columns_of(np.array([gate]))
-        block = _centred(_dense(problem.features[:, columns][rows]), roots)
+    bases = []
+    for gate in kept:
+        block = _centred(read(slice(edges[gate], edges[gate + 1])), roots)
         left, sizes, _ = np.linalg.svd(block, full_matrices=False)
-        left = left[:, sizes > 1e-5 * max(sizes.max(initial=0.0), 1.0)]
-        bases.append(left)
-        owner += [number] * left.shape[1]
+        is_used = sizes > 1e-5 * max(sizes.max(initial=0.0), 1.0)
+        bases.append(left * is_used)
     basis = np.concatenate(bases, axis=1)
-    total = np.zeros(len(gates))
-    explained = np.zeros((len(kept), len(gates)))
-    for start in range(0, problem.n_columns, _BLOCK_COLUMNS):
-        some = slice(start, start + _BLOCK_COLUMNS)
-        block = _centred(_dense(problem.features[:, some][rows]), roots)
-        of_gate = gates.gate_of_column[some]
-        np.add.at(total, of_gate, (block**2).sum(axis=0))
-        np.add.at(
-            explained,
-            (np.array(owner, np.intp)[:, None], of_gate),
-            (basis.T @ block) ** 2,
-        )
-    return np.asarray(explained / np.where(total > 0, total, 1.0))
+    starts = np.cumsum([0, *(base.shape[1] for base in bases[:-1])])
+    nearest, share = np.empty(len(gates), np.intp), np.empty(len(gates))
+    first = 0
+    while first < len(gates):  # as many gates as have a block of columns, one at least
+        most = edges[first] + _BLOCK_COLUMNS
+        stop = max(first + 1, int(np.searchsorted(edges, most, "right")) - 1)
+        block = _centred(read(slice(edges[first], edges[stop])), roots)
+        own = edges[first:stop] - edges[first]
+        explained = np.add.reduceat((basis.T @ block) ** 2, starts, axis=0)
+        explained = np.add.reduceat(explained, own, axis=1)
+        total = np.add.reduceat((block**2).sum(axis=0), own)
+        nearest[first:stop] = explained.argmax(axis=0)
+        share[first:stop] = explained.max(axis=0) / np.where(total > 0, total, 1.0)
+        first = stop
+    return nearest, share
 
 
-def _sampled(problem: Problem) -> IndexArray:
+def _sampled(problem: Problem, most: int = _MOST_ROWS) -> IndexArray:
     """Return all rows, or evenly spaced ones; they are sorted by their targets."""
-    n_rows = min(problem.n_rows, _MOST_ROWS)
+    n_rows = min(problem.n_rows, most, _MOST_ROWS)
     return np.linspace(0, problem.n_rows - 1, n_rows).round().astype(np.intp)
 
 
-def _dense(block: Any) -> FloatArray:
-    """Return a block of columns as float64."""
-    block = block.toarray() if issparse(block) else block
-    return np.asarray(block, dtype=np.float64)
+def _reader(problem: Problem, rows: IndexArray) -> Callable[[slice], FloatArray]:
+    """Return what reads columns of some rows as float64."""
+    features = problem.features
+    if issparse(features):
+        features = features[rows].tocsc()
+        return lambda some: np.asarray(features[:, some].toarray(), np.float64)
+    return lambda some: np.asarray(features[:, some][rows], np.float64)
 
 
 def _centred(block: FloatArray, roots: FloatArray) -> FloatArray:

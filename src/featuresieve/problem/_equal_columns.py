@@ -63,7 +63,7 @@ def _equal(
 
         def key(gate: int, rows: IndexArray = rows) -> Hashable:
             block = features[rows[:, None], columns[gate]]
-            return (_centred_ranks(block) if by_rank else block).tobytes()
+            return (_ranks_of_known(block) if by_rank else block).tobytes()
 
         sets = [part for gates in sets for part in _alike(gates, key)]
     return sets
@@ -81,6 +81,20 @@ def _cells(table: Any, column: int) -> tuple[bytes, bytes]:
     """Return what a column of a sparse table holds."""
     own = slice(table.indptr[column], table.indptr[column + 1])
     return table.indices[own].tobytes(), table.data[own].tobytes()
+
+
+def _ranks_of_known(block: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+    """Return centred ranks, of rows that tell a value where the last column says which.
+
+    What stands for a missing value is a hair above or below that of the middle.
+    """
+    is_known = block[:, -1] <= 0  # it is an indicator if nothing varies beside it
+    others = block[~is_known, :-1]
+    if not is_known.any() or not others.size or (others != others[0]).any():
+        return _centred_ranks(block)
+    ranks = np.full(block.shape, len(block) * 2)
+    ranks[is_known] = _centred_ranks(block[is_known])
+    return ranks
 
 
 def _centred_ranks(block: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:

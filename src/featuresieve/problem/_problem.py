@@ -52,6 +52,11 @@ class Gates:
         """Return the number of features behind all gates."""
         return int(self.n_features.sum())
 
+    @property
+    def edges(self) -> IndexArray:
+        """Return where the columns of each gate begin, and where the last ones end."""
+        return np.searchsorted(self.gate_of_column, np.arange(len(self) + 1))
+
     def columns_of(self, gates: IndexArray) -> IndexArray:
         """Return the columns behind some gates, in ascending order."""
         is_open = np.zeros(len(self), dtype=bool)
@@ -109,10 +114,14 @@ class Problem:
         return int(np.count_nonzero(np.bincount(self.row_groups)))
 
     def groups_of(self, rows: IndexArray) -> IndexArray | None:
-        """Return the groups of some rows, numbered from zero; None if all are alone."""
-        if self.row_groups is None:
-            return None
-        return np.unique(self.row_groups[rows], return_inverse=True)[1].reshape(-1)
+        """Return the groups of some rows, numbered from zero; None if all are alone.
+
+        A row that stands there more than once, as folds may have it, is a group too.
+        """
+        asked = rows if self.row_groups is None else self.row_groups[rows]
+        found, groups = np.unique(asked, return_inverse=True)
+        is_alone = self.row_groups is None and len(found) == len(rows)
+        return None if is_alone else groups.reshape(-1)
 
     @property
     def n_bytes(self) -> int:

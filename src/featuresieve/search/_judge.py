@@ -115,6 +115,7 @@ def _predictions(
         weights = {"sample_weight": problem.weights_of(rows)}
     if problem.task == "regression" and problem.n_outputs == 1:
         targets = targets[:, 0]
+    model = _for_outputs(model, problem)
     model.fit(features[rows], targets, **weights)
     asked = features[split.test_rows]
     if problem.task == "regression":
@@ -139,19 +140,24 @@ def _probabilities(found: Any, classes: Any, n_classes: int) -> FloatArray:
 
 
 def _model(judge: Any, problem: Problem, n_columns: int) -> Any:
-    """Return an untrained model."""
+    """Return an untrained model, for one output."""
     # Imported here, because few fits have another judge, and these take long.
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
+
+    if not isinstance(judge, str):
+        return clone(judge)
+    is_regression = problem.task == "regression"
+    kind = ExtraTreesRegressor if is_regression else ExtraTreesClassifier
+    tried = min(n_columns, max(_FEWEST_TRIED, int(_TRIED * n_columns)))
+    return kind(**_TREES, max_features=tried, random_state=0)
+
+
+def _for_outputs(model: Any, problem: Problem) -> Any:
+    """Return a model, or one that trains it for each of several outputs."""
     from sklearn.multioutput import MultiOutputClassifier, MultiOutputRegressor
 
-    is_regression = problem.task == "regression"
-    model = clone(judge) if not isinstance(judge, str) else None
-    if model is None:
-        kind = ExtraTreesRegressor if is_regression else ExtraTreesClassifier
-        tried = min(n_columns, max(_FEWEST_TRIED, int(_TRIED * n_columns)))
-        model = kind(**_TREES, max_features=tried, random_state=0)
     if problem.task == "multilabel":
         return MultiOutputClassifier(model)
-    if is_regression and problem.n_outputs > 1:
+    if problem.task == "regression" and problem.n_outputs > 1:
         return MultiOutputRegressor(model)
     return model

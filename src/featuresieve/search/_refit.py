@@ -158,9 +158,6 @@ class _Watch:
         held_out = np.concatenate([s.test_rows for s in splits])
         self._weights = problem.weights_of(held_out)
         self._groups = problem.groups_of(held_out)
-        if self._groups is None and len(np.unique(held_out)) < len(held_out):
-            # Folds of the user's may hold a row out more than once.
-            self._groups = np.unique(held_out, return_inverse=True)[1]
         # Modules are not safe on threads, and a small table is judged sooner without.
         is_for_threads = (
             settings.device.type == "cpu"

@@ -7,18 +7,14 @@ import numpy as np
 
 from featuresieve.problem import CountLimits, IndexArray, Problem
 from featuresieve.search._judge import NETWORKS
+from featuresieve.search._one_balance import fit_at_balance
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._result import SearchResult
 from featuresieve.search._run import SearchRun, Stages
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun, train_fixed_mask
-from featuresieve.search._vote_search import (
-    Goal,
-    VoteSearch,
-    fit_at_balance,
-    n_voters,
-)
+from featuresieve.search._vote_search import Goal, VoteSearch, n_voters
 
 # Members at a balance that the user gives, and the share of them that keep a feature.
 _N_MEMBERS, _MAJORITY = 4, 0.5

@@ -92,9 +92,9 @@ def train_gates(
     is_closed : array of shape (members, gates) or None
         Gates that a member never opens.
     deadline : float or None
-        `time.monotonic` value.
     monitor : Monitor or None
     """
+    training = settings.training
     used = _used_rows(problem, [rows for pair in row_roles for rows in pair])
     n_members, n_gates = len(balances), len(problem.gates)
     generator = torch.Generator().manual_seed(seed)
@@ -102,23 +102,22 @@ def train_gates(
     masking = MaskingNetwork(
         n_gates,
         n_members,
-        embedding_size=settings.training.embedding_size,
-        init=settings.training.mask_init,
-        train_embedding=settings.training.train_embedding,
+        embedding_size=training.embedding_size,
+        init=training.mask_init,
+        train_embedding=training.train_embedding,
         generator=generator,
         dtype=torch.float32,
         device=settings.device,
     )
-    is_shut = problem.gates.is_shut
-    if is_shut is not None:
-        every = np.broadcast_to(is_shut, (n_members, n_gates))
-        is_closed = every.copy() if is_closed is None else every | is_closed
-    if is_closed is not None:
-        masking.close_(_to_device(is_closed, settings))
+    if problem.gates.is_shut is not None or is_closed is not None:
+        shut = np.zeros((n_members, n_gates), dtype=bool)
+        for some in (problem.gates.is_shut, is_closed):
+            shut |= False if some is None else some
+        masking.close_(_to_device(shut, settings))
     trainer = StackTrainer(
         _gate_data(problem, settings, row_roles, used),
         LOSSES[problem.task],
-        settings.training,
+        training,
         task,
         masking=masking,
         balances=_to_device(balances.astype(np.float32), settings),
@@ -129,8 +128,8 @@ def train_gates(
     schedule = trainer.run(
         planned, record_after=_RECORDS, deadline=deadline, monitor=monitor
     )
-    is_cut_short = trainer.planned_steps < planned.n_steps
-    return GateRun(trainer.history.logits[-1], trainer.history, schedule, is_cut_short)
+    history, is_cut_short = trainer.history, trainer.planned_steps < planned.n_steps
+    return GateRun(history.logits[-1], history, schedule, is_cut_short)
 
 
 def train_fixed_mask(
@@ -179,17 +178,10 @@ def train_fixed_mask(
         seed=seed,
         n_threads=settings.n_threads,
     )
-    report = None
-    if on_record is not None:
-        call = on_record
-
-        def report(trainer: StackTrainer) -> None:
-            call(trainer.task, fixed_mask)
-
     trainer.run(
         schedule,
         record_after=record_after,
-        on_record=report,
+        on_record=on_record and (lambda _: on_record(task, fixed_mask)),
         deadline=deadline,
         monitor=monitor,
     )

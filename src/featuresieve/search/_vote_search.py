@@ -21,18 +21,14 @@ from featuresieve.problem import (
 from featuresieve.search._choice import Judgement
 from featuresieve.search._evidence import Evidence, gathered, refit_both
 from featuresieve.search._judge import NETWORKS, judged_losses
+from featuresieve.search._one_balance import as_mask, member_roles, plain_result
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
 from featuresieve.search._rounds import ROUND_PRICE, all_relevant
 from featuresieve.search._run import Stages, Unwatched
 from featuresieve.search._settings import Settings
-from featuresieve.search._splits import (
-    HeldOutSplit,
-    RowArray,
-    gate_halves,
-    held_out_splits,
-)
+from featuresieve.search._splits import HeldOutSplit, held_out_splits
 from featuresieve.search._stacks import GateRun, train_gates
 from featuresieve.search._votes import (
     REACH,
@@ -68,56 +64,6 @@ def n_voters(problem: Problem, settings: Settings) -> int:
         return settings.n_members
     affordable = _MEMBER_COLUMNS // problem.n_columns
     return min(_N_MEMBERS, max(_FEWEST_MEMBERS, affordable))
-
-
-def fit_at_balance(
-    problem: Problem,
-    settings: Settings,
-    balance: float,
-    limits: CountLimits,
-    *,
-    n_members: int,
-    vote_share: float | None,
-    seed: int,
-    deadline: float | None = None,
-    monitor: Stages | None = None,
-) -> SearchResult:
-    """Train members at one balance on all rows and let them vote."""
-    rows = np.arange(problem.n_rows)
-    run = train_gates(
-        problem,
-        settings,
-        np.full(n_members, balance),
-        _member_roles(problem, settings, rows, n_members, seed),
-        seed=seed,
-        deadline=deadline,
-        monitor=(monitor or Unwatched()).stage("gates"),
-    )
-    votes = decide(run, settings, seed, problem.gates, limits)
-    kept = elected(votes, problem.gates, limits, vote_share)
-    n_elected = votes.n_elected(vote_share)
-    return _plain_result(problem, kept, votes, balance, run, n_elected)
-
-
-def _plain_result(
-    problem: Problem,
-    kept: IndexArray,
-    votes: Votes,
-    balance: float,
-    run: GateRun,
-    n_elected: int,
-) -> SearchResult:
-    """Return a result without refits."""
-    row = Candidate(balance, problem.gates.count(kept), np.nan, np.nan, True)
-    return SearchResult(
-        support=_as_mask(kept, len(problem.gates)),
-        votes=votes,
-        balance=balance,
-        path=[row],
-        history=run.history,
-        is_collapsed=n_elected == 0,
-        is_cut_short=run.is_cut_short,
-    )
 
 
 class VoteSearch:
@@ -161,7 +107,7 @@ class VoteSearch:
         sizes = nested_sizes(votes, gates, limits, reach)
         if limits.exactly is not None or not sizes:
             kept = elected(votes, gates, limits)
-            return _plain_result(
+            return plain_result(
                 self.problem, kept, votes, self.balance, run, votes.n_elected()
             )
         if run.is_cut_short:
@@ -192,7 +138,7 @@ class VoteSearch:
         roles = [
             pair
             for number, split in enumerate(self.splits)
-            for pair in _member_roles(
+            for pair in member_roles(
                 self.problem,
                 self.settings,
                 split.fit_rows,
@@ -230,7 +176,7 @@ class VoteSearch:
         found, votes = all_relevant(result.votes, start, vote, holds, self.seed)
         sizes = prefix_sizes(votes.ranked, gates, self.limits)
         size = int(np.clip(found.sum(), sizes[0], sizes[-1]))
-        kept = _as_mask(votes.ranked[:size], len(gates))
+        kept = as_mask(votes.ranked[:size], len(gates))
         row = Candidate(
             self.balance, gates.count(np.flatnonzero(kept)), np.nan, np.nan, True
         )
@@ -270,6 +216,10 @@ class VoteSearch:
         n_elected = int(np.clip(votes.n_elected(), sizes[0], sizes[-1]))
         return np.sort(votes.ranked[:n_elected])
 
+    def _elected_place(self, votes: Votes, sizes: list[int]) -> int:
+        """Return which of the candidates is elected."""
+        return int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+
     def _evidence(
         self, votes: Votes, sizes: list[int], refits: HeldOutLosses
     ) -> Evidence:
@@ -300,7 +250,8 @@ class VoteSearch:
     ) -> tuple[HeldOutLosses, FloatArray]:
         """Return losses by the judge, as many as there was time for, and a constant's.
 
-        How long a predictor trains is still what was best in the refits.
+        Those of the refits if there was none for the elected candidate. How long a
+        predictor trains is still what was best in the refits.
         """
         if self._is_own_judge:
             return refits, self._null_losses()
@@ -312,6 +263,10 @@ class VoteSearch:
             deadline=self._deadline(_REFIT_SHARE),
             n_threads=self.settings.n_threads,
         )
+        place = self._elected_place(votes, sizes)
+        if place >= len(losses.rows):
+            losses = replace(refits, rows=refits.rows[: place + 1], is_cut_short=True)
+            null = self._null_losses()
         best_share = refits.best_share[: len(losses.rows)]
         return replace(losses, best_share=best_share), null
 
@@ -323,8 +278,8 @@ class VoteSearch:
         That is the smallest of the larger ones that is shown to be better.
         """
         gates = self.problem.gates
-        sets = np.array([_as_mask(votes.ranked[:size], len(gates)) for size in sizes])
-        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        sets = np.array([as_mask(votes.ranked[:size], len(gates)) for size in sizes])
+        elected = self._elected_place(votes, sizes)
         if not self._is_own_judge:
             for larger in range(elected + 1, len(sizes)):
                 gain, error = losses.gain_over(losses.rows[elected], larger)
@@ -347,7 +302,7 @@ class VoteSearch:
 
         In the refits of the networks, whoever judges.
         """
-        elected = int(np.searchsorted(sizes, len(self._elected(votes, sizes))))
+        elected = self._elected_place(votes, sizes)
         gain, error = refits.gain_over(self._null_losses(), elected)
         # The error is that of the uncommon rows, where nearly all of the gain is made.
         freedom = max(min(refits.n_groups, self._n_uncommon()) - 1, 1)
@@ -385,24 +340,8 @@ class VoteSearch:
             judgement=judgement,
             is_collapsed=not votes.kept.any(),
             is_uninformative=not is_shown,
-            is_cut_short=run.is_cut_short or losses.is_cut_short,
+            is_cut_short=any(r.is_cut_short for r in (run, refits, losses)),
             n_uncommon=self._n_uncommon(),
             evidence=evidence,
             predictor_share=float(judgement.best_share[chosen]),
         )
-
-
-def _member_roles(
-    problem: Problem, settings: Settings, rows: RowArray, n_members: int, seed: int
-) -> list[tuple[RowArray, RowArray]]:
-    """Return the task rows and the gate rows of each member."""
-    if settings.training.gate_rows == "shared":
-        return [(rows, rows)] * n_members
-    return gate_halves(problem, rows, -(-n_members // 2), seed)[:n_members]
-
-
-def _as_mask(gates: IndexArray, n_gates: int) -> BoolArray:
-    """Return a boolean mask of some gates."""
-    mask = np.zeros(n_gates, dtype=bool)
-    mask[gates] = True
-    return mask

@@ -15,7 +15,7 @@ from featuresieve.cli import (
     plain_number,
     whole_number,
 )
-from featuresieve.errors import did_you_mean
+from featuresieve.errors import LARGEST_INTEGER, did_you_mean
 from featuresieve.process import INTERRUPTED, interrupts_delayed
 from sievebench.cli._commands import add_command, refuse
 from sievebench.cli._live_table import LiveTable
@@ -236,7 +236,7 @@ def _keep(text: str) -> int | float | str:
     if text == "auto":
         return text
     value = plain_number(text)
-    if text.isdecimal() and value >= 1:
+    if text.isdecimal() and 1 <= value <= LARGEST_INTEGER:
         return int(value)
     if not text.isdecimal() and 0 < value <= 1:
         return value

@@ -1,0 +1,77 @@
+"""Members at one balance, which vote; no set is refitted."""
+
+import numpy as np
+
+from featuresieve.problem import BoolArray, CountLimits, IndexArray, Problem
+from featuresieve.search._result import Candidate, SearchResult
+from featuresieve.search._run import Stages, Unwatched
+from featuresieve.search._settings import Settings
+from featuresieve.search._splits import RowArray, gate_halves
+from featuresieve.search._stacks import GateRun, train_gates
+from featuresieve.search._votes import Votes, decide, elected
+
+
+def fit_at_balance(
+    problem: Problem,
+    settings: Settings,
+    balance: float,
+    limits: CountLimits,
+    *,
+    n_members: int,
+    vote_share: float | None,
+    seed: int,
+    deadline: float | None = None,
+    monitor: Stages | None = None,
+) -> SearchResult:
+    """Train members at one balance on all rows and let them vote."""
+    rows = np.arange(problem.n_rows)
+    run = train_gates(
+        problem,
+        settings,
+        np.full(n_members, balance),
+        member_roles(problem, settings, rows, n_members, seed),
+        seed=seed,
+        deadline=deadline,
+        monitor=(monitor or Unwatched()).stage("gates"),
+    )
+    votes = decide(run, settings, seed, problem.gates, limits)
+    kept = elected(votes, problem.gates, limits, vote_share)
+    n_elected = votes.n_elected(vote_share)
+    return plain_result(problem, kept, votes, balance, run, n_elected)
+
+
+def plain_result(
+    problem: Problem,
+    kept: IndexArray,
+    votes: Votes,
+    balance: float,
+    run: GateRun,
+    n_elected: int,
+) -> SearchResult:
+    """Return a result without refits."""
+    row = Candidate(balance, problem.gates.count(kept), np.nan, np.nan, True)
+    return SearchResult(
+        support=as_mask(kept, len(problem.gates)),
+        votes=votes,
+        balance=balance,
+        path=[row],
+        history=run.history,
+        is_collapsed=n_elected == 0,
+        is_cut_short=run.is_cut_short,
+    )
+
+
+def member_roles(
+    problem: Problem, settings: Settings, rows: RowArray, n_members: int, seed: int
+) -> list[tuple[RowArray, RowArray]]:
+    """Return the task rows and the gate rows of each member."""
+    if settings.training.gate_rows == "shared":
+        return [(rows, rows)] * n_members
+    return gate_halves(problem, rows, -(-n_members // 2), seed)[:n_members]
+
+
+def as_mask(gates: IndexArray, n_gates: int) -> BoolArray:
+    """Return a boolean mask of some gates."""
+    mask = np.zeros(n_gates, dtype=bool)
+    mask[gates] = True
+    return mask
