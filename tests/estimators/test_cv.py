@@ -102,6 +102,7 @@ def test_splitter_is_not_saved_and_a_count_is(tmp_path):
         (1, "cv must be None, a number of folds of at least 2"),
         ("group", "cv must be None, a number of folds"),
         (2.5, "cv must be None, a number of folds"),
+        (KFold, "cv must be None, a number of folds"),
         (LeaveOneOut(), "cv must make between 1 and 50 folds, got 120"),
         ([], "cv must make between 1 and 50 folds, got 0"),
         ([([0, 1, 2], [2, 3])], "cv must keep rows apart"),

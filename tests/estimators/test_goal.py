@@ -75,6 +75,14 @@ def test_most_features_are_obeyed():
     assert SHOWS[fitted.support_].all()
 
 
+def test_constant_columns_carry_nothing_whoever_judges():
+    X = np.c_[RNG.standard_normal(100), np.full((100, 2), np.nan)]
+    fitted = AutoNFSRegressor(goal="all_relevant", judge="trees", random_state=0)
+    table = fitted.fit(X, X[:, 0] + RNG.standard_normal(100)).feature_table()
+    assert table["verdict"].tolist() == ["kept", "constant", "constant"]
+    assert fitted.path_["n_kept"].max() == 1  # no set with them was tried
+
+
 @pytest.mark.filterwarnings("ignore::featuresieve.UninformativeTargetWarning")
 def test_nothing_is_added_where_nothing_predicts():
     noise = RNG.standard_normal((100, 8))

@@ -89,6 +89,14 @@ def test_a_larger_set_is_kept_where_the_judge_is_shown_to_be_better_with_it():
     assert np.flatnonzero(noise.support_).tolist() == [0]
 
 
+def test_trees_need_no_noise_where_sums_of_few_columns_are_the_target():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 8))
+    y = X[:, :3] @ [2, 1, 0.5] + 0.3 * rng.standard_normal(400)
+    selector = AutoNFSRegressor(judge="trees", random_state=0).fit(X, y)
+    assert np.flatnonzero(selector.support_).tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("judge", "error", "message"),
     [

@@ -179,3 +179,10 @@ def test_verdicts_follow_what_another_size_keeps(judged):
     assert pd.isna(least["importance"]["b"])
     assert least["importance"]["a"] == most["importance"]["a"]
     assert pd.isna(least["represented_by"]["b downwards"])
+
+
+@pytest.mark.filterwarnings("ignore::featuresieve.UninformativeTargetWarning")
+def test_nothing_is_worth_anything_for_a_constant_target():
+    X = np.random.default_rng(0).standard_normal((60, 2))
+    table = quick(AutoNFSRegressor).fit(X, np.ones(60)).feature_table()
+    assert table.loc[table["kept"], "importance_error"].max() < 0.01

@@ -32,6 +32,14 @@ def test_saved_file_answers_as_it_did(path):
     assert found == expected
 
 
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_what_was_loaded_can_be_saved_again(path, tmp_path):
+    selector = featuresieve.load(path)
+    selector.save(tmp_path / "again")
+    again = featuresieve.load(tmp_path / "again")
+    assert again.order_.tolist() == selector.order_.tolist()
+
+
 @pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 def test_every_schema_version_has_its_files(tmp_path):
     fit_regressor().save(tmp_path / "new")

@@ -326,6 +326,7 @@ class AutoNFS(
             row_groups=row_group_codes(groups, table.n_rows),
             # A balance that is given is the published search; all that carries
             # information is also what a copy carries.
+            has_constants=not isinstance(self.balance, str),
             has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
         )
         return prepared, target, bounds

@@ -18,8 +18,8 @@ _MOST_FOLDS = 50
 def check_folds(cv: Any) -> None:
     """Refuse what makes no folds."""
     is_count = isinstance(cv, int | np.integer) and not isinstance(cv, bool)
-    is_text = isinstance(cv, str | bytes)
-    makes_folds = not is_text and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
+    is_other = isinstance(cv, str | bytes | type)
+    makes_folds = not is_other and (hasattr(cv, "split") or hasattr(cv, "__iter__"))
     if not (cv is None or (is_count and cv >= 2) or makes_folds):
         raise ValueError(
             "cv must be None, a number of folds of at least 2, a splitter such as "

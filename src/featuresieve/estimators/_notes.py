@@ -91,9 +91,10 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
             kind=UninformativeTargetWarning,
         )
     elif result.is_hardly_judged:
+        rows = "row" if result.n_uncommon == 1 else "rows"
         yield _note(
             "uninformative",
-            f"the answer rests on {result.n_uncommon} held-out rows: no more have "
+            f"the answer rests on {result.n_uncommon} held-out {rows}: no more have "
             "another target than the most common one, and what seems to predict so few "
             f"may be chance. {n_kept} of {n_all} columns were kept.",
             kind=UninformativeTargetWarning,
@@ -102,8 +103,8 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
         advice = "" if estimator.balance == "auto" else " Lower balance, or use 'auto'."
         yield _note(
             "collapsed",
-            f"no column cleared the threshold at balance={estimator.balance_:g}: the "
-            f"{n_kept} best ranked were kept.{advice}",
+            f"no column cleared the threshold at balance={estimator.balance_:g}: "
+            f"only the best ranked, {n_kept} of {n_all}, are kept.{advice}",
             kind=SelectionCollapseWarning,
         )
 

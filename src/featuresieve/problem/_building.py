@@ -75,13 +75,15 @@ def prepare(
     scaling: Scaling,
     max_categories: int,
     row_groups: IndexArray | None = None,
+    has_constants: bool = True,
     has_copies: bool = True,
 ) -> Prepared:
     """Encode a table and put its rows and columns into an order of their own.
 
     The order depends on content alone: shuffling the table shuffles the answer and
-    changes nothing else. Rows of the same number in `row_groups` stay together. Unless
-    the problem `has_copies`, gates of constant and of copied columns are shut.
+    changes nothing else. Rows of the same number in `row_groups` stay together. Gates
+    of constant columns are shut unless the problem `has_constants`, and those of copied
+    ones unless it also `has_copies`.
     """
     encoder, encoded = TableEncoder.fit_transform(
         table, scaling=scaling, weights=weights.by_row, max_categories=max_categories
@@ -102,6 +104,7 @@ def prepare(
     if not has_copies:
         by_rank = scaling == "normal_scores" and not issparse(features)
         copy_of = copied_gates(features, gates, units, by_rank=by_rank)
+    if not has_constants:
         is_shut = (is_constant | (copy_of >= 0)) & ~gates.is_forced
         gates = replace(gates, is_shut=is_shut if is_shut.any() else None)
     problem = Problem(

@@ -80,18 +80,22 @@ def gathered(
     `losses` are those of `sizes`, `both` of what is elected and of all columns.
     """
     shuffled, whole = both
-    scale = max(null_loss, 1e-12)
+    # A constant that loses nothing, as of a constant target, measures nothing.
+    scale = null_loss if null_loss > 1e-9 else 1.0
     importance = np.full((2, len(gates)), np.nan)
     if shuffled is not None and shuffled.rises is not None:
         importance[:, elected] = shuffled.rises / scale
-    gains = 1 - losses.means / scale
+    gains = (null_loss - losses.means) / scale
     candidate = int(np.searchsorted(sizes, len(elected)))
     firsts = {int(part.ranked[0]) for part in own}
     is_alone = len(firsts) == 1 and sizes[0] == 1 < len(gates)
     lost = error = np.nan
     of_whole = None
     if whole is not None:
-        of_whole = 1 - float(whole.means[0]) / scale, float(whole.errors[0]) / scale
+        of_whole = (
+            (null_loss - float(whole.means[0])) / scale,
+            float(whole.errors[0]) / scale,
+        )
         lost, error = whole.gain_over(losses.rows[candidate], 0)
     return Evidence(
         importance=importance,

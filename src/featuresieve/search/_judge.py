@@ -18,7 +18,10 @@ from featuresieve.search._splits import HeldOutSplit
 NETWORKS, TREES = JUDGES = ("networks", "trees")
 # Trees with random cuts suffer from a column of noise more than others do, so their
 # losses have a clear minimum; boosted trees hardly tell 5 columns from 30.
-_TREES = {"n_estimators": 60, "min_samples_leaf": 2, "max_features": 0.33}
+_TREES = {"n_estimators": 60, "min_samples_leaf": 2}
+# Columns tried at a node, as a share. Two at least: trees that try one split at random,
+# and a set of seven, which tries two, would be better than one of six for that alone.
+_TRIED, _FEWEST_TRIED = 0.33, 2
 # Rows that they learn from.
 _MOST_ROWS = 10_000
 
@@ -107,7 +110,7 @@ def _predictions(
     if isinstance(judge, str):
         rows = rows[:: -(-len(rows) // _MOST_ROWS)]
     targets = problem.targets[rows]
-    model, weights = _model(judge, problem), {}
+    model, weights = _model(judge, problem, features.shape[1]), {}
     if problem.row_weights is not None and has_fit_parameter(model, "sample_weight"):
         weights = {"sample_weight": problem.weights_of(rows)}
     if problem.task == "regression" and problem.n_outputs == 1:
@@ -136,7 +139,7 @@ def _probabilities(found: Any, classes: Any, n_classes: int) -> FloatArray:
     return probabilities
 
 
-def _model(judge: Any, problem: Problem) -> Any:
+def _model(judge: Any, problem: Problem, n_columns: int) -> Any:
     """Return an untrained model, for one output."""
     # Imported here, because few fits have another judge, and these take long.
     from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
@@ -145,7 +148,8 @@ def _model(judge: Any, problem: Problem) -> Any:
         return clone(judge)
     is_regression = problem.task == "regression"
     kind = ExtraTreesRegressor if is_regression else ExtraTreesClassifier
-    return kind(**_TREES, random_state=0)
+    tried = min(n_columns, max(_FEWEST_TRIED, int(_TRIED * n_columns)))
+    return kind(**_TREES, max_features=tried, random_state=0)
 
 
 def _for_outputs(model: Any, problem: Problem) -> Any:

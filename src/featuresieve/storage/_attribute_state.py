@@ -83,7 +83,7 @@ def attribute_state(attributes: Mapping[str, Any]) -> State:
         arrays |= {f"judgement.{name}": value for name, value in values.items()}
     description = {
         "balance": attributes["balance_"],
-        "seed": attributes["_seed"],
+        "seed": attributes["_seed"] or 0,  # None of a file of version 1
         "notes": attributes["notes_"],
         "all_columns": attributes.get("_all_columns"),
         "judgement": judgement
