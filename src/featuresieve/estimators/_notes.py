@@ -101,10 +101,11 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
         )
     elif result.is_collapsed and estimator.n_features_to_select is None:
         advice = "" if estimator.balance == "auto" else " Lower balance, or use 'auto'."
+        are = "is" if n_kept == 1 else "are"
         yield _note(
             "collapsed",
             f"no column cleared the threshold at balance={estimator.balance_:g}: "
-            f"only the best ranked, {n_kept} of {n_all}, are kept.{advice}",
+            f"only the {n_kept} best ranked of {n_all} {are} kept.{advice}",
             kind=SelectionCollapseWarning,
         )
 
