@@ -27,8 +27,7 @@ import os
 import time
 import traceback
 import warnings
-from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
@@ -43,7 +42,7 @@ from sievebench.downstream import evaluate
 from sievebench.pipeline import cached_table
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import select
-from sievebench.store import Store, former_results
+from sievebench.store import RunRecord, former_results
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = ("random", "corrupted", "second_order")
@@ -67,6 +66,7 @@ FEWER_TREES = {"n_estimators": 100}
 # Of the columns before the scenario: what "validated" may choose.
 SHARES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5)
 WIDE, FEWER = 500, (0.01, 0.03, 0.06)  # further shares where there are so many columns
+FAREWELL_SECONDS = 60.0
 MOST_NAMED = 600  # columns of an order that a record has
 Job = tuple[str, str, str, int]  # suite, table, scenario, draw
 
@@ -91,10 +91,10 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     suite, table, scenario, _ = job
     if suite != "paper":
         return {name: {} for name in SELECTORS}, {}
-    records = Store(ROOT / "results" / "quick").records()
-    here = [
-        r for r in records if (r.spec.dataset, r.spec.scenario) == (table, scenario)
-    ]
+    files = (ROOT / "results" / "quick" / "records").glob(
+        f"benchmark--{table}--{scenario}--*.json"
+    )
+    here = [RunRecord.from_json(file.read_text()) for file in files]
     former = former_results(here, 1, ["autonfs"])
     place = (table, scenario, "mlp")
     settings = {
@@ -242,8 +242,12 @@ def work(job: Job, path: Path) -> str:
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the jobs that have no file, until the time is up; then collect."""
-    jobs = [job for job in jobs_of(options) if not part_of(options, job).exists()]
+    """Run the jobs that are not done, until the time is up; then collect.
+
+    No job begins after that, and those at work have a minute to end: a process that is
+    killed can fail others on the same GPU.
+    """
+    jobs = left_of(options)
     (options.out / "parts" / options.suite).mkdir(parents=True, exist_ok=True)
     pool = ProcessPoolExecutor(options.workers, mp_context=get_context("spawn"))
     futures = {pool.submit(work, job, part_of(options, job)): job for job in jobs}
@@ -252,20 +256,35 @@ def run(options: argparse.Namespace) -> None:
             print(*futures[future], future.result() or "done", flush=True)
     except TimeoutError:
         print("the time is up", flush=True)
-    for process in list(pool._processes.values()):
-        process.kill()
+    pool.shutdown(wait=False, cancel_futures=True)
+    wait([future for future in futures if not future.cancelled()], FAREWELL_SECONDS)
     collect(options)
+    for process in list((pool._processes or {}).values()):
+        process.kill()
     os._exit(0)
 
 
-def _parts(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    for path in sorted((options.out / "parts" / options.suite).glob("*.json")):
-        yield json.loads(path.read_text())
+def left_of(options: argparse.Namespace) -> list[Job]:
+    """Return the jobs that are not done."""
+    done = {_job_of(cell) for cell in _done(options)}
+    return [job for job in jobs_of(options) if job not in done]
+
+
+def _job_of(cell: dict[str, Any]) -> Job:
+    return cell["suite"], cell["table"], cell["scenario"], cell["draw"]
+
+
+def _done(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return what is stored, and what lies in parts."""
+    paths = sorted((options.out / "parts" / options.suite).glob("*.json"))
+    parts = [json.loads(path.read_text()) for path in paths]
+    cells = {_job_of(c): c for c in [*fields_table.stored(options.suite), *parts]}
+    return list(cells.values())
 
 
 def collect(options: argparse.Namespace) -> None:
     """Write all that is done as one file of results."""
-    cells = list(_parts(options))
+    cells = _done(options)
     content = {"stamp": stamp.stamp(), "records": cells}
     path = options.out / f"fields_{options.suite}.json"
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
@@ -274,9 +293,9 @@ def collect(options: argparse.Namespace) -> None:
 
 def plan(options: argparse.Namespace) -> None:
     """Print how many jobs are left and what they cost, by the seconds of those done."""
-    left = [job for job in jobs_of(options) if not part_of(options, job).exists()]
+    left = left_of(options)
     known: dict[str, list[float]] = {}
-    for cell in [*_parts(options), *fields_table.stored(options.suite)]:
+    for cell in _done(options):
         known.setdefault(cell["table"], []).append(cell["seconds"])
     every = [seconds for found in known.values() for seconds in found]
     cost = sum(fmean(known.get(job[1], every)) for job in left) if every else None
