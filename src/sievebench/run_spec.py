@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 Stage = Literal["corruption", "split", "selector", "downstream", "tuning", "removal"]
 CountByName = Literal["default", "original", "own", "all"]
 Keep = CountByName | int
-Stream = Literal["legacy", "own"]
+Stream = Literal["legacy", "own", "fresh"]
 COUNTS_BY_NAME: tuple[CountByName, ...] = get_args(CountByName)
 STREAMS: tuple[Stream, ...] = get_args(Stream)
 # What runs may be for, the `experiment` of a cell.
@@ -59,7 +59,9 @@ class RunSpec:
     downstream: str = "mlp"  # who predicts; "none" in the scaling experiment
     seeds: tuple[int, ...] = (0,)  # one run each, once the settings are tuned
     noise_fraction: float = 0.5  # share of added columns among all
-    # The benchmark's own added columns, or those of a seed derived by name.
+    # The benchmark's own added columns, or those of a seed derived by name. "fresh" has
+    # such a seed for each repetition, and one for its split, which keeps together the
+    # rows that the catalogue says belong together: draws that no development saw.
     stream: Stream = "legacy"
     # Columns to keep: as many as before the scenario, the selector's own choice, all of
     # them, or a count. "default" is "all" for no selection, "own" for AutoNFS and
@@ -126,7 +128,7 @@ class RunSpec:
             f"trials_at_once must be an int >= 1, got {self.trials_at_once!r}": (
                 self.trials_at_once < 1
             ),
-            f"stream must be 'legacy' or 'own', got {self.stream!r}": (
+            f"stream must be one of {', '.join(STREAMS)}, got {self.stream!r}": (
                 self.stream not in STREAMS
             ),
             "keep must be 'default', 'original', 'own', 'all' or an int >= 1, got "
@@ -148,8 +150,10 @@ class RunSpec:
         n_given, n_seeds = len(self.given), len(self.seeds)
         taken = {name: bool(getattr(self, name)) for name in ("given", "predictors")}
         return {
-            "n_trials must be 0 with splits_anew: the rows that judge settings in one "
-            "split would be test rows in another": self.splits_anew and is_tuned,
+            "n_trials must be 0 with splits_anew and with fresh draws: the rows that "
+            "judge settings in one split would be test rows in another": (
+                self.has_draws and is_tuned
+            ),
             f"downstream must be {NO_PREDICTOR!r} in the scaling experiment, and in no "
             f"other, got {self.downstream!r} in {self.experiment!r}": (
                 is_timed != (self.downstream == NO_PREDICTOR)
@@ -158,9 +162,8 @@ class RunSpec:
             f"tune by, got {self.n_trials!r}": is_timed and is_tuned,
             f"given must have one set of columns for each of the {n_seeds} seeds, got "
             f"{n_given}": n_given > 0 and n_given != n_seeds,
-            "splits_anew must be False with given: the columns are of one split": (
-                n_given > 0 and self.splits_anew
-            ),
+            "splits_anew must be False and no draw fresh with given: the columns are "
+            "of one split": n_given > 0 and self.has_draws,
             **{
                 f"n_trials must be 0 with {name}: they are settled, got "
                 f"{self.n_trials!r}": is_there and is_tuned
@@ -181,6 +184,11 @@ class RunSpec:
         }
 
     @property
+    def has_draws(self) -> bool:
+        """Whether each repetition has a table of its own."""
+        return self.splits_anew or self.stream == "fresh"
+
+    @property
     def selector_name(self) -> str:
         """Short name of the selector, without the variant."""
         return self.selector.partition(":")[0]
@@ -196,9 +204,12 @@ class RunSpec:
 
     def seed(self, stage: Stage, repetition: int = 0) -> int | None:
         """Return the seed of a stage, below 2**31; None for the benchmark's own."""
-        if stage == "corruption" and self.stream == "legacy":
-            return None
-        if stage == "split":
+        is_fresh = self.stream == "fresh"
+        if stage == "corruption":
+            if self.stream == "legacy":
+                return None
+            repetition = repetition if is_fresh else 0
+        if stage == "split" and not is_fresh:
             return repetition if self.splits_anew else _SPLIT_SEED
         values = [getattr(self, name) for name in DEPENDS_ON[stage]]
         text = json.dumps([stage, *values, repetition])

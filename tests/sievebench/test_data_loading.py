@@ -1,6 +1,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from made_dataset import catalog_row
 from sklearn.datasets import load_diabetes
@@ -147,3 +148,14 @@ def test_file_at_hand_is_that_of_the_catalogue(data_folder, tmp_path, name):
     assert dataset.n_columns == row.n_columns
     assert dataset.is_sample == (not row.md5)
     assert dataset.n_rows == (row.sample.rows if dataset.is_sample else row.n_rows)
+
+
+def test_categories_are_read_as_places_of_their_sorted_values(tmp_path, monkeypatch):
+    letters = pd.Categorical(["b", "a", None, "c"] * 10, categories=["c", "b", "a"])
+    table = pd.DataFrame({"x": letters, "z": 1.5, "target": [0, 1] * 20})
+    table.to_parquet(tmp_path / "toy.parquet")
+    row = catalog_row("toy", n_columns=2, n_classes=2)
+    (tmp_path / "catalog.toml").write_text(row)
+    monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path))
+    expected = [[1, 1.5], [0, 1.5], [np.nan, 1.5], [2, 1.5]] * 10
+    np.testing.assert_array_equal(load("toy").X, expected)

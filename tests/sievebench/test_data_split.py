@@ -35,6 +35,19 @@ def test_rows_are_those_of_the_protocol(task):
         np.testing.assert_array_equal(part.X, dataset.X[rows])
 
 
+def test_rows_of_a_group_stay_together():
+    dataset = made_dataset("regression", n_rows=200)
+    X = dataset.X.copy()
+    X[:, [0, 1]] = np.arange(200)[:, None] // [50, 10] % 4  # 4 x 4 pairs of values
+    grouped = replace(dataset, X=X, group_columns=(0, 1))
+    parts = split(grouped, 5, grouped.groups()).parts
+    pairs = [{tuple(row) for row in part.X[:, :2]} for part in parts]
+    assert sum(map(len, pairs)) == len(np.unique(X[:, :2], axis=0))
+    assert len(set.union(*pairs)) == len(np.unique(X[:, :2], axis=0))
+    assert sum(len(part.y) for part in parts) == 200
+    assert dataset.groups() is None
+
+
 def test_regression_target_is_standardised_by_the_train_part():
     dataset = made_dataset("regression")
     train, _, test = expected_rows(dataset)

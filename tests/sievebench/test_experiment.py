@@ -87,7 +87,7 @@ def test_file_may_change_the_budget(tmp_path):
         ("noise_fraction = 1.0", "noise_fraction must be a number >= 0 and below 1"),
         ('splits_anew = "no"', "splits_anew must be true or false, got 'no'."),
         ('purpose = "fun"', "purpose must be one of benchmark, shared, .* got 'fun'."),
-        ('stream = "new"', "stream must be one of legacy, own, got 'new'."),
+        ('stream = "new"', "stream must be one of legacy, own, fresh, got 'new'."),
         ("about = 3", "about must be a text, got 3."),
         ("downstream_settings = 3", "downstream_settings must be a table .* got 3."),
         ("downstream_settings = { a = 2020-01-01 }", "must be a table of numbers"),

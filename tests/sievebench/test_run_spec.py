@@ -110,6 +110,16 @@ def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
     assert CELL.seed("split") == 0
 
 
+def test_fresh_draws_have_rows_and_columns_of_their_own():
+    fresh = replace(CELL, stream="fresh", seeds=(1, 2, 3))
+    own = replace(CELL, stream="own")
+    for stage in ("split", "corruption"):
+        seeds = {fresh.seed(stage, repetition) for repetition in fresh.seeds}
+        assert len(seeds) == 3
+        assert not seeds & {None, own.seed(stage), *range(100)}
+        assert fresh.seed(stage, 1) == replace(fresh, selector="lasso").seed(stage, 1)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -141,6 +151,7 @@ def test_added_columns_are_the_benchmarks_unless_own_ones_are_asked_for():
         ({"given": TAKEN, "n_trials": 3}, "n_trials must be 0 with given"),
         ({"predictors": (SMALL,), "n_trials": 3}, "n_trials must be 0 with predictors"),
         ({"given": TAKEN, "splits_anew": True}, "splits_anew must be False"),
+        ({"stream": "fresh", "n_trials": 3}, "n_trials must be 0 with splits_anew and"),
         (
             {"predictors": (SMALL, LARGE), "experiment": "removal"},
             "predictors must be one at most in the removal experiment, got 2",

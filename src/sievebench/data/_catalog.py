@@ -55,6 +55,9 @@ class CatalogEntry:
     sample: Sample | None = None
     subsample_rows: int | None = None  # rows that the benchmark draws from the whole
     relevant: tuple[int, ...] = ()  # columns known to matter
+    # Columns whose values together name the group of a row, such as its query.
+    group_columns: tuple[int, ...] = ()
+    licence: str = ""  # as far as known
 
     @property
     def needs_file(self) -> bool:
@@ -112,7 +115,8 @@ def find_entry(name: str) -> CatalogEntry:
 
 
 def _entry(name: str, row: Mapping[str, Any]) -> CatalogEntry:
-    values = {**row, "name": name, "relevant": tuple(row.get("relevant", ()))}
+    lists = {key: tuple(row.get(key, ())) for key in ("relevant", "group_columns")}
+    values = {**row, "name": name, **lists}
     if "sample" in row:
         values["sample"] = Sample(**row["sample"])
     return CatalogEntry(**values)

@@ -27,7 +27,9 @@ _MD5 = _digits("an md5", 32)
 
 _REQUIRED: dict[str, Key] = {
     "title": _TEXT,
-    "group": one_of(("tabular", "metagenomics", "images", "wide", "bundled")),
+    "group": one_of(
+        ("tabular", "metagenomics", "images", "wide", "bundled", "breadth")
+    ),
     "task": one_of(("classification", "regression")),
     "metric": one_of(("accuracy", "balanced_accuracy", "roc_auc", "negative_rmse")),
     "scaler": one_of(("standard", "quantile")),
@@ -36,16 +38,19 @@ _REQUIRED: dict[str, Key] = {
     "n_classes": _whole(0),
     "source": _TABLE,
 }
+_INDICES = Key(
+    "a list of indices of columns, from 0",
+    lambda value: is_list_of(value, lambda index: is_int(index, 0)),
+)
 _ROW_KEYS: dict[str, Key] = {
     **_REQUIRED,
     "file": _FILE,
     "md5": _MD5,
     "sample": _TABLE,
     "subsample_rows": _whole(1),
-    "relevant": Key(
-        "a list of indices of columns, from 0",
-        lambda value: is_list_of(value, lambda index: is_int(index, 0)),
-    ),
+    "relevant": _INDICES,
+    "group_columns": _INDICES,
+    "licence": _TEXT,
 }
 _SAMPLE_KEYS: dict[str, Key] = {"file": _FILE, "rows": _whole(1), "md5": _MD5}
 # Kind of a source -> what it must tell.
@@ -90,7 +95,7 @@ def _check_relations(row: Mapping[str, Any]) -> None:
     """Refuse values that are allowed, but not together."""
     task, metric, n_classes = row["task"], row["metric"], row["n_classes"]
     is_regression = task == "regression"
-    last = max(row.get("relevant", ()), default=0)
+    indices = {key: row.get(key, ()) for key in ("relevant", "group_columns")}
     needs_file = row["source"]["kind"] != "bundled"
     rules = {
         f"metric must fit the task {task}, got {metric!r}": (
@@ -105,9 +110,13 @@ def _check_relations(row: Mapping[str, Any]) -> None:
         f"metric roc_auc is for 2 classes, got n_classes = {n_classes}": (
             metric != "roc_auc" or n_classes == 2
         ),
-        f"relevant must be below n_columns = {row['n_columns']}, got {last}": (
-            last < row["n_columns"]
-        ),
+        **{
+            f"{key} must be below n_columns = {row['n_columns']}, got {max(found)}": (
+                max(found) < row["n_columns"]
+            )
+            for key, found in indices.items()
+            if found
+        },
         f"file is missing: {_FILE.allowed}": "file" in row or not needs_file,
     }
     for said, holds in rules.items():

@@ -32,6 +32,8 @@ class Dataset:
     is_sample: bool = False
     # md5 of the file the rows were read from; empty for what scikit-learn brings.
     checksum: str = ""
+    # Columns whose values together name the group of a row, such as its query.
+    group_columns: tuple[int, ...] = ()
 
     @property
     def n_rows(self) -> int:
@@ -47,3 +49,11 @@ class Dataset:
     def n_original(self) -> int:
         """Number of columns that were not added."""
         return int(self.is_original.sum())
+
+    def groups(self) -> npt.NDArray[np.int64] | None:
+        """Return the number of the group of each row; None if rows have none."""
+        if not self.group_columns:
+            return None
+        named = self.X[:, list(self.group_columns)]
+        _, numbers = np.unique(named, axis=0, return_inverse=True)
+        return np.asarray(numbers, dtype=np.int64).reshape(-1)

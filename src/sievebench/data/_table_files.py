@@ -59,11 +59,22 @@ def _read_parquet(path: Path) -> RawTable:
         raise ValueError(f"it has no column {TARGET!r}.")
     features = frame.drop(columns=TARGET)
     for name, dtype in features.dtypes.items():
-        if dtype.kind not in _NUMBERS:
-            raise ValueError(f"column {name!r} holds {dtype}, and must hold numbers.")
+        if isinstance(dtype, pd.CategoricalDtype):
+            features[name] = _codes(features[name])
+        elif dtype.kind not in _NUMBERS:
+            raise ValueError(
+                f"column {name!r} holds {dtype}, and must hold numbers or categories."
+            )
     names = tuple(str(name) for name in features.columns)
     X = features.to_numpy(dtype=np.float64)
     return RawTable(X, frame[TARGET].to_numpy(), names)
+
+
+def _codes(column: pd.Series) -> npt.NDArray[np.float64]:
+    """Return the places of categories in their sorted order, NaN where missing."""
+    ordered = column.cat.set_categories(sorted(column.cat.categories))
+    codes = ordered.cat.codes.to_numpy(dtype=np.float64)
+    return np.where(codes < 0, np.nan, codes)
 
 
 def write_table(table: RawTable, path: Path) -> None:

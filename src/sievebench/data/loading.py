@@ -136,6 +136,7 @@ def _dataset(
         n_classes=entry.n_classes,
         is_sample=is_sample,
         checksum=checksum,
+        group_columns=entry.group_columns,
     )
 
 

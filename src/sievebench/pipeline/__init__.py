@@ -71,7 +71,7 @@ def run_one(spec: RunSpec, *, journal: Path | SharedStudy | None = None) -> RunR
 def _run_splits(spec: RunSpec, settings: Settings) -> tuple[RunResult, ...]:
     """Run all seeds on one split, or each on its own."""
     run = _STUDIES.get(spec.experiment, run_seeds)
-    if not spec.splits_anew:
+    if not spec.has_draws:
         return run(spec, table_of(spec, spec.seeds[0]), settings)
     return tuple(
         result

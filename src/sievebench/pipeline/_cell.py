@@ -31,8 +31,9 @@ def table_of(spec: RunSpec, repetition: int) -> CellTable:
         spec.dataset,
         spec.scenario,
         spec.noise_fraction,
-        spec.seed("corruption"),
+        spec.seed("corruption", repetition),
         spec.seed("split", repetition) or 0,
+        has_groups=spec.stream == "fresh",
     )
 
 
@@ -43,6 +44,8 @@ def cached_table(
     noise_fraction: float,
     seed: int | None,
     split_seed: int,
+    *,
+    has_groups: bool = False,
 ) -> CellTable:
     """Return the corrupted table in parts; a worker's cells often share one."""
     dataset = data.load(name)
@@ -55,7 +58,8 @@ def cached_table(
         is_sample=corrupted.is_sample,
         checksum=corrupted.checksum,
     )
-    return CellTable(facts, data.split(corrupted, split_seed).scaled())
+    groups = dataset.groups() if has_groups else None
+    return CellTable(facts, data.split(corrupted, split_seed, groups).scaled())
 
 
 def check_components(spec: RunSpec) -> None:

@@ -25,11 +25,15 @@ class MemberNoise:
     def __init__(self, seeds: Sequence[int], device: torch.device) -> None:
         self.device, self.n_members = device, len(seeds)
         self._initial = [torch.Generator().manual_seed(seed) for seed in seeds]
-        # What the noise of training is drawn from, one a member.
+        # What the noise of training is drawn from, one for each different seed: members
+        # of one seed have the same noise, which is drawn once.
+        different = list(dict.fromkeys(seeds))
         self.generators = [
             torch.Generator(device).manual_seed(seed + _TRAINING_OFFSET)
-            for seed in seeds
+            for seed in different
         ]
+        places = [different.index(seed) for seed in seeds]
+        self._places = torch.tensor(places, device=device)
 
     def initial_uniform(
         self, shape: tuple[int, ...], bound: float, dtype: torch.dtype
@@ -81,16 +85,29 @@ class MemberNoise:
 
     def normal(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
         """Return standard normal noise, (members, *shape)."""
-        noise = torch.empty((self.n_members, *shape), dtype=dtype, device=self.device)
+        noise = self._empty(shape, dtype)
         for member, source in zip(noise, self.generators, strict=True):
             member.normal_(generator=source)
-        return noise
+        return self._of_members(noise)
 
     def kept(
         self, shape: tuple[int, ...], drop_fraction: float, dtype: torch.dtype
     ) -> Tensor:
         """Return dropout factors, 0 or 1 / (1 - drop_fraction), (members, *shape)."""
-        factors = torch.empty((self.n_members, *shape), dtype=dtype, device=self.device)
+        factors = self._empty(shape, dtype)
         for member, source in zip(factors, self.generators, strict=True):
             member.bernoulli_(1.0 - drop_fraction, generator=source)
-        return factors.mul_(1.0 / (1.0 - drop_fraction))
+        return self._of_members(factors.mul_(1.0 / (1.0 - drop_fraction)))
+
+    def _empty(self, shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        """Return room for what the generators draw, (generators, *shape)."""
+        size = (len(self.generators), *shape)
+        return torch.empty(size, dtype=dtype, device=self.device)
+
+    def _of_members(self, drawn: Tensor) -> Tensor:
+        """Return what is drawn by the generators for each member."""
+        if len(drawn) == self.n_members:
+            return drawn
+        if len(drawn) == 1:
+            return drawn.expand(self.n_members, *drawn.shape[1:])
+        return drawn[self._places]

@@ -1,0 +1,323 @@
+r"""Selectors on draws that no development saw, in three fields: who says how many.
+
+Usage (from the repository root, FEATURESIEVE_DATA set)::
+
+    python benchmarks/fields.py plan --suite paper       # what is left, and its cost
+    python benchmarks/fields.py run --suite paper --out FOLDER
+    python benchmarks/fields.py run --suite breadth --draws 1 2 3 --out FOLDER
+    python benchmarks/fields.py collect --suite paper --out FOLDER    # into results/
+    python benchmarks/fields.py table --suite paper      # print what is stored
+
+A job is one table, scenario and draw: rows split anew, columns added anew (stream
+"fresh"; rows of a query stay together). Every selector is fitted once, and its best k
+columns are judged for several k: D, as many as there were before columns were added
+(the paper's field); what AutoNFS kept there (matched); and the k that did best on the
+validation rows (validated). All sets of a job, of all selectors, train as one stack of
+predictors with the same weights to begin with, and equal sets are one member.
+
+Suite "paper": the tables of experiments/quick.toml. Settings of the selectors, and the
+predictor that did best on validation rows without AutoNFS, are those that `quick` found
+on its own draw; AutoNFS has its defaults. Suite "breadth": the group of that name in
+the catalogue, all with their defaults.
+"""
+
+import argparse
+import json
+import os
+import time
+import traceback
+import warnings
+from concurrent.futures import ProcessPoolExecutor, as_completed, wait
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import fields_table
+import numpy as np
+import stamp
+
+from sievebench.data import catalog
+from sievebench.downstream import evaluate
+from sievebench.pipeline import cached_table
+from sievebench.run_spec import RunSpec
+from sievebench.selectors import select
+from sievebench.store import RunRecord, former_results
+
+ROOT = Path(__file__).parents[1]
+SCENARIOS = ("random", "corrupted", "second_order")
+# The slowest first, so that no worker is left with one in the end.
+PAPER = (
+    "otto",
+    "higgs",
+    "jannis",
+    "house",
+    "california",
+    "gesture",
+    "eye",
+    "microsoft",
+)
+SELECTORS = (
+    *("none", "autonfs", "univariate", "1l-lasso", "agl", "deep-lasso", "stg"),
+    *("lasso", "forest"),
+)
+# Instead of the 200 trees of `quick`, which would take most of the time.
+FEWER_TREES = {"n_estimators": 100}
+# Of the columns before the scenario: what "validated" may choose.
+SHARES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5)
+WIDE, FEWER = 500, (0.01, 0.03, 0.06)  # further shares where there are so many columns
+FAREWELL_SECONDS = 60.0
+MOST_NAMED = 600  # columns of an order that a record has
+Job = tuple[str, str, str, int]  # suite, table, scenario, draw
+
+
+def tables_of(suite: str) -> list[str]:
+    """Return the tables of a suite, the slowest first."""
+    if suite == "paper":
+        return list(PAPER)
+    breadth = [e for e in catalog().values() if e.group == "breadth"]
+    breadth.sort(key=lambda e: -e.n_columns * e.n_rows)
+    return [entry.name for entry in breadth]
+
+
+def spec_of(job: Job, selector: str) -> RunSpec:
+    """Return the cell of a selector: the seeds follow from it."""
+    _, table, scenario, draw = job
+    return RunSpec(table, scenario, selector, seeds=(draw,), stream="fresh")
+
+
+def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return the settings of the selectors and those of the predictor."""
+    suite, table, scenario, _ = job
+    if suite != "paper":
+        return {name: {} for name in SELECTORS}, {}
+    files = (ROOT / "results" / "quick" / "records").glob(
+        f"benchmark--{table}--{scenario}--*.json"
+    )
+    here = [RunRecord.from_json(file.read_text()) for file in files]
+    former = former_results(here, 1, ["autonfs"])
+    place = (table, scenario, "mlp")
+    settings = {
+        name: dict(former.settings.get((*place, name), {})) for name in SELECTORS
+    }
+    settings["forest"] |= FEWER_TREES
+    return settings, dict(former.predictors[place][0])
+
+
+def order_of(scores: np.ndarray, seed: int) -> np.ndarray:
+    """Return columns, best first; ties by lot, as in `ScoredSelector`."""
+    lots = np.random.default_rng(seed).permutation(len(scores))
+    return np.lexsort((lots, -scores))
+
+
+class Sets:
+    """The sets of columns of a job, each once."""
+
+    def __init__(self) -> None:
+        self.supports: list[np.ndarray] = []
+        self._places: dict[bytes, int] = {}
+
+    def place(self, support: np.ndarray) -> int:
+        """Return the number of a set, a new one if it is new."""
+        key = support.tobytes()
+        if key not in self._places:
+            self._places[key] = len(self.supports)
+            self.supports.append(support)
+        return self._places[key]
+
+
+def run_job(job: Job) -> dict[str, Any]:
+    """Select with every selector, and judge all sets in one stack."""
+    spec, draw = spec_of(job, "none"), job[3]
+    started = time.perf_counter()
+    cell = cached_table(
+        spec.dataset,
+        spec.scenario,
+        spec.noise_fraction,
+        spec.seed("corruption", draw),
+        spec.seed("split", draw) or 0,
+        has_groups=True,
+    )
+    settings, predictor = settings_of(job)
+    split, sets, found = cell.split, Sets(), {}
+    for name in SELECTORS:  # AutoNFS before those that get its number
+        known = found.get("autonfs", {}).get("n_own", 0)
+        found[name] = _selected(job, name, split, settings[name], known, sets)
+    seed = spec.seed("downstream", draw) or 0
+    supports = np.stack(sets.supports)
+    judging = time.perf_counter()
+    scores = evaluate(
+        "mlp", split, [seed] * len(supports), settings=predictor, is_seen=supports
+    )
+    judged = time.perf_counter() - judging
+    for entry in found.values():
+        for one in entry["sets"]:
+            at = scores[one.pop("place")]
+            one |= {
+                "score": round(at.score, 5),
+                "validation": round(at.validation_score, 5),
+            }
+    return {
+        **dict(zip(("suite", "table", "scenario", "draw"), job, strict=True)),
+        "n_rows": [len(part.y) for part in split.parts],
+        "n_original": cell.facts.n_original,
+        "n_features": cell.facts.n_features,
+        "metric": cell.facts.metric,
+        "is_sample": cell.facts.is_sample,
+        "predictor": predictor,
+        "selectors": found,
+        "seconds": round(time.perf_counter() - started, 2),
+        "judging_seconds": round(judged, 2),
+    }
+
+
+def _selected(
+    job: Job,
+    name: str,
+    split: Any,
+    settings: dict[str, Any],
+    n_of_autonfs: int,
+    sets: Sets,
+) -> dict[str, Any]:
+    """Fit one selector; return its order and its sets, by their number of columns."""
+    keep = {"autonfs": "auto", "none": 1.0}.get(name, 0.5)
+    seed = spec_of(job, name).seed("selector", job[3]) or 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen = select(name, split, keep=keep, seed=seed, settings=settings)
+    order = order_of(chosen.scores, seed)
+    n_original = int(split.is_original.sum())
+    counts = {"own": int(chosen.support.sum())} if keep != 0.5 else {}
+    if name != "none":
+        chances = (*(FEWER if n_original >= WIDE else ()), *SHARES)
+        shares = {f"{x:g}": max(1, round(x * n_original)) for x in chances}
+        counts |= shares | ({"matched": n_of_autonfs} if n_of_autonfs else {})
+    found = []
+    for what, count in counts.items():
+        support = np.isin(np.arange(len(order)), order[:count])
+        support = chosen.support if what == "own" else support
+        added = int((support & ~split.is_original).sum())
+        place = sets.place(support)
+        found.append({"what": what, "count": count, "added": added, "place": place})
+    decision = dict(chosen.decision)
+    if len(order) > MOST_NAMED:
+        decision.pop("frequency", None)
+    return {
+        "settings": {**settings},
+        "seconds": round(chosen.seconds, 3),
+        "n_own": int(chosen.support.sum()),
+        "order": order[:MOST_NAMED].tolist(),
+        "own": np.flatnonzero(chosen.support).tolist() if name == "autonfs" else [],
+        "decision": decision,
+        "sets": found,
+    }
+
+
+def jobs_of(options: argparse.Namespace) -> list[Job]:
+    """Return all jobs, draw by draw: what is done when time runs out is whole."""
+    return [
+        (options.suite, table, scenario, draw)
+        for draw in options.draws
+        for table in options.tables or tables_of(options.suite)
+        for scenario in SCENARIOS
+    ]
+
+
+def part_of(options: argparse.Namespace, job: Job) -> Path:
+    """Return the file of a job."""
+    name = "--".join(map(str, job[1:]))
+    return options.out / "parts" / job[0] / f"{name}.json"
+
+
+def work(job: Job, path: Path) -> str:
+    """Run a job and write its file, whole or not at all; say what happened."""
+    try:
+        text = json.dumps(run_job(job))
+    except Exception:
+        return traceback.format_exc()
+    draft = path.with_suffix(f".{os.getpid()}")
+    draft.write_text(text)
+    draft.replace(path)
+    return ""
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run the jobs that are not done, until the time is up; then collect.
+
+    No job begins after that, and those at work have a minute to end: a process that is
+    killed can fail others on the same GPU.
+    """
+    jobs = left_of(options)
+    (options.out / "parts" / options.suite).mkdir(parents=True, exist_ok=True)
+    pool = ProcessPoolExecutor(options.workers, mp_context=get_context("spawn"))
+    futures = {pool.submit(work, job, part_of(options, job)): job for job in jobs}
+    try:
+        for future in as_completed(futures, timeout=options.seconds):
+            print(*futures[future], future.result() or "done", flush=True)
+    except TimeoutError:
+        print("the time is up", flush=True)
+    pool.shutdown(wait=False, cancel_futures=True)
+    wait([future for future in futures if not future.cancelled()], FAREWELL_SECONDS)
+    collect(options)
+    for process in list((pool._processes or {}).values()):
+        process.kill()
+    os._exit(0)
+
+
+def left_of(options: argparse.Namespace) -> list[Job]:
+    """Return the jobs that are not done."""
+    done = {_job_of(cell) for cell in _done(options)}
+    return [job for job in jobs_of(options) if job not in done]
+
+
+def _job_of(cell: dict[str, Any]) -> Job:
+    return cell["suite"], cell["table"], cell["scenario"], cell["draw"]
+
+
+def _done(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Return what is stored, and what lies in parts."""
+    paths = sorted((options.out / "parts" / options.suite).glob("*.json"))
+    parts = [json.loads(path.read_text()) for path in paths]
+    cells = {_job_of(c): c for c in [*fields_table.stored(options.suite), *parts]}
+    return list(cells.values())
+
+
+def collect(options: argparse.Namespace) -> None:
+    """Write all that is done as one file of results."""
+    cells = _done(options)
+    content = {"stamp": stamp.stamp(), "records": cells}
+    path = options.out / f"fields_{options.suite}.json"
+    path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
+    print(f"{len(cells)} jobs in {path.name}", flush=True)
+
+
+def plan(options: argparse.Namespace) -> None:
+    """Print how many jobs are left and what they cost, by the seconds of those done."""
+    left = left_of(options)
+    known: dict[str, list[float]] = {}
+    for cell in _done(options):
+        known.setdefault(cell["table"], []).append(cell["seconds"])
+    every = [seconds for found in known.values() for seconds in found]
+    cost = sum(fmean(known.get(job[1], every)) for job in left) if every else None
+    said = "unknown" if cost is None else f"{cost / options.workers:.0f} s"
+    print(f"{len(left)} jobs left, on {options.workers} workers: {said}")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("plan", "run", "collect", "table"))
+    parser.add_argument("--suite", choices=("paper", "breadth"), default="paper")
+    parser.add_argument("--draws", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--tables", nargs="+")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--seconds", type=float, help="no longer than this")
+    parser.add_argument("--out", type=Path, default=Path("runs"))
+    options = parser.parse_args()
+    if options.what == "table":
+        fields_table.print_tables(options.suite)
+    else:
+        {"plan": plan, "run": run, "collect": collect}[options.what](options)
+
+
+if __name__ == "__main__":
+    main()
