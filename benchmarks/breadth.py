@@ -7,6 +7,7 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
         --file breadth_peers
     python benchmarks/breadth.py run --draws 11 --limit 400 --file breadth_slow \
         --selectors boruta rfecv autonfs --skip breadth_boruta   # what is not there
+    python benchmarks/breadth.py run --draws 11 --selectors former   # of another commit
     python benchmarks/breadth.py ablation --draws 1 2            # the rule, varied
     python benchmarks/breadth.py table                           # print what is stored
     python benchmarks/breadth.py table --file breadth_ablation
@@ -27,7 +28,7 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
@@ -40,37 +41,12 @@ import stamp
 from breadth_cells import CLASSES, SCENARIOS, VALUES, WIDE, Judges, make_cell
 from breadth_selectors import QUICK, SELECTORS, TWICE, Select, ours
 
-from featuresieve.search._price import price_of_feature
 
-_SEARCH = "featuresieve.search"
+def variants() -> dict[str, dict[str, Any]]:
+    """Return what is patched in the present rule; former rules have other parts."""
+    from breadth_variants import VARIANTS
 
-
-def _priced(factor: float) -> Callable[[Any, Any], float]:
-    """Return the price of a feature times a factor."""
-    return lambda problem, settings: factor * price_of_feature(problem, settings)
-
-
-def _akaike_price(problem: Any, settings: Any) -> float:
-    """Return a price that falls like one over the rows, the same at a thousand."""
-    factor = (1000 / problem.n_groups) ** (1 / 3)
-    return factor * price_of_feature(problem, settings)
-
-
-# What each constant of the decision is for: the rule without it, or with another.
-VARIANTS: dict[str, dict[str, Any]] = {
-    "default": {},
-    "half the price": {f"{_SEARCH}._price.price_of_feature": _priced(0.5)},
-    "twice the price": {f"{_SEARCH}._price.price_of_feature": _priced(2.0)},
-    "price as 1 / rows": {f"{_SEARCH}._price.price_of_feature": _akaike_price},
-    "5 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.05},
-    "20 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.2},
-    "50 members": {f"{_SEARCH}._vote_search._N_MEMBERS": 50},
-    "classes as they are": {
-        "featuresieve.problem.Problem.with_balanced_classes": lambda self: self
-    },
-    "twice the steps": {f"{_SEARCH}._settings._STEPS_PER_ROOT_ROW": 15},
-    "no ceiling": {f"{_SEARCH}._price._LARGEST_SHARE": 1.0},
-}
+    return VARIANTS
 
 
 class OutOfTime(BaseException):
@@ -100,7 +76,7 @@ def run_cell(
     name, scenario, draw, rows, selector = job
     cell = make_cell(name, scenario, draw, rows)
     select = ours if is_variant else SELECTORS[selector]
-    changes = VARIANTS[selector] if is_variant else {}
+    changes = variants()[selector] if is_variant else {}
     judges, runs = Judges(cell), []
     for seed in range(2 if is_variant or selector in TWICE else 1):
         with ExitStack() as stack, warnings.catch_warnings():
@@ -163,7 +139,7 @@ def run(options: argparse.Namespace) -> None:
 def _jobs(options: argparse.Namespace) -> list[tuple[str, str, int, int, str]]:
     """Return what is to be computed, selector by selector, and is not stored yet."""
     is_variant = options.what == "ablation"
-    names = options.selectors or (list(VARIANTS) if is_variant else QUICK)
+    names = options.selectors or (list(variants()) if is_variant else QUICK)
     wanted = options.tables or [*(() if is_variant else WIDE), *VALUES, *CLASSES]
     stored = {
         (c["table"], c["scenario"], c["draw"], c["selector"])

@@ -21,8 +21,10 @@ Select = Callable[[Cell, int], np.ndarray]
 def ours(cell: Cell, seed: int, **arguments: Any) -> np.ndarray:
     """Select with default arguments."""
     kind = AutoNFSRegressor if cell.is_regression else AutoNFSClassifier
-    fitted = kind(random_state=seed, n_jobs=1, **arguments)
-    return fitted.fit(cell.train, cell.y_train).support_
+    selector = kind(random_state=seed, **arguments)
+    if hasattr(selector, "n_jobs"):  # the former rule has one thread anyway
+        selector.set_params(n_jobs=1)
+    return selector.fit(cell.train, cell.y_train).support_
 
 
 def price(cell: Cell, seed: int) -> np.ndarray:
@@ -119,6 +121,7 @@ def _filled(cell: Cell) -> np.ndarray:
 
 SELECTORS: dict[str, Select] = {
     "auto": ours,
+    "former": ours,  # with the sources of commit 77faee8 on PYTHONPATH
     "price": price,
     "all_relevant": all_relevant,
     "trees": trees,
@@ -131,4 +134,4 @@ SELECTORS: dict[str, Select] = {
 }
 QUICK = ("auto", "price", "forest", "f_test", "l1")  # minutes on one core
 TWICE = ("auto", "price", "forest")  # with two seeds, for their overlap
-UNRANKED = ("price", "all_relevant", "trees")  # ours, but not the default
+UNRANKED = ("former", "price", "all_relevant", "trees")  # ours, but not the default
