@@ -17,6 +17,11 @@ from sievebench.analysis.comparisons import compare_with as compare_with
 from sievebench.analysis.comparisons import interval_of_mean as interval_of_mean
 from sievebench.analysis.comparisons import rank_margin as rank_margin
 from sievebench.analysis.comparisons import without_sisters as without_sisters
+from sievebench.analysis.fields import FIELDS as FIELDS
+from sievebench.analysis.fields import field_cube as field_cube
+from sievebench.analysis.fields import field_scores as field_scores
+from sievebench.analysis.fields import field_summary as field_summary
+from sievebench.analysis.fields import signed_rank_posterior as signed_rank_posterior
 from sievebench.analysis.ranks import as_printed as as_printed
 from sievebench.analysis.ranks import complete_datasets as complete_datasets
 from sievebench.analysis.ranks import complete_selectors as complete_selectors
