@@ -17,7 +17,9 @@ from sievebench.analysis.comparisons import compare_with as compare_with
 from sievebench.analysis.comparisons import interval_of_mean as interval_of_mean
 from sievebench.analysis.comparisons import rank_margin as rank_margin
 from sievebench.analysis.comparisons import without_sisters as without_sisters
+from sievebench.analysis.fields import EQUIVALENCE as EQUIVALENCE
 from sievebench.analysis.fields import FIELDS as FIELDS
+from sievebench.analysis.fields import OURS as OURS
 from sievebench.analysis.fields import field_cube as field_cube
 from sievebench.analysis.fields import field_scores as field_scores
 from sievebench.analysis.fields import field_summary as field_summary

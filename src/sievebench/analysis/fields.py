@@ -29,7 +29,7 @@ _OF_OTHERS = {"paper": "1", "told": "1", "matched": "matched"}
 OURS = "autonfs"
 # Differences of a mean score that are of no use to anybody.
 EQUIVALENCE = 0.005
-_N_RESAMPLES = 10_000
+_N_RESAMPLES = 4_000
 _PLACE = ["scenario", "table", "draw"]
 
 
