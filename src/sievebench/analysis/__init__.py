@@ -40,7 +40,7 @@ from sievebench.analysis.studies import added_shares as added_shares
 from sievebench.analysis.studies import balance_influence as balance_influence
 from sievebench.analysis.studies import cohort_summary as cohort_summary
 from sievebench.analysis.studies import cohort_table as cohort_table
-from sievebench.analysis.studies import losses_by_column as losses_by_column
+from sievebench.analysis.studies import losses_by_seed as losses_by_seed
 from sievebench.analysis.studies import matched_comparison as matched_comparison
 from sievebench.analysis.studies import matched_summary as matched_summary
 from sievebench.analysis.studies import misselection as misselection

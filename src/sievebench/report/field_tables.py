@@ -191,3 +191,15 @@ def _with_ends(table: pd.DataFrame, name: str) -> str:
     """Return a mean over tables and draws with its interval."""
     means = table.groupby("table")[name].mean()
     return with_interval(means.mean(), analysis.interval_of_mean(means), 3)
+
+
+def default_choices(
+    material: ReportData, dataset: str, scenario: str
+) -> list[tuple[float, int]]:
+    """Return the price, as a λ, and the number of columns of AutoNFS on each draw."""
+    return [
+        (entry["decision"]["balance"], entry["n_own"])
+        for record in records_of(material, "fields_paper")
+        if (record["table"], record["scenario"]) == (dataset, scenario)
+        for entry in [record["selectors"][analysis.OURS]]
+    ]
