@@ -13,7 +13,9 @@ A job is one table, scenario and draw: rows split anew, columns added anew (stre
 columns are judged for several k: D, as many as there were before columns were added
 (the paper's field); what AutoNFS kept there (matched); and the k that did best on the
 validation rows (validated). All sets of a job, of all selectors, train as one stack of
-predictors with the same weights to begin with, and equal sets are one member.
+predictors with the same weights to begin with, and equal sets are one member. Where
+random columns are added to a table of the suite "paper", so do sets (of D columns, and
+what AutoNFS kept) without one of five columns: what a kept column is worth.
 
 Suite "paper": the tables of experiments/quick.toml. Settings of the selectors, and the
 predictor that did best on validation rows without AutoNFS, are those that `quick` found
@@ -66,6 +68,7 @@ FEWER_TREES = {"n_estimators": 100}
 # Of the columns before the scenario: what "validated" may choose.
 SHARES = (0.125, 0.25, 0.5, 0.75, 1.0, 1.5)
 WIDE, FEWER = 500, (0.01, 0.03, 0.06)  # further shares where there are so many columns
+N_REMOVED = 5  # columns that are left out, one at a time
 FAREWELL_SECONDS = 60.0
 MOST_NAMED = 600  # columns of an order that a record has
 Job = tuple[str, str, str, int]  # suite, table, scenario, draw
@@ -100,7 +103,7 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     settings = {
         name: dict(former.settings.get((*place, name), {})) for name in SELECTORS
     }
-    settings["forest"] |= FEWER_TREES
+    settings.get("forest", {}).update(FEWER_TREES)
     return settings, dict(former.predictors[place][0])
 
 
@@ -151,7 +154,7 @@ def run_job(job: Job) -> dict[str, Any]:
     )
     judged = time.perf_counter() - judging
     for entry in found.values():
-        for one in entry["sets"]:
+        for one in (*entry["sets"], *entry["removals"]):
             at = scores[one.pop("place")]
             one |= {
                 "score": round(at.score, 5),
@@ -199,6 +202,7 @@ def _selected(
         added = int((support & ~split.is_original).sum())
         place = sets.place(support)
         found.append({"what": what, "count": count, "added": added, "place": place})
+    told = np.isin(np.arange(len(order)), order[:n_original])
     decision = dict(chosen.decision)
     if len(order) > MOST_NAMED:
         decision.pop("frequency", None)
@@ -210,7 +214,24 @@ def _selected(
         "own": np.flatnonzero(chosen.support).tolist() if name == "autonfs" else [],
         "decision": decision,
         "sets": found,
+        "removals": _removals(job, sets, told if keep == 0.5 else chosen.support),
     }
+
+
+def _removals(job: Job, sets: Sets, support: np.ndarray) -> list[dict[str, int]]:
+    """Return sets without one column each: drawn by an order that all selectors share.
+
+    Where random columns are added, as in the paper's figure.
+    """
+    if job[0] != "paper" or job[2] != "random" or support.sum() < 2:
+        return []
+    lots = np.random.default_rng([job[3], len(support)]).permutation(len(support))
+    found = []
+    for column in lots[support[lots]][:N_REMOVED].tolist():
+        less = support.copy()
+        less[column] = False
+        found.append({"column": column, "place": sets.place(less)})
+    return found
 
 
 def jobs_of(options: argparse.Namespace) -> list[Job]:

@@ -171,7 +171,7 @@ def test_matched_scores_that_print_the_same_are_equal():
     assert summary.loc[0, "n_equal"] == 1
 
 
-def test_predictive_power_averages_seeds_then_columns_then_tables():
+def test_predictive_power_averages_columns_then_seeds_then_tables():
     removal = {"experiment": "removal"}
 
     def without(column, score, **fields):
@@ -181,16 +181,15 @@ def test_predictive_power_averages_seeds_then_columns_then_tables():
     runs = [
         run(score=0.60, **removal),
         run(score=0.70, seed=1, **removal),
-        without("a", 0.50),  # drops of a: 10 and 20 points
-        without("a", 0.50, seed=1),
-        without("b", 0.60),  # drops of b: 0 and 10 points
-        without("b", 0.60, seed=1),
+        without("a", 0.50),  # drops of the first seed: 10 and 0 points
+        without("b", 0.60),
+        without("a", 0.50, seed=1),  # of the second: 20 points
         run(score=0.80, dataset="otto", **removal),
         without("c", 0.81, dataset="otto"),  # -1 point
     ]
     row = predictive_power(checked(*runs)).iloc[0]
-    assert row["drop"] == pytest.approx(((15 + 5) / 2 - 1) / 2)
-    assert (row["n_datasets"], row["n_columns"]) == (2, 3)
+    assert row["drop"] == pytest.approx(((5 + 20) / 2 - 1) / 2)
+    assert (row["n_datasets"], row["n_columns"]) == (2, 4)
 
 
 def test_balance_influence_is_mean_and_deviation_at_each_balance():

@@ -17,6 +17,13 @@ from sievebench.analysis.comparisons import compare_with as compare_with
 from sievebench.analysis.comparisons import interval_of_mean as interval_of_mean
 from sievebench.analysis.comparisons import rank_margin as rank_margin
 from sievebench.analysis.comparisons import without_sisters as without_sisters
+from sievebench.analysis.fields import EQUIVALENCE as EQUIVALENCE
+from sievebench.analysis.fields import FIELDS as FIELDS
+from sievebench.analysis.fields import OURS as OURS
+from sievebench.analysis.fields import field_cube as field_cube
+from sievebench.analysis.fields import field_scores as field_scores
+from sievebench.analysis.fields import field_summary as field_summary
+from sievebench.analysis.fields import signed_rank_posterior as signed_rank_posterior
 from sievebench.analysis.ranks import as_printed as as_printed
 from sievebench.analysis.ranks import complete_datasets as complete_datasets
 from sievebench.analysis.ranks import complete_selectors as complete_selectors
@@ -33,7 +40,7 @@ from sievebench.analysis.studies import added_shares as added_shares
 from sievebench.analysis.studies import balance_influence as balance_influence
 from sievebench.analysis.studies import cohort_summary as cohort_summary
 from sievebench.analysis.studies import cohort_table as cohort_table
-from sievebench.analysis.studies import losses_by_column as losses_by_column
+from sievebench.analysis.studies import losses_by_seed as losses_by_seed
 from sievebench.analysis.studies import matched_comparison as matched_comparison
 from sievebench.analysis.studies import matched_summary as matched_summary
 from sievebench.analysis.studies import misselection as misselection

@@ -84,26 +84,29 @@ def added_shares(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
 def predictive_power(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the mean loss of score without one kept column, in percentage points.
 
-    100 · (score of all kept − score without one), averaged over seeds, then over the
-    kept columns, then over the tables. "retrained" and "imputed" (the column replaced
-    by its mean, the predictor unchanged) are apart. In the removal experiment a run
-    with an empty `removed` has all kept columns. Columns scenario, selector,
-    downstream, removal, drop, drop_std (over the tables), n_datasets, n_columns
-    (removed, in all tables).
+    100 · (score of all kept − score without one), averaged over the columns that a seed
+    kept, then over the seeds, then over the tables. "retrained" and "imputed" (the
+    column replaced by its mean, the predictor unchanged) are apart. In the removal
+    experiment a run with an empty `removed` has all kept columns. Columns scenario,
+    selector, downstream, removal, drop, drop_std (over the tables), n_datasets,
+    n_columns (left out, in all seeds and tables).
     """
-    by_column = losses_by_column(runs)
+    by_seed = losses_by_seed(runs)
     rows = [
-        (*key, *_over_tables(group.groupby(level="dataset").mean()), len(group))
-        for key, group in by_column.groupby(level=_REMOVAL, sort=False)
+        (
+            *(*key, *_over_tables(group["drop"].groupby(level="dataset").mean())),
+            int(group["n_columns"].sum()),
+        )
+        for key, group in by_seed.groupby(level=_REMOVAL, sort=False)
     ]
     columns = [*_REMOVAL, "drop", "drop_std", "n_datasets", "n_columns"]
     return in_order(pd.DataFrame(rows, columns=columns))
 
 
-def losses_by_column(runs: pd.DataFrame) -> pd.Series:
-    """Return the losses behind `predictive_power`, of each column that was left out.
+def losses_by_seed(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the losses behind `predictive_power`: drop and n_columns of each seed.
 
-    The index has scenario, selector, downstream, removal, dataset and removed.
+    The index has scenario, selector, downstream, removal, dataset and seed.
     """
     cell = ["dataset", "scenario", "selector", "downstream", "seed"]
     chosen = runs[(runs["experiment"] == "removal") & (runs["status"] == "done")]
@@ -111,7 +114,8 @@ def losses_by_column(runs: pd.DataFrame) -> pd.Series:
     less = chosen[chosen["removed"] != ""]
     joined = less.join(whole.rename("whole"), on=cell).dropna(subset=["whole"])
     joined = joined.assign(drop=100 * (joined["whole"] - joined["score"]))
-    return joined.groupby([*_REMOVAL, "dataset", "removed"])["drop"].mean()
+    groups = joined.groupby([*_REMOVAL, "dataset", "seed"])["drop"]
+    return groups.agg(drop="mean", n_columns="size")
 
 
 def _over_tables(by_dataset: Any) -> tuple[float, float, int]:

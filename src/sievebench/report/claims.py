@@ -12,6 +12,7 @@ import pandas as pd
 
 from sievebench.labels import selector_label
 from sievebench.report import benchmark_findings as of_benchmarks
+from sievebench.report import field_tables as of_fields
 from sievebench.report import run_findings as of_runs
 from sievebench.report import study_findings as of_studies
 from sievebench.report.finding import Finding, Rule, Verdict, listed
@@ -35,7 +36,8 @@ METRICS: Mapping[str, Metric] = {
         *(of_benchmarks.large_lost, of_benchmarks.large_noise),
         *(of_benchmarks.breadth, of_benchmarks.madelon, of_benchmarks.mask_cost),
         *(of_benchmarks.pixel_entropy, of_benchmarks.pixel_centre),
-        of_benchmarks.pixel_digits,
+        *(of_benchmarks.pixel_digits, of_fields.fresh, of_fields.fresh_lost),
+        of_fields.fresh_noise,
     )
 }
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

@@ -10,16 +10,23 @@ from sievebench.report.material import ReportData
 
 def stored(material: ReportData, name: str) -> dict[str, Any]:
     """Return a file of the folder of benchmarks; empty if it is not there."""
-    if material.benchmarks is None:
-        return {}
-    return _read(material.benchmarks / f"{name}.json")
+    return _stored_in(material.benchmarks, name)
 
 
 def records_of(material: ReportData, name: str) -> list[dict[str, Any]]:
     """Return the records, or cells, of such a file; none if it is not there."""
-    content = stored(material, name)
+    return records_in(material.benchmarks, name)
+
+
+def records_in(folder: Path | None, name: str) -> list[dict[str, Any]]:
+    """Return the same of a folder."""
+    content = _stored_in(folder, name)
     found: list[dict[str, Any]] = content.get("records") or content.get("cells") or []
     return found
+
+
+def _stored_in(folder: Path | None, name: str) -> dict[str, Any]:
+    return {} if folder is None else _read(folder / f"{name}.json")
 
 
 @cache

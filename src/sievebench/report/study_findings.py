@@ -62,15 +62,13 @@ def loss_beside_others(material: ReportData, _: str) -> Finding | None:
 
 def _losses(material: ReportData) -> pd.DataFrame:
     """Return the mean loss without a column, selectors × tables, trained anew."""
-    losses = analysis.losses_by_column(material.runs).reset_index()
+    losses = analysis.losses_by_seed(material.runs).reset_index()
     losses = losses[
         (losses["removal"] == "retrained")
         & (losses["downstream"] == material.downstream)
         & (losses["scenario"] == "random")
     ]
-    return losses.pivot_table(
-        index="selector", columns="dataset", values="drop", aggfunc="mean"
-    )
+    return losses.pivot_table(index="selector", columns="dataset", values="drop")
 
 
 def cohort_gain(material: ReportData, downstream: str) -> Finding | None:

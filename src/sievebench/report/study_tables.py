@@ -156,10 +156,10 @@ def power_tables(material: ReportData) -> Iterator[Table]:
         title="Score lost without one kept column, percentage points",
         n_text_columns=4,
         notes=(
-            "Mean over seeds, then kept columns, then tables, ± standard deviation "
-            "over the tables. retrained: a new predictor without the column; "
+            "Mean over the columns of a seed, then seeds, then tables, ± standard "
+            "deviation over the tables. retrained: a new predictor without the column; "
             "imputed: the column replaced by its mean. columns: those left out, in "
-            "all tables. The paper gives no unit.",
+            "all seeds and tables. The paper gives no unit.",
         ),
     )
 

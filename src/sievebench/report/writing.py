@@ -13,6 +13,7 @@ from featuresieve.files import write_atomically
 from sievebench.labels import ABBREVIATIONS, DOWNSTREAM_LABELS
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.claims import verdict_tables
+from sievebench.report.field_tables import field_tables
 from sievebench.report.material import ReportData
 from sievebench.report.rank_tables import (
     friedman_tables,
@@ -46,6 +47,7 @@ Maker = Callable[[ReportData], Iterator[Table]]
 # there is nothing to show.
 SECTIONS: dict[str, tuple[tuple[Maker, ...], str]] = {
     "Verdicts": ((verdict_tables,), ""),
+    "Fresh draws": ((field_tables,), ""),
     "Overview": ((overview_tables,), "critical-difference"),
     "Ranks": ((rank_tables, friedman_tables), ""),
     "Beside each other selector": ((versus_tables,), "versus"),

@@ -14,6 +14,7 @@ from sievebench.labels import (
     scenario_title,
     selector_label,
 )
+from sievebench.report.field_tables import default_choices
 from sievebench.report.figures.canvas import (
     Drawing,
     colour_and_marker,
@@ -155,7 +156,7 @@ def power_drawings(material: ReportData) -> Iterator[Drawing]:
     yield Drawing(
         name="power",
         title="Score lost without one kept column",
-        caption="Mean over seeds, kept columns and tables, with the standard "
+        caption="Mean over kept columns, seeds and tables, with the standard "
         "deviation over the tables. The paper's value is AutoNFS's.",
         figure=figure,
     )
@@ -232,19 +233,22 @@ def balance_drawings(material: ReportData) -> Iterator[Drawing]:
             above, below = axes[k], axes[n + k]
             _balance_lines(above, part, "score")
             _balance_lines(below, part, "n_kept")
+            choices = default_choices(material, str(dataset), str(scenario))
+            _mark_default(above, below, part, choices)
             label = material.dataset_label(dataset)
             above.set_title(f"{label}, {SCENARIO_LABELS[scenario].lower()}")
             below.set_ylim(bottom=0)
             below.set_xlabel("balance λ")
         axes[0].set_ylabel("test score")
         axes[n].set_ylabel("columns kept")
-        put_legend(figure, axes[0])
+        put_legend(figure, axes[n])
         number = f"-{start // _MOST_ACROSS + 1}" if len(panels) > _MOST_ACROSS else ""
         yield Drawing(
             name=f"balance{number}",
             title="Influence of the balance λ",
             caption="Mean over seeds with standard deviation; the values of λ are "
-            "evenly spaced.",
+            "evenly spaced. The cross is what the default chooses on fresh draws: its "
+            "price as a λ, and how many columns it keeps.",
             figure=figure,
         )
 
@@ -257,3 +261,18 @@ def _balance_lines(ax: "Axes", part: pd.DataFrame, what: str) -> None:
         label = selector_label(str(selector))
         plot_means(ax, "tick", rows, what, label, **colour_and_marker(k))
     ax.set_xticks(range(len(balances)), [f"{balance:g}" for balance in balances])
+
+
+def _mark_default(
+    above: "Axes", below: "Axes", part: pd.DataFrame, choices: list[tuple[float, int]]
+) -> None:
+    """Mark the price and the number of columns that the default chooses."""
+    if not choices:
+        return
+    balance, count = np.mean(choices, axis=0)
+    known = sorted(balance for balance in set(part["balance"]) if balance > 0)
+    n_below = len(set(part["balance"])) - len(known)
+    at = n_below + np.interp(np.log(balance), np.log(known), range(len(known)))
+    for ax in (above, below):
+        ax.axvline(at, color=FAINT, linestyle="--", linewidth=1)
+    below.plot(at, count, "x", color=INK, markersize=7, label="AutoNFS, auto")

@@ -1,0 +1,186 @@
+"""The metagenomic cohorts: what smaller and larger sets are worth, raw and log-ratios.
+
+Usage (from the repository root, FEATURESIEVE_DATA set)::
+
+    python benchmarks/cohorts.py run --workers 16
+    python benchmarks/cohorts.py table
+
+Ten stratified splits of each cohort at hand, those of experiments/cohorts.toml;
+selection inside each split, on raw shares and on centred log-ratios. An MLP and a
+forest predict from all species, from those AutoNFS kept, and from the first 10, 30 and
+100 of its order: whether sets are too small, or hold the wrong species. Balanced
+accuracy and accuracy, in percent; the MLP stops by the one that is reported.
+"""
+
+import argparse
+import json
+import time
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import stamp
+
+from sievebench import analysis, data
+from sievebench.downstream import evaluate
+from sievebench.report.paper import paper_cohorts
+from sievebench.selectors import select
+
+SPLITS = range(10)
+SIZES = (10, 30, 100)
+METRICS = ("balanced_accuracy", "accuracy")
+COLORECTAL = (
+    *("FengQ_2015", "GuptaA_2019", "HanniganGD_2017", "ThomasAM_2018a"),
+    *("ThomasAM_2018b", "ThomasAM_2019c", "VogtmannE_2016", "WirbelJ_2018"),
+    *("YachidaS_2019", "ZellerG_2014"),
+)
+
+
+def log_ratios(X: np.ndarray) -> np.ndarray:
+    """Return centred log-ratios; what is absent counts as half the smallest share."""
+    logs = np.log(np.where(X > 0, X, X[X > 0].min() / 2))
+    return logs - logs.mean(axis=1, keepdims=True)
+
+
+TRANSFORMS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "raw": np.asarray,
+    "log-ratios": log_ratios,
+}
+
+
+def at_hand() -> list[str]:
+    """Return the cohorts that need no download."""
+    entries = data.catalog().values()
+    cohorts = [entry for entry in entries if entry.group == "metagenomics"]
+    return [entry.name for entry in cohorts if data.find_place(entry) is not None]
+
+
+def run_split(name: str, seed: int, transform: str) -> dict[str, Any]:
+    """Select in one split, and judge sets of several sizes."""
+    dataset = data.load(name)
+    dataset = replace(dataset, X=TRANSFORMS[transform](dataset.X))
+    split = data.split(dataset, seed).scaled()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        chosen = select("autonfs", split, keep="auto", seed=seed)
+    order = np.argsort(-chosen.scores, kind="stable")
+    every = np.arange(len(order))
+    sets = {"all": every >= 0, "kept": chosen.support}
+    sets |= {f"first {size}": np.isin(every, order[:size]) for size in SIZES}
+    kept = np.flatnonzero(chosen.support)
+    return {
+        "cohort": name,
+        "split": seed,
+        "transform": transform,
+        "n_train": len(split.train.y),
+        "n_species": len(order),
+        "kept": [dataset.column_names[j] for j in kept],
+        "notes": chosen.decision["notes"],
+        "seconds": round(chosen.seconds, 3),
+        "scores": _scores(split, sets, seed),
+    }
+
+
+def _scores(
+    split: data.Split, sets: dict[str, np.ndarray], seed: int
+) -> dict[str, dict[str, float]]:
+    """Return the percent of each predictor and metric, by set."""
+    found: dict[str, dict[str, float]] = {what: {} for what in sets}
+    supports = np.stack(list(sets.values()))
+    for metric in METRICS:
+        judged = replace(split, metric=metric)
+        mlp = evaluate("mlp", judged, [seed] * len(sets), is_seen=supports)
+        for what, support, result in zip(sets, supports, mlp, strict=True):
+            (forest,) = evaluate("forest", judged.keep(support), [seed])
+            found[what][f"mlp {metric}"] = round(100 * result.score, 3)
+            found[what][f"forest {metric}"] = round(100 * forest.score, 3)
+    return found
+
+
+def run(options: argparse.Namespace) -> None:
+    """Run all splits, store."""
+    jobs = [
+        (name, seed, transform)
+        for transform in TRANSFORMS
+        for name in options.cohorts or at_hand()
+        for seed in options.splits
+    ]
+    started, records = time.perf_counter(), []
+    with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
+        for future in as_completed([pool.submit(run_split, *job) for job in jobs]):
+            records.append(future.result())
+            print(*list(records[-1].values())[:3], len(records[-1]["kept"]), flush=True)
+    records.sort(key=lambda one: (one["transform"], one["cohort"], one["split"]))
+    print(f"{len(records)} splits, {time.perf_counter() - started:.0f} s")
+    content = {"stamp": stamp.stamp(), "records": records}
+    path = options.out / "cohorts.json"
+    path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
+
+
+def losses(records: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return points against all species, a row a split, set and measure."""
+    return pd.DataFrame(
+        {
+            **{key: one[key] for key in ("cohort", "split", "transform")},
+            "set": what,
+            "measure": measure,
+            "n_kept": len(one["kept"]),
+            "gain": score - one["scores"]["all"][measure],
+        }
+        for one in records
+        for what, scores in one["scores"].items()
+        if what != "all"
+        for measure, score in scores.items()
+    )
+
+
+def species(records: list[dict[str, Any]]) -> pd.Series:
+    """Return in how many colorectal cohorts a species is kept in half of the splits."""
+    found: Counter[str] = Counter()
+    for cohort in COLORECTAL:
+        own = [one["kept"] for one in records if one["cohort"] == cohort]
+        counts = Counter(name for kept in own for name in kept)
+        found.update(name for name, n in counts.items() if 2 * n >= max(1, len(own)))
+    return pd.Series(dict(found.most_common()), dtype=int)
+
+
+def table(options: argparse.Namespace) -> None:
+    """Print gains by set and by size, and the species that return."""
+    stored = json.loads((options.out / "cohorts.json").read_text())["records"]
+    gains = losses(stored)
+    printed = gains["cohort"].isin(paper_cohorts().index)
+    for title, chosen in (("printed", gains[printed]), ("all", gains)):
+        print(f"\n{title} cohorts: points against all species, mean over cohorts")
+        for key, group in chosen.groupby(["transform", "measure", "set"]):
+            values = group.groupby("cohort")["gain"].mean()
+            low, high = analysis.interval_of_mean(values)
+            print(*key, f"{values.mean():+.2f} [{low:+.2f}, {high:+.2f}] {len(values)}")
+    own = gains[(gains["set"] == "kept") & (gains["transform"] == "raw")]
+    sizes = pd.cut(own["n_kept"], [0, 1, 3, 10, 30, 1000])
+    print(own.groupby(["measure", sizes], observed=True)["gain"].agg(["mean", "size"]))
+    for transform in TRANSFORMS:
+        some = [one for one in stored if one["transform"] == transform]
+        print(f"\n{transform}: cohorts that keep it in half of the splits")
+        print(species(some).head(15).to_string())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=("run", "table"))
+    parser.add_argument("--cohorts", nargs="+")
+    parser.add_argument("--splits", type=int, nargs="+", default=list(SPLITS))
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
+    options = parser.parse_args()
+    table(options) if options.what == "table" else run(options)
+
+
+if __name__ == "__main__":
+    main()

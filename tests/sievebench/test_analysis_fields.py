@@ -1,0 +1,123 @@
+"""Fields of selectors: which set counts, ranks, and how sure a difference is."""
+
+import numpy as np
+import pytest
+from scipy.stats import rankdata
+
+from sievebench.analysis import (
+    FIELDS,
+    field_cube,
+    field_scores,
+    field_summary,
+    signed_rank_posterior,
+)
+
+TABLES, DRAWS = ("t0", "t1", "t2", "t3", "t4", "t5"), (1, 2)
+
+
+def one_set(what, count, score, validation=0.0):
+    added = count // 4
+    return {
+        **{"what": what, "count": count, "added": added},
+        **{"score": score, "validation": validation},
+    }
+
+
+def record(table, draw, generator):
+    def noisy(score):
+        return score + 0.01 * generator.normal()
+
+    selectors = {
+        "none": {"sets": [one_set("own", 20, noisy(0.5))]},
+        "autonfs": {
+            "sets": [
+                one_set("own", 6, noisy(0.9), 0.8),
+                one_set("0.5", 5, noisy(0.85), 0.7),
+                one_set("1", 10, noisy(0.8), 0.6),
+            ]
+        },
+        "stg": {
+            "sets": [
+                one_set("0.5", 5, noisy(0.7), 0.9),
+                one_set("1", 10, noisy(0.6), 0.9),
+                one_set("matched", 6, noisy(0.95), 1.0),
+            ]
+        },
+    }
+    where = {"table": table, "scenario": "random", "draw": draw}
+    return {**where, "n_original": 10, "selectors": selectors}
+
+
+@pytest.fixture(scope="module")
+def scores():
+    generator = np.random.default_rng(0)
+    made = [record(table, draw, generator) for table in TABLES for draw in DRAWS]
+    return field_scores(made)
+
+
+@pytest.mark.parametrize(
+    ("field", "of_autonfs", "of_stg"),
+    [
+        ("paper", 6, 10),
+        ("told", 10, 10),
+        ("matched", 6, 6),
+        # By validation rows, of equal ones the fewest; a matched set is not its own.
+        ("free", 6, 5),
+        ("validated", 6, 5),
+    ],
+)
+def test_field_says_which_number_of_columns_counts(scores, field, of_autonfs, of_stg):
+    counts = scores[scores["field"] == field].groupby("selector")["count"].unique()
+    assert counts.map(list).to_dict() == {
+        "autonfs": [of_autonfs],
+        "none": [20],
+        "stg": [of_stg],
+    }
+    assert set(scores["field"]) == set(FIELDS)
+
+
+def test_shares_are_of_the_kept_and_of_the_original_columns(scores):
+    own = scores[(scores["field"] == "paper") & (scores["selector"] == "autonfs")]
+    np.testing.assert_allclose(own["added_share"], 1 / 6)
+    np.testing.assert_allclose(own["kept_share"], 0.6)
+
+
+def test_ranks_are_means_over_tables_and_draws(scores):
+    names, tables, cube = field_cube(scores, "random", "matched")
+    assert (tables, cube.shape) == (list(TABLES), (6, 2, 3))
+    flat = cube.reshape(-1, 3).round(3)
+    expected = rankdata(-flat, axis=1).mean(axis=0)
+    found = field_summary(scores, "random", "matched")
+    np.testing.assert_allclose(found.loc[names, "rank"], expected)
+    gap = (cube[:, :, names.index("autonfs")] - cube[:, :, names.index("stg")]).mean()
+    assert found.at["stg", "mean_difference"] == pytest.approx(gap, abs=1e-5)
+    assert found.at["stg", "verdict"] == "worse"
+    assert found.at["none", "verdict"] == "better"
+    assert found.at["none", "low"] < 0.4 < found.at["none", "high"]
+
+
+def test_a_draw_that_a_table_lacks_counts_for_none(scores):
+    gone = (scores["table"] == "t3") & (scores["draw"] == 2)
+    assert field_cube(scores[~gone], "random", "told")[2].shape == (6, 1, 3)
+
+
+def test_signed_rank_posterior_of_clear_and_of_empty_differences():
+    assert signed_rank_posterior(np.full(12, 0.1))[2] > 0.99
+    assert signed_rank_posterior(np.full(12, -0.1))[0] > 0.99
+    assert signed_rank_posterior(np.full(12, 0.001))[1] == 1.0
+
+
+def test_signed_rank_posterior_mirrors():
+    differences = np.random.default_rng(3).normal(0.01, 0.02, size=9)
+    worse, alike, better = signed_rank_posterior(differences)
+    mirrored = signed_rank_posterior(-differences)
+    assert worse + alike + better == pytest.approx(1.0)
+    assert mirrored == pytest.approx((better, alike, worse))
+
+
+def test_signed_rank_posterior_of_one_difference_is_that_of_a_beta():
+    # Weights of 0 and of z are Beta(1/2, 1). z/2 and z are beyond the bound: better has
+    # 1 - w0², alike w0², with w0 below sqrt(1/2): P = (1/2)^(1/4).
+    _, alike, better = signed_rank_posterior(np.array([1.0]), equivalence=0.1)
+    assert better == pytest.approx(0.5**0.25, abs=0.03)
+    assert alike == pytest.approx(1 - 0.5**0.25, abs=0.03)
