@@ -29,7 +29,7 @@ def judged_features(
     `support` and `frequency` are by feature. Who stands for a feature is a position, -1
     where nobody does.
     """
-    firsts = np.array([unit[0] for unit in prepared.units])
+    firsts = prepared.units.firsts
     gates, is_kept = prepared.problem.gates, support[firsts]
     kept = np.flatnonzero(is_kept)
     nearest, share = nearest_gates(prepared.problem, kept)

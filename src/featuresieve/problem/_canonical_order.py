@@ -4,17 +4,17 @@ Training draws random numbers by position. Put into a canonical order first, a t
 whose rows or columns were shuffled gives the same answer, shuffled.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
+from featuresieve.problem._units import Units
 from featuresieve.tables import FloatArray, IndexArray
 
 HashArray = npt.NDArray[np.uint64]
-Digest = tuple[int, ...]
 
 # Values that agree to three decimals count as equal, so that the last digits of a
 # mean or spread, which depend on the order of summation, do not matter.
@@ -132,13 +132,10 @@ def canonical_rows(
     return np.lexsort(keys)  # the last key counts first
 
 
-def feature_digests(
-    encoded: Any, rows: IndexArray, hashes: HashArray, feature_of_column: IndexArray
-) -> dict[int, Digest]:
-    """Return numbers for every feature that depend on its content alone.
+def column_digests(encoded: Any, rows: IndexArray, hashes: HashArray) -> HashArray:
+    """Return a number for every encoded column that depends on its content alone.
 
-    One for each of its columns: the sum, modulo 2^64, of the cells times the hashes of
-    their rows.
+    It is the sum, modulo 2^64, of the cells times the hashes of their rows.
     """
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
     weights = hashes * counts
@@ -146,30 +143,48 @@ def feature_digests(
         sums = np.zeros(encoded.shape[1], dtype=np.uint64)
         terms = _whole(encoded.data) * weights[_rows_of_cells(encoded)]
         np.add.at(sums, encoded.indices, terms)
-    else:
-        parts = [
-            (_whole(block) * weights).sum(axis=1, dtype=np.uint64)
-            for block in _blocks(encoded)
-        ]
-        sums = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
-    digests: dict[int, Digest] = {}
-    for feature, total in zip(feature_of_column.tolist(), sums.tolist(), strict=True):
-        digests[feature] = (*digests.get(feature, ()), total)
-    return digests
-
-
-def canonical_groups(
-    groups: Sequence[IndexArray], digests: dict[int, Digest]
-) -> list[IndexArray]:
-    """Return groups of features, and the features in each, ordered by content."""
-    ordered = [
-        np.array(sorted(group.tolist(), key=digests.__getitem__), dtype=np.intp)
-        if len(group) > 1
-        else group
-        for group in groups
+        return sums
+    parts = [
+        (_whole(block) * weights).sum(axis=1, dtype=np.uint64)
+        for block in _blocks(encoded)
     ]
-    keys = [[digests[j] for j in group.tolist()] for group in ordered]
-    return [ordered[k] for k in sorted(range(len(ordered)), key=keys.__getitem__)]
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
+
+
+def canonical_units(
+    units: Units, feature_of_column: IndexArray, digests: HashArray
+) -> Units:
+    """Return units of features, and the features in each, ordered by content.
+
+    A feature is known by the `digests` of its columns, one after the other.
+    """
+    if len(units) == len(units.features):
+        return units.take(
+            _order_of_features(units.features, feature_of_column, digests)
+        )
+    known: dict[int, tuple[int, ...]] = {}
+    for feature, digest in zip(
+        feature_of_column.tolist(), digests.tolist(), strict=True
+    ):
+        known[feature] = (*known.get(feature, ()), digest)
+    ordered = [sorted(unit.tolist(), key=known.__getitem__) for unit in units]
+    return Units.of(sorted(ordered, key=lambda unit: [known[j] for j in unit]))
+
+
+def _order_of_features(
+    features: IndexArray, feature_of_column: IndexArray, digests: HashArray
+) -> IndexArray:
+    """Return the order of features by their digests, those of fewer columns first."""
+    column = np.argsort(feature_of_column, kind="stable")
+    counts = np.bincount(feature_of_column, minlength=features.max(initial=-1) + 1)
+    n_columns, first = counts[features], (np.cumsum(counts) - counts)[features]
+    keys: list[npt.NDArray[Any]] = [n_columns]
+    for place in reversed(range(n_columns.max(initial=1))):
+        key = np.zeros(len(features), dtype=np.uint64)
+        has = n_columns > place
+        key[has] = digests[column[first[has] + place]]
+        keys.append(key)
+    return np.lexsort(keys)  # the last key counts first
 
 
 def _blocks(
