@@ -15,6 +15,7 @@ from featuresieve.engine import (
     Predictor,
     Training,
     explain_out_of_memory,
+    resolve_threads,
     torch_defaults,
 )
 from featuresieve.errors import draw_seed
@@ -328,6 +329,7 @@ class AutoNFS(
             # information is also what a copy carries.
             has_constants=not isinstance(self.balance, str),
             has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
+            n_threads=resolve_threads(self.n_jobs),
         )
         return prepared, target, bounds
 

@@ -20,7 +20,7 @@ from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.problem._sample_weights import SampleWeights
 from featuresieve.problem._targets import Target
 from featuresieve.problem._units import Units
-from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder
+from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder, on_threads
 
 # Enough to fill lines of the processor's cache, and no second table in memory.
 _BLOCK_COLUMNS = 64
@@ -81,6 +81,7 @@ def prepare(
     row_groups: IndexArray | None = None,
     has_constants: bool = True,
     has_copies: bool = True,
+    n_threads: int = 1,
 ) -> Prepared:
     """Encode a table and put its rows and columns into an order of their own.
 
@@ -90,23 +91,29 @@ def prepare(
     ones unless it also `has_copies`.
     """
     encoder, encoded = TableEncoder.fit_transform(
-        table, scaling=scaling, weights=weights.by_row, max_categories=max_categories
+        table,
+        scaling=scaling,
+        weights=weights.by_row,
+        max_categories=max_categories,
+        n_threads=n_threads,
     )
     rows = weights.rows
-    hashes = row_hashes(encoded, rows, target.values)
+    hashes = row_hashes(encoded, rows, target.values, n_threads)
     order = canonical_rows(hashes[rows], target.values[rows], weights.weights)
     rows = rows[order]
     groups = copied_rows(encoded, rows, hashes, target.values)
     if row_groups is not None:
         groups = _joined_groups(groups, row_groups[rows])
-    digests = column_digests(encoded, rows, hashes)
+    digests = column_digests(encoded, rows, hashes, n_threads)
     gates, units, columns = constraints.layout(encoder.feature_of_column, digests)
-    features = _by_rows(encoded, rows, columns)
+    features = _by_rows(encoded, rows, columns, n_threads)
     is_constant = constant_gates(features, gates)
     copy_of = np.full(len(gates), -1, dtype=np.intp)
     if not has_copies:
         by_rank = scaling == "normal_scores" and not issparse(features)
-        copy_of = copied_gates(features, gates, units, by_rank=by_rank)
+        copy_of = copied_gates(
+            features, gates, units, by_rank=by_rank, n_threads=n_threads
+        )
     if not has_constants:
         is_shut = (is_constant | (copy_of >= 0)) & ~gates.is_forced
         gates = replace(gates, is_shut=is_shut if is_shut.any() else None)
@@ -136,12 +143,18 @@ def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:
     return np.unique(part[copies], return_inverse=True)[1]
 
 
-def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
+def _by_rows(
+    encoded: Any, rows: IndexArray, columns: IndexArray, n_threads: int
+) -> Any:
     """Return some rows and columns, a row in one piece, as batches are read."""
     if issparse(encoded):
         return encoded[rows][:, columns]
     taken = np.empty((len(rows), len(columns)), dtype=np.float32)
-    for start in range(0, len(columns), _BLOCK_COLUMNS):
+
+    def take(start: int) -> None:
         some = slice(start, start + _BLOCK_COLUMNS)
         taken[:, some] = np.ascontiguousarray(encoded.T[columns[some]].T)[rows]
+
+    starts = range(0, len(columns), _BLOCK_COLUMNS)
+    list(on_threads(take, starts, n_threads))
     return taken

@@ -4,7 +4,6 @@ Training draws random numbers by position. Put into a canonical order first, a t
 whose rows or columns were shuffled gives the same answer, shuffled.
 """
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 
 from featuresieve.problem._units import Units
-from featuresieve.tables import FloatArray, IndexArray
+from featuresieve.tables import FloatArray, IndexArray, on_threads
 
 HashArray = npt.NDArray[np.uint64]
 
@@ -27,7 +26,9 @@ _OFFSET = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
-def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> HashArray:
+def row_hashes(
+    encoded: Any, rows: IndexArray, targets: npt.NDArray[Any], n_threads: int = 1
+) -> HashArray:
     """Return a number for every row of a table that depends on its content alone.
 
     A row is known by its target and by the sum, modulo 2^64, of the hashes of its
@@ -45,10 +46,14 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
         # no cell.
         np.add.at(hashes, of_row, _hash((cells ^ by_column[encoded.indices]) + _OFFSET))
         return hashes
-    for block in _blocks(encoded):
-        cells = _hash(_whole(block))
+
+    def part(columns: slice) -> HashArray:
+        cells = _hash(_whole(np.ascontiguousarray(encoded[:, columns].T)))
         sums = (cells * counts).sum(axis=1, dtype=np.uint64)
-        hashes += _hash(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
+        return np.asarray(_hash(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64))
+
+    for own in on_threads(part, _blocks(encoded), n_threads):
+        hashes += own
     return hashes
 
 
@@ -132,7 +137,9 @@ def canonical_rows(
     return np.lexsort(keys)  # the last key counts first
 
 
-def column_digests(encoded: Any, rows: IndexArray, hashes: HashArray) -> HashArray:
+def column_digests(
+    encoded: Any, rows: IndexArray, hashes: HashArray, n_threads: int = 1
+) -> HashArray:
     """Return a number for every encoded column that depends on its content alone.
 
     It is the sum, modulo 2^64, of the cells times the hashes of their rows.
@@ -144,10 +151,12 @@ def column_digests(encoded: Any, rows: IndexArray, hashes: HashArray) -> HashArr
         terms = _whole(encoded.data) * weights[_rows_of_cells(encoded)]
         np.add.at(sums, encoded.indices, terms)
         return sums
-    parts = [
-        (_whole(block) * weights).sum(axis=1, dtype=np.uint64)
-        for block in _blocks(encoded)
-    ]
+
+    def part(columns: slice) -> HashArray:
+        terms = _whole(np.ascontiguousarray(encoded[:, columns].T)) * weights
+        return np.asarray(terms.sum(axis=1, dtype=np.uint64))
+
+    parts = on_threads(part, _blocks(encoded), n_threads)
     return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
 
 
@@ -187,13 +196,11 @@ def _order_of_features(
     return np.lexsort(keys)  # the last key counts first
 
 
-def _blocks(
-    encoded: npt.NDArray[np.float32],
-) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield some columns after the other, (columns, rows)."""
+def _blocks(encoded: npt.NDArray[np.float32]) -> list[slice]:
+    """Return some columns after the other."""
     width = max(1, _CELLS_AT_ONCE // max(1, encoded.shape[0]))
-    for first in range(0, encoded.shape[1], width):
-        yield np.ascontiguousarray(encoded[:, first : first + width].T)
+    starts = range(0, encoded.shape[1], width)
+    return [slice(start, start + width) for start in starts]
 
 
 def _rows_of_cells(encoded: Any) -> IndexArray:

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
+from functools import partial
 from hashlib import blake2b
 from typing import Any
 
@@ -11,7 +12,7 @@ from scipy.sparse import issparse
 
 from featuresieve.problem._problem import BoolArray, Gates
 from featuresieve.problem._units import Units
-from featuresieve.tables import IndexArray
+from featuresieve.tables import IndexArray, on_threads
 
 # Rows by which columns are told apart before all are looked at.
 _FEW_ROWS = (32, 512, 4096)
@@ -30,7 +31,7 @@ def constant_gates(features: Any, gates: Gates) -> BoolArray:
 
 
 def copied_gates(
-    features: Any, gates: Gates, units: Units, *, by_rank: bool
+    features: Any, gates: Gates, units: Units, *, by_rank: bool, n_threads: int = 1
 ) -> IndexArray:
     """Return for each gate the one it is a copy of, -1 if there is none.
 
@@ -41,7 +42,7 @@ def copied_gates(
     alone = np.flatnonzero((gates.n_features == 1) & ~constant_gates(features, gates))
     firsts = units.firsts
     copy_of = np.full(len(gates), -1, dtype=np.intp)
-    for alike in _equal(features, alone, gates.edges, by_rank):
+    for alike in _equal(features, alone, gates.edges, by_rank, n_threads):
         # Lists, because all keys count, one after the other.
         alike.sort(key=lambda g: (not gates.is_forced[g], gates.costs[g], firsts[g]))
         others = np.array(alike[1:], dtype=np.intp)
@@ -50,7 +51,7 @@ def copied_gates(
 
 
 def _equal(
-    features: Any, some: IndexArray, edges: IndexArray, by_rank: bool
+    features: Any, some: IndexArray, edges: IndexArray, by_rank: bool, n_threads: int
 ) -> list[list[int]]:
     """Return sets of gates, two or more in each, whose columns are equal."""
     if issparse(features):
@@ -62,8 +63,13 @@ def _equal(
     for n_some in (*(n for n in _FEW_ROWS if 4 * n <= n_rows), n_rows):
         rows = np.linspace(0, n_rows - 1, n_some).round().astype(np.intp)
         number = {gate: k for k, gates in enumerate(sets) for gate in gates}
-        keys = _keys(features, np.array([*number], dtype=np.intp), edges, rows, by_rank)
-        sets = _alike((gate, (number[gate], key)) for gate, key in keys)
+        blocks = _blocks(np.array([*number], dtype=np.intp), edges, n_some)
+        keys = partial(_keys, features, edges, rows, by_rank)
+        sets = _alike(
+            (gate, (number[gate], key))
+            for some_keys in on_threads(keys, blocks, n_threads)
+            for gate, key in some_keys
+        )
     return sets
 
 
@@ -88,26 +94,32 @@ def _cells(
         yield gate, _digest(b"".join(part.tobytes() for part in parts))
 
 
+def _blocks(gates: IndexArray, edges: IndexArray, n_rows: int) -> list[IndexArray]:
+    """Return gates of equally many columns after the other."""
+    widths = (edges[1:] - edges[:-1])[gates]
+    blocks = []
+    for width in np.unique(widths).tolist():
+        own = gates[widths == width]
+        step = max(1, _CELLS_AT_ONCE // (width * n_rows))
+        blocks += [own[start : start + step] for start in range(0, len(own), step)]
+    return blocks
+
+
 def _keys(
     features: npt.NDArray[np.float32],
-    gates: IndexArray,
     edges: IndexArray,
     rows: IndexArray,
     by_rank: bool,
-) -> Iterator[tuple[int, Hashable]]:
-    """Yield a key of each gate's columns in some rows, equal for equal columns."""
-    widths = (edges[1:] - edges[:-1])[gates]
-    for width in np.unique(widths).tolist():
-        own = gates[widths == width]
-        step = max(1, _CELLS_AT_ONCE // (width * len(rows)))
-        for start in range(0, len(own), step):
-            some = own[start : start + step]
-            columns = edges[some][:, None] + np.arange(width)
-            block = np.ascontiguousarray(features[rows[:, None, None], columns].T)
-            block = block.swapaxes(0, 1)  # (gates, width, rows)
-            found = _ranks_of_known(block) if by_rank else block
-            for gate, key in zip(some.tolist(), found, strict=True):
-                yield gate, (width, _digest(key.tobytes()))
+    gates: IndexArray,
+) -> list[tuple[int, Hashable]]:
+    """Return a key of each gate's columns in some rows, equal for equal columns."""
+    width = int(edges[gates[0] + 1] - edges[gates[0]])
+    columns = edges[gates][:, None] + np.arange(width)
+    block = np.ascontiguousarray(features[rows[:, None, None], columns].T)
+    block = block.swapaxes(0, 1)  # (gates, width, rows)
+    found = _ranks_of_known(block) if by_rank else block
+    keys = [(width, _digest(key.tobytes())) for key in found]
+    return list(zip(gates.tolist(), keys, strict=True))
 
 
 def _digest(key: bytes) -> bytes:

@@ -13,6 +13,7 @@ from featuresieve.tables._feature_encoder import (
     FeatureEncoder,
     NumberEncoder,
 )
+from featuresieve.tables._number_blocks import on_threads
 from featuresieve.tables._returned_columns import (
     are_same_labels,
     as_library,
@@ -55,6 +56,7 @@ __all__ = [
     "are_same_labels",
     "as_library",
     "means_and_stds",
+    "on_threads",
     "plain_array",
     "put_columns",
     "read_table",
