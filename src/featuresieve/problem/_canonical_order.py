@@ -39,18 +39,22 @@ def row_hashes(
     hashes = _target_hashes(targets)
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
     if issparse(encoded):
-        cells, of_row = _hash(_whole(encoded.data)), _rows_of_cells(encoded)
+        cells, of_row = mixed_bits(_whole(encoded.data)), _rows_of_cells(encoded)
         by_column = np.zeros(encoded.shape[1], dtype=np.uint64)
         np.add.at(by_column, encoded.indices, cells * counts[of_row])
         # A cell that is alone in its column is the sum of it: the offset tells it from
         # no cell.
-        np.add.at(hashes, of_row, _hash((cells ^ by_column[encoded.indices]) + _OFFSET))
+        np.add.at(
+            hashes, of_row, mixed_bits((cells ^ by_column[encoded.indices]) + _OFFSET)
+        )
         return hashes
 
     def part(columns: slice) -> HashArray:
-        cells = _hash(_whole(np.ascontiguousarray(encoded[:, columns].T)))
+        cells = mixed_bits(_whole(np.ascontiguousarray(encoded[:, columns].T)))
         sums = (cells * counts).sum(axis=1, dtype=np.uint64)
-        return np.asarray(_hash(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64))
+        return np.asarray(
+            mixed_bits(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
+        )
 
     for own in on_threads(part, _blocks(encoded), n_threads):
         hashes += own
@@ -61,7 +65,7 @@ def _target_hashes(targets: npt.NDArray[Any]) -> HashArray:
     """Return a number for every row that depends on its target alone."""
     hashes = np.zeros(len(targets), dtype=np.uint64)
     for values in np.atleast_2d(targets.T):
-        hashes = _hash(hashes ^ _hash(_whole(values.astype(np.float32))))
+        hashes = mixed_bits(hashes ^ mixed_bits(_whole(values.astype(np.float32))))
     return hashes
 
 
@@ -215,7 +219,7 @@ def _whole(values: npt.NDArray[np.float32]) -> HashArray:
     return np.asarray(whole.astype(np.int64).view(np.uint64))
 
 
-def _hash(words: HashArray) -> HashArray:
+def mixed_bits(words: HashArray) -> HashArray:
     """Mix the bits of 64-bit words (the finaliser of splitmix64)."""
     for shift, factor in zip((30, 27), _FACTORS, strict=True):
         words = words ^ (words >> np.uint64(shift))

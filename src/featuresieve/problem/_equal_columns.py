@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
+from featuresieve.problem._canonical_order import mixed_bits
 from featuresieve.problem._problem import BoolArray, Gates
 from featuresieve.problem._units import Units
 from featuresieve.tables import IndexArray, on_threads
@@ -55,9 +56,7 @@ def _equal(
 ) -> list[list[int]]:
     """Return sets of gates, two or more in each, whose columns are equal."""
     if issparse(features):
-        by_column = features.tocsc()
-        by_column.sort_indices()
-        return _alike(_cells(by_column, some, edges))
+        return _alike(_cells(features.tocsc(), some))
     n_rows = len(features)
     sets = [some.tolist()]
     for n_some in (*(n for n in _FEW_ROWS if 4 * n <= n_rows), n_rows):
@@ -81,17 +80,19 @@ def _alike(keys: Iterable[tuple[int, Hashable]]) -> list[list[int]]:
     return [members for members in sets.values() if len(members) > 1]
 
 
-def _cells(
-    table: Any, gates: IndexArray, edges: IndexArray
-) -> Iterator[tuple[int, Hashable]]:
-    """Yield what the columns of gates of a sparse table hold."""
-    starts = table.indptr
-    for gate in gates.tolist():
-        first, last = edges[gate], edges[gate + 1]
-        own = slice(starts[first], starts[last])
-        sizes = np.diff(starts[first : last + 1])
-        parts = (sizes, table.indices[own], table.data[own])
-        yield gate, _digest(b"".join(part.tobytes() for part in parts))
+def _cells(table: Any, columns: IndexArray) -> Iterator[tuple[int, Hashable]]:
+    """Yield what columns of a sparse table hold that may be equal to others."""
+    table.sort_indices()
+    words = table.indices.astype(np.uint64) << np.uint64(32) | table.data.view(
+        np.uint32
+    )
+    sums = np.cumsum(np.append(np.uint64(0), mixed_bits(words)))[table.indptr]
+    _, kind, counts = np.unique(
+        np.diff(sums)[columns], return_inverse=True, return_counts=True
+    )
+    for column in columns[counts[kind] > 1].tolist():
+        own = slice(table.indptr[column], table.indptr[column + 1])
+        yield column, (table.indices[own].tobytes(), table.data[own].tobytes())
 
 
 def _blocks(gates: IndexArray, edges: IndexArray, n_rows: int) -> list[IndexArray]:

@@ -13,7 +13,7 @@ from featuresieve.tables._feature_encoder import (
     FeatureEncoder,
     NumberEncoder,
 )
-from featuresieve.tables._number_blocks import on_threads
+from featuresieve.tables._number_blocks import blocks_of, on_threads
 from featuresieve.tables._returned_columns import (
     are_same_labels,
     as_library,
@@ -55,6 +55,7 @@ __all__ = [
     "TableEncoder",
     "are_same_labels",
     "as_library",
+    "blocks_of",
     "means_and_stds",
     "on_threads",
     "plain_array",
