@@ -69,5 +69,5 @@ def scaler_of(X, scaling, weights=None):
 
 def transformed(scaler, X):
     """Return the scaled columns of a matrix as float32."""
-    columns = [scaler.scaled_column(j, X[:, j]) for j in range(X.shape[1])]
-    return np.column_stack(columns).astype(np.float32)
+    block = np.array(X.T, dtype=np.float64, order="C")
+    return scaler.transform_(block).T.astype(np.float32)

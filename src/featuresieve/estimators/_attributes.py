@@ -13,7 +13,9 @@ from featuresieve.search import SearchResult
 from featuresieve.storage import PATH_FIELDS, VERDICTS, kept_attributes
 
 
-def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, Any]:
+def learned_attributes(
+    result: SearchResult, prepared: Prepared, n_threads: int = 1
+) -> dict[str, Any]:
     """Return the learned attributes by name; arrays are by feature."""
     votes = result.votes
     logits = votes.logits.mean(axis=0, dtype=np.float64)
@@ -38,7 +40,7 @@ def learned_attributes(result: SearchResult, prepared: Prepared) -> dict[str, An
         "history_": _history(result, prepared),
         "_judgement": judgement,
         "_importance": prepared.by_feature(importance, np.nan),
-        **judged_features(prepared, support, frequency),
+        **judged_features(prepared, support, frequency, n_threads),
         **kept_attributes(support, prepared.order(votes.ranked)),
     }
 

@@ -15,6 +15,7 @@ from featuresieve.engine import (
     Predictor,
     Training,
     explain_out_of_memory,
+    resolve_threads,
     torch_defaults,
 )
 from featuresieve.errors import draw_seed
@@ -287,14 +288,18 @@ class AutoNFS(
                 deadline=work.deadline(1.0),
                 monitor=work.monitor,
             )
-        for name, value in learned_attributes(result, prepared).items():
+        for name, value in learned_attributes(
+            result, prepared, settings.n_threads
+        ).items():
             setattr(self, name, value)
         self._keep_predictor(prepared, target.code, run)
         self._seed = work.seed
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT
         self._prepared = prepared if is_small else None
         is_cut_short = result.is_cut_short or run.is_cut_short
-        self.notes_ = notes_about(self, result, prepared, table, is_cut_short)
+        self.notes_ = notes_about(
+            self, result, prepared, table, is_cut_short, settings.n_threads
+        )
         self._all_columns = None if result.evidence is None else result.evidence.whole
         work.end_fit()
         return work
@@ -328,6 +333,7 @@ class AutoNFS(
             # information is also what a copy carries.
             has_constants=not isinstance(self.balance, str),
             has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
+            n_threads=resolve_threads(self.n_jobs),
         )
         return prepared, target, bounds
 

@@ -50,6 +50,7 @@ def notes_about(
     prepared: Prepared,
     table: Table,
     is_cut_short: bool,
+    n_threads: int = 1,
 ) -> list[Note]:
     """Return what should be said of an answer, the doubtful first."""
     names = feature_names(estimator)
@@ -60,7 +61,7 @@ def notes_about(
     if result.evidence is not None and not result.is_uninformative:
         notes += _about_evidence(estimator, result.evidence, prepared, names)
     return sorted(
-        [*notes, *_about_columns(estimator, prepared, table, names)],
+        [*notes, *_about_columns(estimator, prepared, table, names, n_threads)],
         key=lambda note: note["warning"] is None,
     )
 
@@ -170,10 +171,14 @@ def _close_calls(
 
 
 def _about_columns(
-    estimator: Any, prepared: Prepared, table: Table, names: Sequence[str]
+    estimator: Any,
+    prepared: Prepared,
+    table: Table,
+    names: Sequence[str],
+    n_threads: int,
 ) -> Iterator[Note]:
     """Yield what columns are, whatever they predict."""
-    labels, texts = row_labels(table, prepared.encoder)
+    labels, texts = row_labels(table, prepared.encoder, n_threads)
     is_read = estimator._verdict != VERDICTS.index("excluded")
     own = [names[j] for j in labels if is_read[j]]
     if own:

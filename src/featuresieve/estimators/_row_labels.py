@@ -1,43 +1,57 @@
 """Columns that name or number the rows, and columns of free text."""
 
+from functools import partial
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from featuresieve.files import LEAST_ROWS, numbers_rows
-from featuresieve.tables import NumberEncoder, Table, TableEncoder
+from featuresieve.tables import IndexArray, Table, TableEncoder, blocks_of, on_threads
 
 # Free text: words of the middle row, and different values for each row, at least.
 _LEAST_WORDS, _LEAST_DISTINCT = 4, 0.5
 
 
-def row_labels(table: Table, encoder: TableEncoder) -> tuple[list[int], list[int]]:
+def row_labels(
+    table: Table, encoder: TableEncoder, n_threads: int = 1
+) -> tuple[list[int], list[int]]:
     """Return the columns that name or number the rows, and those of free text."""
     labels: list[int] = []
     texts: list[int] = []
-    if table.n_rows < LEAST_ROWS:
+    if table.n_rows < LEAST_ROWS or encoder.is_sparse:
         return labels, texts
-    for feature in encoder.features:
-        if feature.kind == "number":
-            assert isinstance(feature.encoder, NumberEncoder)
-            if _may_count(feature.encoder):
-                values = table.column(feature.feature).values
-                if (values == np.rint(values)).all() and numbers_rows(values):
-                    labels.append(feature.feature)
-        elif feature.kind == "category":
-            column = table.column(feature.feature)
+    kinds = table.number_kinds()
+    blocks = blocks_of(np.flatnonzero(kinds == "number"), table.n_rows)
+    for found in on_threads(partial(_counting, table), blocks, n_threads):
+        labels += found
+    for j in np.flatnonzero(kinds == "").tolist():
+        column = table.column(j)
+        if encoder.features[j].kind == "number" and column.is_missing is None:
+            if _numbers_rows(column.values):
+                labels.append(j)
+        elif encoder.features[j].kind == "category":
             used = np.unique(column.values[column.values >= 0])
             words = [str(column.levels[code]).count(" ") + 1 for code in used[:1000]]
             if len(used) >= _LEAST_DISTINCT * table.n_rows and (
                 np.median(words) >= _LEAST_WORDS
             ):
-                texts.append(feature.feature)
+                texts.append(j)
             elif len(used) == table.n_rows:
-                labels.append(feature.feature)
-    return labels, texts
+                labels.append(j)
+    return sorted(labels), texts
 
 
-def _may_count(encoder: NumberEncoder) -> bool:
-    """Tell whether a column may hold whole numbers, none twice, by what is known."""
-    if encoder.missing_share is not None:
-        return False
-    knots = encoder.scaler.knots
-    return not knots or bool((knots[0] == np.rint(knots[0])).all())
+def _counting(table: Table, columns: IndexArray) -> list[int]:
+    """Return which of some columns of numbers number the rows."""
+    values = table.numbers(columns)
+    first = np.sort(values[:, :LEAST_ROWS], axis=1)  # all whole, none twice
+    may_count = (first == np.rint(first)).all(axis=1)
+    may_count &= (first[:, 1:] > first[:, :-1]).all(axis=1)
+    places = np.flatnonzero(may_count)
+    return [int(columns[k]) for k in places if _numbers_rows(values[k])]
+
+
+def _numbers_rows(values: npt.NDArray[Any]) -> bool:
+    """Tell whether a column holds whole numbers that number the rows."""
+    return bool((values == np.rint(values)).all()) and numbers_rows(values)

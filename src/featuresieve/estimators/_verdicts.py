@@ -22,19 +22,22 @@ _STANDS_FOR, _NEARLY_SAME = 0.5, 0.8
 
 
 def judged_features(
-    prepared: Prepared, support: BoolArray, frequency: FloatArray
+    prepared: Prepared,
+    support: BoolArray,
+    frequency: FloatArray,
+    n_threads: int = 1,
 ) -> dict[str, npt.NDArray[Any]]:
     """Return the verdict on each feature, as a number, and who stands for it.
 
     `support` and `frequency` are by feature. Who stands for a feature is a position, -1
     where nobody does.
     """
-    firsts = np.array([unit[0] for unit in prepared.units])
+    firsts = prepared.units.firsts
     gates, is_kept = prepared.problem.gates, support[firsts]
     kept = np.flatnonzero(is_kept)
-    nearest, share = nearest_gates(prepared.problem, kept)
+    nearest, share = nearest_gates(prepared.problem, kept, n_threads)
     matters = frequency[firsts] >= _FEW_VOTES
-    matters |= related_gates(prepared.problem)
+    matters |= related_gates(prepared.problem, n_threads)
     is_redundant = (matters & (share >= _STANDS_FOR)) | (share >= _NEARLY_SAME)
     is_copy = prepared.copy_of >= 0
     first_met = {

@@ -7,7 +7,7 @@ from scipy.sparse import issparse
 from scipy.stats import t as t_distribution
 
 from featuresieve.problem._problem import BoolArray, Problem
-from featuresieve.tables import FloatArray, IndexArray
+from featuresieve.tables import FloatArray, IndexArray, on_threads
 
 # A sample of so many rows is enough; fewer where many gates are kept: multiply-adds
 # that take some seconds.
@@ -17,7 +17,7 @@ _BLOCK_COLUMNS = 512
 _FALSE_ALARM = 0.05
 
 
-def related_gates(problem: Problem) -> BoolArray:
+def related_gates(problem: Problem, n_threads: int = 1) -> BoolArray:
     """Tell which gates are related to the target one by one, beyond chance.
 
     By the correlation of a column, or of how far it is from its mean, with the target
@@ -31,7 +31,8 @@ def related_gates(problem: Problem) -> BoolArray:
     n_alone = len(rows) / problem.n_rows * problem.n_groups
     targets, kurtosis = _standardised(_target_columns(problem, rows), weights)
     smallest = np.ones(problem.n_columns)
-    for start in range(0, problem.n_columns, _BLOCK_COLUMNS):
+
+    def test(start: int) -> None:
         block = read(slice(start, start + _BLOCK_COLUMNS))
         for values in (block, np.abs(block - weights @ block)):
             scores, own = _standardised(values, weights)
@@ -40,13 +41,17 @@ def related_gates(problem: Problem) -> BoolArray:
             p = 2 * t_distribution.sf(ratio, n_alone / (own[:, None] * kurtosis))
             part = smallest[start : start + _BLOCK_COLUMNS]
             np.minimum(part, p.min(axis=1), out=part)
+
+    list(on_threads(test, range(0, problem.n_columns, _BLOCK_COLUMNS), n_threads))
     n_tests = 2 * problem.n_columns * targets.shape[1]
     found = smallest < _FALSE_ALARM / n_tests
     counts = np.bincount(problem.gates.gate_of_column, found, len(problem.gates))
     return np.asarray(counts > 0)
 
 
-def nearest_gates(problem: Problem, kept: IndexArray) -> tuple[IndexArray, FloatArray]:
+def nearest_gates(
+    problem: Problem, kept: IndexArray, n_threads: int = 1
+) -> tuple[IndexArray, FloatArray]:
     """Return which kept gate explains most of each gate's variance, and what share.
 
     That of a linear regression on the columns of the kept gate. For gates of one column
@@ -67,19 +72,30 @@ def nearest_gates(problem: Problem, kept: IndexArray) -> tuple[IndexArray, Float
     basis = np.concatenate(bases, axis=1)
     starts = np.cumsum([0, *(base.shape[1] for base in bases[:-1])])
     nearest, share = np.empty(len(gates), np.intp), np.empty(len(gates))
-    first = 0
-    while first < len(gates):  # as many gates as have a block of columns, one at least
-        most = edges[first] + _BLOCK_COLUMNS
-        stop = max(first + 1, int(np.searchsorted(edges, most, "right")) - 1)
-        block = _centred(read(slice(edges[first], edges[stop])), roots)
-        own = edges[first:stop] - edges[first]
+
+    def explain(some: slice) -> None:
+        own = edges[some.start : some.stop] - edges[some.start]
+        columns = slice(edges[some.start], edges[some.stop])
+        block = _centred(read(columns), roots)
         explained = np.add.reduceat((basis.T @ block) ** 2, starts, axis=0)
         explained = np.add.reduceat(explained, own, axis=1)
         total = np.add.reduceat((block**2).sum(axis=0), own)
-        nearest[first:stop] = explained.argmax(axis=0)
-        share[first:stop] = explained.max(axis=0) / np.where(total > 0, total, 1.0)
-        first = stop
+        nearest[some] = explained.argmax(axis=0)
+        share[some] = explained.max(axis=0) / np.where(total > 0, total, 1.0)
+
+    list(on_threads(explain, _runs(edges), n_threads))
     return nearest, share
+
+
+def _runs(edges: IndexArray) -> list[slice]:
+    """Cut gates into runs that have a block of columns each, of one gate at least."""
+    runs, first = [], 0
+    while first < len(edges) - 1:
+        most = edges[first] + _BLOCK_COLUMNS
+        stop = max(first + 1, int(np.searchsorted(edges, most, "right")) - 1)
+        runs.append(slice(first, stop))
+        first = stop
+    return runs
 
 
 def _sampled(problem: Problem, most: int = _MOST_ROWS) -> IndexArray:

@@ -10,8 +10,8 @@ from scipy.sparse.csgraph import connected_components
 
 from featuresieve.problem._canonical_order import (
     canonical_rows,
+    column_digests,
     copied_rows,
-    feature_digests,
     row_hashes,
 )
 from featuresieve.problem._constraints import Constraints
@@ -19,7 +19,8 @@ from featuresieve.problem._equal_columns import constant_gates, copied_gates
 from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.problem._sample_weights import SampleWeights
 from featuresieve.problem._targets import Target
-from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder
+from featuresieve.problem._units import Units
+from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder, on_threads
 
 # Enough to fill lines of the processor's cache, and no second table in memory.
 _BLOCK_COLUMNS = 64
@@ -31,7 +32,7 @@ class Prepared:
 
     problem: Problem
     encoder: TableEncoder
-    units: list[IndexArray]  # the features behind each gate
+    units: Units  # the features behind each gate
     n_features: int  # of the table
     rows: IndexArray  # of the table, those of the problem; copies of one stand often
     is_constant: BoolArray  # by gate
@@ -39,7 +40,7 @@ class Prepared:
 
     def features_of(self, gates: IndexArray) -> IndexArray:
         """Return the features behind some gates, in the order of the problem."""
-        return np.concatenate([self.units[g] for g in gates])
+        return self.units.take(gates).features
 
     def by_feature(self, by_gate: npt.NDArray[Any], default: float) -> npt.NDArray[Any]:
         """Spread a value per gate, on the last axis, over the features behind it.
@@ -49,7 +50,7 @@ class Prepared:
         shape = (*by_gate.shape[:-1], self.n_features)
         spread = np.full(shape, default, dtype=by_gate.dtype)
         sizes = self.problem.gates.n_features
-        spread[..., np.concatenate(self.units)] = np.repeat(by_gate, sizes, axis=-1)
+        spread[..., self.units.features] = np.repeat(by_gate, sizes, axis=-1)
         return spread
 
     def order(self, ranked: IndexArray) -> npt.NDArray[np.int64]:
@@ -57,13 +58,16 @@ class Prepared:
 
         Features of a group follow each other; those never kept come last.
         """
-        with_gate = np.concatenate([np.sort(self.units[g]) for g in ranked])
+        units = self.units.take(ranked)
+        with_gate = units.features
+        for k in np.flatnonzero(units.sizes > 1).tolist():
+            units[k].sort()  # in place
         left_out = np.setdiff1d(np.arange(self.n_features), with_gate)
         return np.concatenate([with_gate, left_out]).astype(np.int64)
 
     def gates_of(self, support: BoolArray) -> IndexArray:
         """Return the gates that open some features, ascending."""
-        return np.flatnonzero([support[unit[0]] for unit in self.units])
+        return np.flatnonzero(support[self.units.firsts])
 
 
 def prepare(
@@ -77,6 +81,7 @@ def prepare(
     row_groups: IndexArray | None = None,
     has_constants: bool = True,
     has_copies: bool = True,
+    n_threads: int = 1,
 ) -> Prepared:
     """Encode a table and put its rows and columns into an order of their own.
 
@@ -86,24 +91,29 @@ def prepare(
     ones unless it also `has_copies`.
     """
     encoder, encoded = TableEncoder.fit_transform(
-        table, scaling=scaling, weights=weights.by_row, max_categories=max_categories
+        table,
+        scaling=scaling,
+        weights=weights.by_row,
+        max_categories=max_categories,
+        n_threads=n_threads,
     )
     rows = weights.rows
-    hashes = row_hashes(encoded, rows, target.values)
+    hashes = row_hashes(encoded, rows, target.values, n_threads)
     order = canonical_rows(hashes[rows], target.values[rows], weights.weights)
     rows = rows[order]
     groups = copied_rows(encoded, rows, hashes, target.values)
     if row_groups is not None:
         groups = _joined_groups(groups, row_groups[rows])
-    feature_of_column = encoder.feature_of_column
-    digests = feature_digests(encoded, rows, hashes, feature_of_column)
-    gates, units, columns = constraints.layout(feature_of_column, digests)
-    features = _by_rows(encoded, rows, columns)
+    digests = column_digests(encoded, rows, hashes, n_threads)
+    gates, units, columns = constraints.layout(encoder.feature_of_column, digests)
+    features = _by_rows(encoded, rows, columns, n_threads)
     is_constant = constant_gates(features, gates)
     copy_of = np.full(len(gates), -1, dtype=np.intp)
     if not has_copies:
         by_rank = scaling == "normal_scores" and not issparse(features)
-        copy_of = copied_gates(features, gates, units, by_rank=by_rank)
+        copy_of = copied_gates(
+            features, gates, units, by_rank=by_rank, n_threads=n_threads
+        )
     if not has_constants:
         is_shut = (is_constant | (copy_of >= 0)) & ~gates.is_forced
         gates = replace(gates, is_shut=is_shut if is_shut.any() else None)
@@ -133,12 +143,18 @@ def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:
     return np.unique(part[copies], return_inverse=True)[1]
 
 
-def _by_rows(encoded: Any, rows: IndexArray, columns: IndexArray) -> Any:
+def _by_rows(
+    encoded: Any, rows: IndexArray, columns: IndexArray, n_threads: int
+) -> Any:
     """Return some rows and columns, a row in one piece, as batches are read."""
     if issparse(encoded):
         return encoded[rows][:, columns]
     taken = np.empty((len(rows), len(columns)), dtype=np.float32)
-    for start in range(0, len(columns), _BLOCK_COLUMNS):
+
+    def take(start: int) -> None:
         some = slice(start, start + _BLOCK_COLUMNS)
         taken[:, some] = np.ascontiguousarray(encoded.T[columns[some]].T)[rows]
+
+    starts = range(0, len(columns), _BLOCK_COLUMNS)
+    list(on_threads(take, starts, n_threads))
     return taken

@@ -4,17 +4,16 @@ Training draws random numbers by position. Put into a canonical order first, a t
 whose rows or columns were shuffled gives the same answer, shuffled.
 """
 
-from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from featuresieve.tables import FloatArray, IndexArray
+from featuresieve.problem._units import Units
+from featuresieve.tables import FloatArray, IndexArray, on_threads
 
 HashArray = npt.NDArray[np.uint64]
-Digest = tuple[int, ...]
 
 # Values that agree to three decimals count as equal, so that the last digits of a
 # mean or spread, which depend on the order of summation, do not matter.
@@ -27,7 +26,9 @@ _OFFSET = np.uint64(0x9E3779B97F4A7C15)
 _FACTORS = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
-def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> HashArray:
+def row_hashes(
+    encoded: Any, rows: IndexArray, targets: npt.NDArray[Any], n_threads: int = 1
+) -> HashArray:
     """Return a number for every row of a table that depends on its content alone.
 
     A row is known by its target and by the sum, modulo 2^64, of the hashes of its
@@ -38,17 +39,25 @@ def row_hashes(encoded: Any, rows: IndexArray, targets: npt.NDArray[Any]) -> Has
     hashes = _target_hashes(targets)
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
     if issparse(encoded):
-        cells, of_row = _hash(_whole(encoded.data)), _rows_of_cells(encoded)
+        cells, of_row = mixed_bits(_whole(encoded.data)), _rows_of_cells(encoded)
         by_column = np.zeros(encoded.shape[1], dtype=np.uint64)
         np.add.at(by_column, encoded.indices, cells * counts[of_row])
         # A cell that is alone in its column is the sum of it: the offset tells it from
         # no cell.
-        np.add.at(hashes, of_row, _hash((cells ^ by_column[encoded.indices]) + _OFFSET))
+        np.add.at(
+            hashes, of_row, mixed_bits((cells ^ by_column[encoded.indices]) + _OFFSET)
+        )
         return hashes
-    for block in _blocks(encoded):
-        cells = _hash(_whole(block))
+
+    def part(columns: slice) -> HashArray:
+        cells = mixed_bits(_whole(np.ascontiguousarray(encoded[:, columns].T)))
         sums = (cells * counts).sum(axis=1, dtype=np.uint64)
-        hashes += _hash(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
+        return np.asarray(
+            mixed_bits(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
+        )
+
+    for own in on_threads(part, _blocks(encoded), n_threads):
+        hashes += own
     return hashes
 
 
@@ -56,7 +65,7 @@ def _target_hashes(targets: npt.NDArray[Any]) -> HashArray:
     """Return a number for every row that depends on its target alone."""
     hashes = np.zeros(len(targets), dtype=np.uint64)
     for values in np.atleast_2d(targets.T):
-        hashes = _hash(hashes ^ _hash(_whole(values.astype(np.float32))))
+        hashes = mixed_bits(hashes ^ mixed_bits(_whole(values.astype(np.float32))))
     return hashes
 
 
@@ -132,13 +141,12 @@ def canonical_rows(
     return np.lexsort(keys)  # the last key counts first
 
 
-def feature_digests(
-    encoded: Any, rows: IndexArray, hashes: HashArray, feature_of_column: IndexArray
-) -> dict[int, Digest]:
-    """Return numbers for every feature that depend on its content alone.
+def column_digests(
+    encoded: Any, rows: IndexArray, hashes: HashArray, n_threads: int = 1
+) -> HashArray:
+    """Return a number for every encoded column that depends on its content alone.
 
-    One for each of its columns: the sum, modulo 2^64, of the cells times the hashes of
-    their rows.
+    It is the sum, modulo 2^64, of the cells times the hashes of their rows.
     """
     counts = np.bincount(rows, minlength=encoded.shape[0]).astype(np.uint64)
     weights = hashes * counts
@@ -146,39 +154,57 @@ def feature_digests(
         sums = np.zeros(encoded.shape[1], dtype=np.uint64)
         terms = _whole(encoded.data) * weights[_rows_of_cells(encoded)]
         np.add.at(sums, encoded.indices, terms)
-    else:
-        parts = [
-            (_whole(block) * weights).sum(axis=1, dtype=np.uint64)
-            for block in _blocks(encoded)
-        ]
-        sums = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
-    digests: dict[int, Digest] = {}
-    for feature, total in zip(feature_of_column.tolist(), sums.tolist(), strict=True):
-        digests[feature] = (*digests.get(feature, ()), total)
-    return digests
+        return sums
+
+    def part(columns: slice) -> HashArray:
+        terms = _whole(np.ascontiguousarray(encoded[:, columns].T)) * weights
+        return np.asarray(terms.sum(axis=1, dtype=np.uint64))
+
+    parts = on_threads(part, _blocks(encoded), n_threads)
+    return np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
 
 
-def canonical_groups(
-    groups: Sequence[IndexArray], digests: dict[int, Digest]
-) -> list[IndexArray]:
-    """Return groups of features, and the features in each, ordered by content."""
-    ordered = [
-        np.array(sorted(group.tolist(), key=digests.__getitem__), dtype=np.intp)
-        if len(group) > 1
-        else group
-        for group in groups
-    ]
-    keys = [[digests[j] for j in group.tolist()] for group in ordered]
-    return [ordered[k] for k in sorted(range(len(ordered)), key=keys.__getitem__)]
+def canonical_units(
+    units: Units, feature_of_column: IndexArray, digests: HashArray
+) -> Units:
+    """Return units of features, and the features in each, ordered by content.
+
+    A feature is known by the `digests` of its columns, one after the other.
+    """
+    if len(units) == len(units.features):
+        return units.take(
+            _order_of_features(units.features, feature_of_column, digests)
+        )
+    known: dict[int, tuple[int, ...]] = {}
+    for feature, digest in zip(
+        feature_of_column.tolist(), digests.tolist(), strict=True
+    ):
+        known[feature] = (*known.get(feature, ()), digest)
+    ordered = [sorted(unit.tolist(), key=known.__getitem__) for unit in units]
+    return Units.of(sorted(ordered, key=lambda unit: [known[j] for j in unit]))
 
 
-def _blocks(
-    encoded: npt.NDArray[np.float32],
-) -> Iterator[npt.NDArray[np.float32]]:
-    """Yield some columns after the other, (columns, rows)."""
+def _order_of_features(
+    features: IndexArray, feature_of_column: IndexArray, digests: HashArray
+) -> IndexArray:
+    """Return the order of features by their digests, those of fewer columns first."""
+    column = np.argsort(feature_of_column, kind="stable")
+    counts = np.bincount(feature_of_column, minlength=features.max(initial=-1) + 1)
+    n_columns, first = counts[features], (np.cumsum(counts) - counts)[features]
+    keys: list[npt.NDArray[Any]] = [n_columns]
+    for place in reversed(range(n_columns.max(initial=1))):
+        key = np.zeros(len(features), dtype=np.uint64)
+        has = n_columns > place
+        key[has] = digests[column[first[has] + place]]
+        keys.append(key)
+    return np.lexsort(keys)  # the last key counts first
+
+
+def _blocks(encoded: npt.NDArray[np.float32]) -> list[slice]:
+    """Return some columns after the other."""
     width = max(1, _CELLS_AT_ONCE // max(1, encoded.shape[0]))
-    for first in range(0, encoded.shape[1], width):
-        yield np.ascontiguousarray(encoded[:, first : first + width].T)
+    starts = range(0, encoded.shape[1], width)
+    return [slice(start, start + width) for start in starts]
 
 
 def _rows_of_cells(encoded: Any) -> IndexArray:
@@ -193,7 +219,7 @@ def _whole(values: npt.NDArray[np.float32]) -> HashArray:
     return np.asarray(whole.astype(np.int64).view(np.uint64))
 
 
-def _hash(words: HashArray) -> HashArray:
+def mixed_bits(words: HashArray) -> HashArray:
     """Mix the bits of 64-bit words (the finaliser of splitmix64)."""
     for shift, factor in zip((30, 27), _FACTORS, strict=True):
         words = words ^ (words >> np.uint64(shift))

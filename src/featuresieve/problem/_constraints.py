@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from featuresieve.errors import as_float, did_you_mean, shown
-from featuresieve.problem._canonical_order import Digest, canonical_groups
+from featuresieve.problem._canonical_order import HashArray, canonical_units
 from featuresieve.problem._problem import BoolArray, Gates
+from featuresieve.problem._units import Units, places_of_runs
 from featuresieve.tables import FloatArray, IndexArray
 
 # Squared gradients of much larger ones overflow in float32, which opens the gates.
@@ -34,13 +35,18 @@ class Constraints:
     is_dropped: BoolArray  # features that are never kept
     costs: FloatArray  # price of each feature, one by default
 
-    def units(self) -> list[IndexArray]:
+    def units(self) -> Units:
         """Return what is decided together: groups and single features, none dropped."""
-        units = [g for g in self.groups if not self.is_dropped[g].any()]
+        groups = Units.of(g for g in self.groups if not self.is_dropped[g].any())
         is_single = ~self.is_dropped
         for group in self.groups:
             is_single[group] = False
-        return units + list(np.flatnonzero(is_single).reshape(-1, 1))
+        single = np.flatnonzero(is_single)
+        edges = groups.edges[-1] + np.arange(1, len(single) + 1)
+        return Units(
+            np.concatenate([groups.features, single]),
+            np.concatenate([groups.edges, edges]),
+        )
 
     def check_limits(self, bounds: CountLimits) -> None:
         """Refuse counts that whole groups, kept and dropped features do not allow."""
@@ -72,36 +78,29 @@ class Constraints:
                 f"allow groups to be kept whole: {error}"
             ) from None
 
-    def gates(
-        self, units: Sequence[IndexArray], columns: IndexArray | None = None
-    ) -> Gates:
+    def gates(self, units: Units, columns: IndexArray | None = None) -> Gates:
         """Return one gate for each unit, by default without columns behind them."""
-        sizes = np.array([len(unit) for unit in units], dtype=np.intp)
-        firsts = np.array([unit[0] for unit in units], dtype=np.intp)
-        costs, is_kept = self.costs[firsts], self.is_kept[firsts]
-        for k in np.flatnonzero(sizes > 1).tolist():
+        costs, is_kept = self.costs[units.firsts], self.is_kept[units.firsts]
+        for k in np.flatnonzero(units.sizes > 1).tolist():
             costs[k] = self.costs[units[k]].sum()
             is_kept[k] = self.is_kept[units[k]].any()
         columns = np.arange(0) if columns is None else columns
-        return Gates(columns, sizes, costs, is_kept)
+        return Gates(columns, units.sizes, costs, is_kept)
 
     def layout(
-        self, feature_of_column: IndexArray, digests: dict[int, Digest]
-    ) -> tuple[Gates, list[IndexArray], IndexArray]:
+        self, feature_of_column: IndexArray, digests: HashArray
+    ) -> tuple[Gates, Units, IndexArray]:
         """Put the units into an order that depends on their content alone.
 
         Return the gates, the features behind each, and the encoded columns in the order
         of the gates.
         """
-        units = canonical_groups(self.units(), digests)
+        units = canonical_units(self.units(), feature_of_column, digests)
         order = np.argsort(feature_of_column, kind="stable")
         counts = np.bincount(feature_of_column, minlength=len(self.costs))
-        features = np.concatenate(units)  # gate after gate
-        sizes, firsts = counts[features], (np.cumsum(counts) - counts)[features]
-        # The places of the columns of each feature in `order`, feature after feature.
-        places = np.repeat(firsts - np.cumsum(sizes) + sizes, sizes)
-        places += np.arange(len(places))
-        gate_of_feature = np.repeat(np.arange(len(units)), [len(u) for u in units])
+        sizes, firsts = counts[units.features], np.cumsum(counts) - counts
+        places = places_of_runs(firsts[units.features], sizes)
+        gate_of_feature = np.repeat(np.arange(len(units)), units.sizes)
         gate_of_column = np.repeat(gate_of_feature, sizes)
         return self.gates(units, gate_of_column), units, order[places]
 
@@ -267,9 +266,15 @@ def nearest_count(gates: Gates, bounds: CountLimits) -> int:
     )
 
 
-def _sums(sizes: Sequence[int] | IndexArray) -> int:
+def _sums(sizes: IndexArray) -> int:
     """Return the sums of all subsets of `sizes`, as the bits of an integer."""
     sums = 1
-    for size in sizes:
-        sums |= sums << int(size)
+    for size, left in zip(
+        *map(list, np.unique(sizes, return_counts=True)), strict=True
+    ):
+        part = 1  # 1, 2, 4, ... and the rest of them: these add up to every number
+        while left > 0:
+            part = min(part, left)
+            sums |= sums << int(size * part)
+            left, part = left - part, 2 * part
     return sums

@@ -1,18 +1,23 @@
 """Gates whose columns say nothing, or nothing that another gate does not say."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Iterator
+from functools import partial
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
+from featuresieve.problem._canonical_order import mixed_bits
 from featuresieve.problem._problem import BoolArray, Gates
-from featuresieve.tables import IndexArray
+from featuresieve.problem._units import Units
+from featuresieve.tables import IndexArray, on_threads
 
 # Rows by which columns are told apart before all are looked at.
-_FEW_ROWS = (128, 4096)
+_FEW_ROWS = (32, 512, 4096)
+_CELLS_AT_ONCE = 1 << 18
 
 
 def constant_gates(features: Any, gates: Gates) -> BoolArray:
@@ -27,7 +32,7 @@ def constant_gates(features: Any, gates: Gates) -> BoolArray:
 
 
 def copied_gates(
-    features: Any, gates: Gates, units: Sequence[IndexArray], *, by_rank: bool
+    features: Any, gates: Gates, units: Units, *, by_rank: bool, n_threads: int = 1
 ) -> IndexArray:
     """Return for each gate the one it is a copy of, -1 if there is none.
 
@@ -35,79 +40,130 @@ def copied_gates(
     downwards. Of several the forced ones stay, else the cheapest, then the first of the
     table. Gates of several features are neither copies nor copied.
     """
-    columns: list[list[int]] = [[] for _ in range(len(gates))]
-    for column, gate in enumerate(gates.gate_of_column.tolist()):
-        columns[gate].append(column)
     alone = np.flatnonzero((gates.n_features == 1) & ~constant_gates(features, gates))
+    firsts = units.firsts
     copy_of = np.full(len(gates), -1, dtype=np.intp)
-    for alike in _equal(features, alone.tolist(), columns, by_rank):
+    for alike in _equal(features, alone, gates.edges, by_rank, n_threads):
         # Lists, because all keys count, one after the other.
-        alike.sort(key=lambda g: (not gates.is_forced[g], gates.costs[g], units[g][0]))
+        alike.sort(key=lambda g: (not gates.is_forced[g], gates.costs[g], firsts[g]))
         others = np.array(alike[1:], dtype=np.intp)
         copy_of[others[~gates.is_forced[others]]] = alike[0]
     return copy_of
 
 
 def _equal(
-    features: Any, some: list[int], columns: list[list[int]], by_rank: bool
+    features: Any, some: IndexArray, edges: IndexArray, by_rank: bool, n_threads: int
 ) -> list[list[int]]:
     """Return sets of gates, two or more in each, whose columns are equal."""
     if issparse(features):
-        by_column = features.tocsc()
-        by_column.sort_indices()
-        return _alike(some, lambda g: tuple(_cells(by_column, j) for j in columns[g]))
+        return _alike(_cells(features.tocsc(), some))
     n_rows = len(features)
-    sets = [some]
-    for n_some in (*(n for n in _FEW_ROWS if 8 * n < n_rows), n_rows):
+    sets = [some.tolist()]
+    for n_some in (*(n for n in _FEW_ROWS if 4 * n <= n_rows), n_rows):
         rows = np.linspace(0, n_rows - 1, n_some).round().astype(np.intp)
-
-        def key(gate: int, rows: IndexArray = rows) -> Hashable:
-            block = features[rows[:, None], columns[gate]]
-            return (_ranks_of_known(block) if by_rank else block).tobytes()
-
-        sets = [part for gates in sets for part in _alike(gates, key)]
+        number = {gate: k for k, gates in enumerate(sets) for gate in gates}
+        blocks = _blocks(np.array([*number], dtype=np.intp), edges, n_some)
+        keys = partial(_keys, features, edges, rows, by_rank)
+        sets = _alike(
+            (gate, (number[gate], key))
+            for some_keys in on_threads(keys, blocks, n_threads)
+            for gate, key in some_keys
+        )
     return sets
 
 
-def _alike(gates: list[int], key: Any) -> list[list[int]]:
+def _alike(keys: Iterable[tuple[int, Hashable]]) -> list[list[int]]:
     """Return the gates that share a key with others, those of each key."""
     sets: dict[Hashable, list[int]] = defaultdict(list)
-    for gate in gates:
-        sets[key(gate)].append(gate)
+    for gate, key in keys:
+        sets[key].append(gate)
     return [members for members in sets.values() if len(members) > 1]
 
 
-def _cells(table: Any, column: int) -> tuple[bytes, bytes]:
-    """Return what a column of a sparse table holds."""
-    own = slice(table.indptr[column], table.indptr[column + 1])
-    return table.indices[own].tobytes(), table.data[own].tobytes()
+def _cells(table: Any, columns: IndexArray) -> Iterator[tuple[int, Hashable]]:
+    """Yield what columns of a sparse table hold that may be equal to others."""
+    table.sort_indices()
+    words = table.indices.astype(np.uint64) << np.uint64(32) | table.data.view(
+        np.uint32
+    )
+    sums = np.cumsum(np.append(np.uint64(0), mixed_bits(words)))[table.indptr]
+    _, kind, counts = np.unique(
+        np.diff(sums)[columns], return_inverse=True, return_counts=True
+    )
+    for column in columns[counts[kind] > 1].tolist():
+        own = slice(table.indptr[column], table.indptr[column + 1])
+        yield column, (table.indices[own].tobytes(), table.data[own].tobytes())
 
 
-def _ranks_of_known(block: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+def _blocks(gates: IndexArray, edges: IndexArray, n_rows: int) -> list[IndexArray]:
+    """Return gates of equally many columns after the other."""
+    widths = (edges[1:] - edges[:-1])[gates]
+    blocks = []
+    for width in np.unique(widths).tolist():
+        own = gates[widths == width]
+        step = max(1, _CELLS_AT_ONCE // (width * n_rows))
+        blocks += [own[start : start + step] for start in range(0, len(own), step)]
+    return blocks
+
+
+def _keys(
+    features: npt.NDArray[np.float32],
+    edges: IndexArray,
+    rows: IndexArray,
+    by_rank: bool,
+    gates: IndexArray,
+) -> list[tuple[int, Hashable]]:
+    """Return a key of each gate's columns in some rows, equal for equal columns."""
+    width = int(edges[gates[0] + 1] - edges[gates[0]])
+    columns = edges[gates][:, None] + np.arange(width)
+    block = np.ascontiguousarray(features[rows[:, None, None], columns].T)
+    block = block.swapaxes(0, 1)  # (gates, width, rows)
+    found = _ranks_of_known(block) if by_rank else block
+    keys = [(width, _digest(key.tobytes())) for key in found]
+    return list(zip(gates.tolist(), keys, strict=True))
+
+
+def _digest(key: bytes) -> bytes:
+    """Return a short key for a long one, so that many fit into memory."""
+    return blake2b(key, digest_size=16).digest()
+
+
+def _ranks_of_known(block: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:
     """Return centred ranks, of rows that tell a value where the last column says which.
 
     What stands for a missing value is a hair above or below that of the middle.
+    `block` is (gates, columns, rows); the last column is an indicator if nothing varies
+    beside it.
     """
-    is_known = block[:, -1] <= 0  # it is an indicator if nothing varies beside it
-    others = block[~is_known, :-1]
-    if not is_known.any() or not others.size or (others != others[0]).any():
-        return _centred_ranks(block)
-    ranks = np.full(block.shape, len(block) * 2)
-    ranks[is_known] = _centred_ranks(block[is_known])
-    return ranks
+    is_known = block[:, -1] <= 0  # (gates, rows)
+    others = np.where(is_known[:, None], np.nan, block[:, :-1])
+    if others.shape[1] and not is_known.all():
+        with np.errstate(invalid="ignore"):
+            low = np.fmin.reduce(others, axis=2)
+            is_indicator = (low == np.fmax.reduce(others, axis=2)).all(axis=1)
+        is_known[~(is_indicator & is_known.any(axis=1))] = True
+    else:
+        is_known[:] = True
+    return _centred_ranks(block, is_known[:, None])
 
 
-def _centred_ranks(block: npt.NDArray[np.float32]) -> npt.NDArray[np.int64]:
+def _centred_ranks(
+    block: npt.NDArray[np.float32], is_known: BoolArray
+) -> npt.NDArray[np.int32]:
     """Return twice the distance of ranks from their middle, the first one negative.
 
     Equal values share a rank, and no rank is left out: columns of the same order have
-    the same ranks, and those of the opposite order too.
+    the same ranks, and those of the opposite order too. Rows that are not known have no
+    rank.
     """
-    order = np.argsort(block, axis=0, kind="stable")
-    ordered = np.take_along_axis(block, order, axis=0)
-    steps = np.zeros(block.shape, dtype=np.int64)
-    np.cumsum(ordered[1:] != ordered[:-1], axis=0, out=steps[1:])
+    values = np.where(is_known, block, np.float32(np.inf))
+    order = np.argsort(values, axis=-1)
+    ordered = np.take_along_axis(values, order, axis=-1)
+    is_step = (ordered[..., 1:] != ordered[..., :-1]) & (ordered[..., 1:] < np.inf)
+    steps = np.zeros(block.shape, dtype=np.int32)
+    np.cumsum(is_step, axis=-1, out=steps[..., 1:])
     ranks = np.empty_like(steps)
-    np.put_along_axis(ranks, order, 2 * steps - steps[-1], axis=0)
-    firsts = np.take_along_axis(ranks, (ranks != 0).argmax(axis=0)[None], axis=0)
-    return np.asarray(np.where(firsts > 0, -ranks, ranks))
+    np.put_along_axis(ranks, order, 2 * steps - steps[..., -1:], axis=-1)
+    is_first = ((ranks != 0) & is_known).argmax(axis=-1)[..., None]
+    ranks *= np.where(np.take_along_axis(ranks, is_first, axis=-1) > 0, -1, 1)
+    return np.where(is_known, ranks, np.int32(2 * block.shape[-1]))

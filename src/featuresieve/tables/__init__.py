@@ -13,6 +13,7 @@ from featuresieve.tables._feature_encoder import (
     FeatureEncoder,
     NumberEncoder,
 )
+from featuresieve.tables._number_blocks import blocks_of, on_threads
 from featuresieve.tables._returned_columns import (
     are_same_labels,
     as_library,
@@ -54,7 +55,9 @@ __all__ = [
     "TableEncoder",
     "are_same_labels",
     "as_library",
+    "blocks_of",
     "means_and_stds",
+    "on_threads",
     "plain_array",
     "put_columns",
     "read_table",

@@ -19,8 +19,6 @@ Convert = Callable[[Any], Any]
 
 # Cells looked at in one go for infinite and missing values.
 _BLOCK_CELLS = 1 << 20
-# Cells of plain numbers that are read and encoded at once.
-_CELLS_AT_ONCE = 1 << 18
 _ALLOWED = (
     "a cell of this argument must be a string, a number, a boolean, a date, a time, "
     "a duration or missing (None, NaN), and the cells of one column of one such kind"
@@ -368,14 +366,3 @@ def missing_columns(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
             raise infinity_error(f"column {column}", int(start + row), found)
         has_missing |= np.isnan(block).any(axis=0)
     return has_missing
-
-
-def blocks_of(is_wanted: BoolArray, n_rows: int) -> list[tuple[int, int]]:
-    """Return runs of wanted columns as (start, stop), in blocks of some cells each."""
-    width = max(1, _CELLS_AT_ONCE // max(1, n_rows))
-    edges = np.flatnonzero(np.diff(is_wanted.astype(np.int8), prepend=0, append=0))
-    return [
-        (start, min(start + width, last))
-        for first, last in edges.reshape(-1, 2).tolist()
-        for start in range(first, last, width)
-    ]

@@ -39,44 +39,23 @@ class NumberEncoder:
 
     @classmethod
     def fit(
-        cls,
-        column: Column,
-        weights: FloatArray | None,
-        scaling: Scaling,
-        out: Float32Array | None = None,
+        cls, column: Column, weights: FloatArray | None, scaling: Scaling
     ) -> "NumberEncoder":
-        """Learn the scaling of what is not missing.
-
-        With `out`, write the encoded columns too: they are scaled once only.
-        """
+        """Learn the scaling of what is not missing."""
         if column.is_empty:
-            encoder = cls((), ColumnScaler([], [], np.zeros(0), np.ones(0)), None)
-            if out is not None:
-                encoder.transform_into_(out, column)
-            return encoder
-        values, share = column.values, None
+            return cls((), ColumnScaler([], [], np.zeros(0), np.ones(0)), None)
+        names, share = NUMBER_PARTS, None
         if column.is_missing is not None:
             share = float(np.average(column.is_missing, weights=weights))
-            values = values[~column.is_missing]
-            weights = None if weights is None else weights[~column.is_missing]
-        names: tuple[str, ...] = NUMBER_PARTS
-        if column.kind != "date":
-            block = values[None].astype(np.float64)
-        else:
+        if column.kind == "date":
             # Seconds since 1970 are nobody's scale.
             scaling = "standard" if scaling == "none" else scaling
-            parts = {name: date_part(values, name) for name in DATE_PARTS}
-            varying = [name for name in DATE_PARTS[1:] if np.ptp(parts[name]) > 0]
-            names = ("timestamp", *varying)
-            block = np.stack([parts[name] for name in names])
-        scaler, scaled = ColumnScaler.fit_transform(block, scaling, weights)
-        encoder = cls(names, scaler, share)
-        if out is not None:
-            if column.is_missing is not None:
-                known, scaled = scaled, np.zeros((len(names), len(out)))
-                scaled[:, ~column.is_missing] = known
-            encoder._write_(out, scaled, column.is_missing)
-        return encoder
+            parts = _parts(column, DATE_PARTS)
+            is_varying = np.nanmax(parts, axis=1) > np.nanmin(parts, axis=1)
+            is_varying[0] = True  # the moment is always there
+            names = tuple(np.array(DATE_PARTS)[is_varying].tolist())
+        scaler, _ = ColumnScaler.fit_transform(_parts(column, names), scaling, weights)
+        return cls(names, scaler, share)
 
     @property
     def n_columns(self) -> int:
@@ -85,33 +64,25 @@ class NumberEncoder:
 
     def transform_into_(self, out: Float32Array, column: Column) -> None:
         """Write the encoded columns into `out`, (rows, n_columns)."""
-        parts = []
-        for index, part in enumerate(() if column.is_empty else self.parts):
-            values = column.values
-            if column.kind == "date":
-                values = date_part(values, part)
-            scaled = self.scaler.scaled_column(index, values)
-            if column.is_missing is not None:
-                scaled[column.is_missing] = 0.0
-            parts.append(scaled)
-        self._write_(out, parts, column.is_missing)
-
-    def _write_(
-        self,
-        out: Float32Array,
-        parts: FloatArray | list[FloatArray],
-        is_missing: npt.NDArray[np.bool_] | None,
-    ) -> None:
-        """Write scaled parts, or zeros for none, and the indicator of the missing."""
-        if not len(parts):
-            out[:] = 0.0
-        for index, scaled in enumerate(parts):
-            out[:, index] = scaled
+        out[:] = 0.0
+        if self.parts and not column.is_empty:
+            scaled = self.scaler.transform_(_parts(column, self.parts))
+            out[:, : len(scaled)] = np.where(np.isnan(scaled), 0.0, scaled).T
         if self.missing_share is not None:
             no, yes = scaled_indicator(self.missing_share)
             out[:, -1] = no
-            if is_missing is not None:
-                out[is_missing, -1] = yes
+            if column.is_missing is not None:
+                out[column.is_missing, -1] = yes
+
+
+def _parts(column: Column, names: tuple[str, ...]) -> FloatArray:
+    """Return parts of a column of numbers or dates, NaN where missing."""
+    values = column.values
+    parts = [values if column.kind != "date" else date_part(values, n) for n in names]
+    block = np.array(parts, dtype=np.float64)
+    if column.is_missing is not None:
+        block[:, column.is_missing] = np.nan
+    return block
 
 
 def date_part(dates: npt.NDArray[Any], part: str) -> FloatArray:

@@ -10,9 +10,10 @@ import sklearn
 from scipy import sparse
 from sklearn.utils import check_array
 
+from featuresieve.tables._array_reading import as_array, is_tensor
 from featuresieve.tables._column import BoolArray
 from featuresieve.tables._scaling import IndexArray
-from featuresieve.tables._table import as_array, as_frame, is_labelled_array, is_tensor
+from featuresieve.tables._table import as_frame, is_labelled_array
 
 _PANIC = "PanicException"  # of polars; no Exception
 # From 1.9 on, scikit-learn reads data frames as we do, with narwhals.

@@ -1,7 +1,9 @@
 """Columns of numbers are put on one scale."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
@@ -43,7 +45,9 @@ class ColumnScaler:
     ) -> tuple["ColumnScaler", FloatArray]:
         """Learn the scaling of a block, (columns, rows), and scale it in place.
 
-        A row of weight k counts as k copies; weights are positive.
+        What is NaN is missing and stays NaN; not all of a column is. A row of weight k
+        counts as k copies; weights are positive. A column is scaled as it would be
+        without the others, to the bit.
         """
         knots: list[FloatArray] = []
         scores: list[FloatArray] = []
@@ -56,22 +60,33 @@ class ColumnScaler:
         block -= (means / spreads)[:, None]
         return cls(knots, scores, means, spreads), block
 
-    def scaled_column(self, j: int, values: npt.NDArray[np.generic]) -> FloatArray:
-        """Return scaled values of column j; what is NaN stays NaN."""
-        column = values.astype(np.float64)
-        if self.knots:
-            column = np.interp(column, self.knots[j], self.scores[j])
-        column /= self.spreads[j]
-        column -= self.means[j] / self.spreads[j]
-        return column
+    def transform_(self, block: FloatArray) -> FloatArray:
+        """Scale a block, (columns, rows), in place; what is NaN stays NaN."""
+        is_missing = np.isnan(block)
+        for values, known, score in zip(block, self.knots, self.scores, strict=False):
+            values[:] = np.interp(values, known, score)
+        block[is_missing] = np.nan  # which a single knot has made a number
+        block /= self.spreads[:, None]
+        block -= (self.means / self.spreads)[:, None]
+        return block
+
+    @classmethod
+    def joined(cls, scalers: Sequence["ColumnScaler"]) -> "ColumnScaler":
+        """Return one scaler of the columns of several."""
+        return cls(
+            [known for scaler in scalers for known in scaler.knots],
+            [score for scaler in scalers for score in scaler.scores],
+            np.concatenate([scaler.means for scaler in scalers]),
+            np.concatenate([scaler.spreads for scaler in scalers]),
+        )
 
     def take(self, columns: slice) -> "ColumnScaler":
-        """Return the scaler of some of the columns."""
+        """Return the scaler of some of the columns, which holds no more than that."""
         return ColumnScaler(
-            self.knots[columns],
-            self.scores[columns],
-            self.means[columns],
-            self.spreads[columns],
+            [known.copy() for known in self.knots[columns]],
+            [score.copy() for score in self.scores[columns]],
+            self.means[columns].copy(),
+            self.spreads[columns].copy(),
         )
 
 
@@ -79,23 +94,29 @@ def _rank_(
     block: FloatArray, weights: FloatArray | None
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """Replace the values of columns by their normal scores; return knots and scores."""
-    order = np.argsort(block, axis=1)
-    order += block.shape[1] * np.arange(len(block))[:, None]
+    n_columns, n_rows = block.shape
+    order = np.argsort(block, axis=1)  # NaN come last
+    of_order = None if weights is None else weights[order]
+    order += n_rows * np.arange(n_columns)[:, None]
     ordered = block.take(order)  # found among the knots ten times as fast
-    is_tied = (ordered[:, 1:] == ordered[:, :-1]).any(axis=1)
-    knots, scores = [], []
-    for values, rows, is_slow in zip(ordered, order, is_tied, strict=True):
-        if weights is not None:
-            own = weights[rows % block.shape[1]]
-            known, score = _normal_scores(values, own)
-        elif is_slow:
-            known, score = _normal_scores(values, None)
-        else:
-            known, score = values[_knot_positions(len(values))], _plain(len(values))
-        is_every_knot = len(known) == len(values)
-        values[:] = score if is_every_knot else np.interp(values, known, score)
-        knots.append(known)
-        scores.append(score)
+    is_first = np.ones(block.shape, dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=is_first[:, 1:])
+    n_known = np.full(n_columns, n_rows)
+    if np.isnan(ordered[:, -1]).any():
+        n_known -= np.isnan(ordered).sum(axis=1)
+        is_first &= np.arange(n_rows) < n_known[:, None]
+    if of_order is None and is_first.all():
+        known, score = ordered[:, _knot_positions(n_rows)], _plain(n_rows)
+        knots, scores = list(known), [score] * n_columns
+    else:
+        knots, scores = _knots_and_scores(ordered, is_first, n_known, of_order)
+    if len(knots[0]) == n_rows and scores[0] is scores[-1]:
+        ordered[:] = scores[0]
+    else:
+        for values, n, own, score in zip(
+            ordered, n_known.tolist(), knots, scores, strict=True
+        ):
+            values[:n] = np.interp(values[:n], own, score)
     np.put(block, order, ordered)
     return knots, scores
 
@@ -103,36 +124,71 @@ def _rank_(
 @lru_cache(maxsize=8)
 def _plain(n_values: int) -> FloatArray:
     """Return the scores of the knots among so many different values."""
-    return _normal_scores(np.arange(n_values, dtype=np.float64), None)[1]
+    shares = (_knot_positions(n_values) + 0.5) / n_values
+    return np.asarray(ndtri(shares))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def _knot_positions(n_values: int) -> IndexArray:
     """Return which of so many different values are knots."""
-    if n_values <= _MAX_KNOTS:
-        return np.arange(n_values)
-    return np.linspace(0, n_values - 1, _MAX_KNOTS).round().astype(np.intp)
+    return _spaced(np.array([n_values]))
 
 
-def _normal_scores(
-    ordered: FloatArray, weights: FloatArray | None
-) -> tuple[FloatArray, FloatArray]:
-    """Return knots among sorted values, and the normal score of each."""
-    is_first = np.ones(len(ordered), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    starts = np.flatnonzero(is_first)
-    keep = _knot_positions(len(starts))
+def _spaced(n_values: IndexArray) -> IndexArray:
+    """Return which values of each column are knots, column after column.
+
+    All of a few, or evenly spaced ones.
+    """
+    n_knots = np.minimum(n_values, _MAX_KNOTS)
+    places = np.arange(n_knots.sum()) - np.repeat(np.cumsum(n_knots) - n_knots, n_knots)
+    steps = np.where(n_values > _MAX_KNOTS, (n_values - 1) / (_MAX_KNOTS - 1), 1.0)
+    return np.asarray(np.rint(places * np.repeat(steps, n_knots)), dtype=np.intp)
+
+
+def _knots_and_scores(
+    ordered: FloatArray,
+    is_first: npt.NDArray[np.bool_],
+    n_known: IndexArray,
+    weights: FloatArray | None,
+) -> tuple[list[FloatArray], list[FloatArray]]:
+    """Return knots among sorted values, and the normal score of each, by column.
+
+    `is_first` marks the first of equal values, `n_known` of which are there, and
+    `weights` are those of the sorted values.
+    """
+    starts, n_values = np.flatnonzero(is_first), is_first.sum(axis=1)
+    edges = np.cumsum(n_values)
+    n_knots = np.minimum(n_values, _MAX_KNOTS)
+    chosen = np.repeat(edges - n_values, n_knots) + _spaced(n_values)
     if weights is None:
+        begin = np.arange(len(ordered)) * ordered.shape[1]
+        stops = np.append(starts[1:], 0)
+        stops[edges - 1] = begin + n_known
         # The middle between the first of equal values and the first of the next.
-        mid_ranks = (starts + np.append(starts[1:], len(ordered)))[keep] / 2
-        total = float(len(ordered))
+        middles = (starts[chosen] + stops[chosen]) / 2 - np.repeat(begin, n_knots)
+        totals = n_known.astype(np.float64)
     else:
-        counts = np.add.reduceat(weights, starts)
-        mid_ranks = (np.cumsum(counts) - counts / 2)[keep]
-        total = counts.sum()
+        middles, totals = _weighted_ranks(starts, n_values, n_known, weights)
+        middles = middles[chosen]
     # Rounding may take the rank of a weight beside huge ones to nought or to one.
-    shares = np.clip(mid_ranks / total, _RAREST, 1.0 - _RAREST)
-    return ordered[starts[keep]], ndtri(shares)
+    shares = np.clip(middles / np.repeat(totals, n_knots), _RAREST, 1.0 - _RAREST)
+    scores, knots = ndtri(shares), ordered.reshape(-1)[starts[chosen]]
+    bounds = [0, *np.cumsum(n_knots).tolist()]
+    own = [slice(*pair) for pair in pairwise(bounds)]
+    return [knots[some] for some in own], [scores[some] for some in own]
+
+
+def _weighted_ranks(
+    starts: IndexArray, n_values: IndexArray, n_known: IndexArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the middle ranks of different values, and the sum of weights by column."""
+    n_rows = weights.shape[1]
+    weights = np.where(np.arange(n_rows) < n_known[:, None], weights, 0.0)
+    sums = np.zeros((len(n_values), n_values.max()))
+    is_value = np.arange(sums.shape[1]) < n_values[:, None]
+    sums[is_value] = np.add.reduceat(weights.reshape(-1), starts)
+    ranks = np.cumsum(sums, axis=1)
+    return (ranks - sums / 2)[is_value], ranks[:, -1]
 
 
 def means_and_stds(
@@ -140,20 +196,26 @@ def means_and_stds(
 ) -> tuple[FloatArray, FloatArray]:
     """Return mean and standard deviation of columns, for use as scales never zero.
 
-    Columns are the rows of a block, (columns, rows). Computed relative to the largest
-    value, so that no square overflows or underflows. Values that differ in their last
-    digits alone count as constant; their spread is their size. A value of weight k
-    counts as k copies.
+    Columns are the rows of a block, (columns, rows), and NaN are left out. Computed
+    relative to the largest value, so that no square overflows or underflows. Values
+    that differ in their last digits alone count as constant; their spread is their
+    size. A value of weight k counts as k copies.
     """
+    shares = None if weights is None else weights[None] / weights.sum()
+    total: Any = block.shape[1] if shares is None else 1.0
+    is_missing = np.isnan(block)
+    if is_missing.any():
+        block = np.where(is_missing, 0.0, block)
+        shares = ~is_missing * (1.0 if shares is None else shares)
+        total = shares.sum(axis=1)
     largest = np.abs(block).max(axis=1, initial=0.0)
     scaled = block / np.where(largest == 0.0, 1.0, largest)[:, None]
-    if weights is None:
-        means, spreads = scaled.mean(axis=1), scaled.std(axis=1)
-    else:
-        share = weights / weights.sum()
-        means = np.array([share @ column for column in scaled])
-        squares = (scaled - means[:, None]) ** 2
-        spreads = np.sqrt([share @ column for column in squares])
+    terms = scaled if shares is None else scaled * shares
+    means = terms.sum(axis=1) / total
+    scaled -= means[:, None]
+    scaled *= scaled
+    terms = scaled if shares is None else scaled * shares
+    spreads = np.sqrt(terms.sum(axis=1) / total)
     scales = np.where(spreads > 1e-12, spreads, 1.0) * largest
     return means * largest, np.where(scales > 0.0, scales, 1.0)
 

@@ -14,12 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from narwhals.exceptions import DuplicateError
 from scipy import sparse
-from sklearn.utils import check_array
 
+from featuresieve.tables._array_reading import as_array
 from featuresieve.tables._column import (
     BoolArray,
     Column,
-    blocks_of,
     column_of_array,
     column_of_floats,
     column_of_series,
@@ -29,17 +28,16 @@ from featuresieve.tables._column import (
 )
 from featuresieve.tables._refused_forms import (
     form_error,
-    refuse_containers,
     refuse_other_forms,
 )
 from featuresieve.tables._scaling import FloatArray, IndexArray
 
-# Dtypes of narwhals and of numpy.
 _NUMBERS = {
     *(nw.Int8, nw.Int16, nw.Int32, nw.Int64, nw.Float32, nw.Float64),
     *(nw.UInt8, nw.UInt16, nw.UInt32, nw.UInt64),
-    *map(np.dtype, "bhilqBHILQefd"),
 }
+_NUMPY_KINDS: dict[Any, str] = dict.fromkeys(map(np.dtype, "bhilqBHILQefd"), "number")
+_NUMPY_KINDS[np.dtype("?")] = "boolean"
 
 
 class Table(ABC):
@@ -79,13 +77,17 @@ class Table(ABC):
             self._categories[j] = column
         return column
 
-    def is_plain(self) -> BoolArray:
-        """Tell which columns are numbers, none missing, that `numbers` reads."""
-        return np.zeros(self.n_features, dtype=np.bool_)
+    def number_kinds(self) -> npt.NDArray[np.str_]:
+        """Return the kinds of the columns that `numbers` reads, "" for all others."""
+        return np.full(self.n_features, "", dtype="U7")
 
-    def numbers(self, start: int, stop: int) -> FloatArray:
-        """Return a copy of some plain columns, (columns, rows)."""
-        raise TypeError(f"columns {start} to {stop - 1} are not all plain numbers.")
+    def numbers(self, columns: IndexArray) -> FloatArray:
+        """Return a copy of some of them, (columns, rows), NaN where missing."""
+        raise TypeError(f"columns {columns.tolist()} are not all of numbers.")
+
+    def may_miss(self) -> BoolArray:
+        """Tell which of them may have missing values, by what is known unread."""
+        return np.ones(self.n_features, dtype=np.bool_)
 
     def leave_out_(self, features: Iterable[int]) -> None:
         """Let some columns hold anything; what cannot be read there is missing."""
@@ -116,11 +118,17 @@ class _ArrayTable(Table):
             return Column("number", values, is_missing)
         return column_of_array(values, self.label(j))
 
-    def is_plain(self) -> BoolArray:
-        return ~self._has_missing & (self._values.dtype.kind in "iuf")
+    def number_kinds(self) -> npt.NDArray[np.str_]:
+        kind = {"b": "boolean", "i": "number", "u": "number", "f": "number"}
+        found = kind.get(self._values.dtype.kind, "")
+        return np.full(self.n_features, found, dtype="U7")
 
-    def numbers(self, start: int, stop: int) -> FloatArray:
-        return np.array(self._values[:, start:stop].T, dtype=np.float64, order="C")
+    def numbers(self, columns: IndexArray) -> FloatArray:
+        some = self._values[:, _as_slice(columns)]
+        return np.array(some.T, dtype=np.float64, order="C")
+
+    def may_miss(self) -> BoolArray:
+        return self._has_missing
 
     def matrix(self) -> npt.NDArray[Any]:
         if not self.is_numeric_matrix:
@@ -147,27 +155,47 @@ class _FrameTable(Table):
             return nw.from_native(native.to_series(j), series_only=True)
         return nw.from_native(native.column(j), series_only=True)
 
-    def is_plain(self) -> BoolArray:
-        is_plain = self._is_of_numbers()
-        for start, stop in blocks_of(is_plain, self.n_rows):
-            is_plain[start:stop] = np.isfinite(self.numbers(start, stop)).all(axis=1)
-        return is_plain
-
-    def _is_of_numbers(self) -> BoolArray:
-        """Tell which columns are of numbers of numpy, at most as long as float64."""
-        dtypes: Iterable[Any] = self._frame.schema.values()
+    def number_kinds(self) -> npt.NDArray[np.str_]:
+        # Of numbers and booleans of numpy, at most as long as float64.
         if self._frame.implementation.is_pandas_like():  # it has others of those names
             dtypes = self._frame.to_native().dtypes
-        return np.array([dtype in _NUMBERS for dtype in dtypes], dtype=np.bool_)
+            kinds = [_NUMPY_KINDS.get(dtype, "") for dtype in dtypes]
+        else:
+            dtypes = self._frame.schema.values()
+            kinds = ["number" if dtype in _NUMBERS else "" for dtype in dtypes]
+        return np.array(kinds, dtype="U7")
 
-    def numbers(self, start: int, stop: int) -> FloatArray:
+    def numbers(self, columns: IndexArray) -> FloatArray:
+        native = self._frame.to_native()
         if self._frame.implementation.is_pandas_like():
-            some = self._frame.to_native().iloc[:, start:stop]
-            return np.array(some.to_numpy(dtype=np.float64).T, order="C")
-        block = np.empty((stop - start, self.n_rows))
-        for values, j in zip(block, range(start, stop), strict=True):
-            values[:] = self._series(j).to_numpy()
+            some = native.iloc[:, _as_slice(columns)].to_numpy(dtype=np.float64)
+            block = np.array(some.T, order="C")
+        else:
+            is_polars = self._frame.implementation.is_polars()
+            read = native.to_series if is_polars else native.column
+            block = np.empty((len(columns), self.n_rows))
+            for values, j in zip(block, columns.tolist(), strict=True):
+                values[:] = read(j).to_numpy()
+        self._refuse_infinity(block, columns)
         return block
+
+    def _refuse_infinity(self, block: FloatArray, columns: IndexArray) -> None:
+        """Raise if a value is infinite; one that nobody uses becomes a missing one."""
+        is_infinite = np.isinf(block)
+        if not is_infinite.any():
+            return
+        for place in np.flatnonzero(is_infinite.any(axis=1)).tolist():
+            row, j = int(is_infinite[place].argmax()), int(columns[place])
+            if j not in self._unused:
+                raise infinity_error(self.label(j), row, block[place, row])
+            block[place] = np.nan
+
+
+def _as_slice(columns: IndexArray) -> IndexArray | slice:
+    """Return positions as a slice, many times as fast, if they are one."""
+    if (np.diff(columns) == 1).all():
+        return slice(int(columns[0]), int(columns[-1]) + 1)
+    return columns
 
 
 class _SparseTable(Table):
@@ -199,6 +227,15 @@ class PartialTable(Table):
 
     def label(self, j: int) -> str:
         return self._table.label(self._place_of[j])
+
+    def number_kinds(self) -> npt.NDArray[np.str_]:
+        kinds = np.full(self.n_features, "", dtype="U7")
+        kinds[[*self._place_of]] = self._table.number_kinds()
+        return kinds
+
+    def numbers(self, columns: IndexArray) -> FloatArray:
+        places = [self._place_of[j] for j in columns.tolist()]
+        return self._table.numbers(np.array(places, dtype=np.intp))
 
     def _read_column(self, j: int) -> Column:
         return self._table.column(self._place_of[j])
@@ -268,83 +305,6 @@ def is_labelled_array(X: Any) -> bool:
     """Tell whether X is an array of xarray, without importing it."""
     xarray = sys.modules.get("xarray")
     return xarray is not None and isinstance(X, xarray.DataArray)
-
-
-def is_tensor(X: Any) -> bool:
-    """Tell whether X is a tensor, without importing torch."""
-    torch = sys.modules.get("torch")
-    return torch is not None and isinstance(X, torch.Tensor)
-
-
-def _tensor_values(tensor: Any) -> Any:
-    """Return a tensor's values as an array in main memory."""
-    if tensor.layout != sys.modules["torch"].strided:
-        raise TypeError(
-            f"X is a tensor of layout {tensor.layout}: pass X.to_dense() or a scipy "
-            "sparse array."
-        )
-    tensor = tensor.detach().cpu()
-    if tensor.is_floating_point() and not hasattr(np, str(tensor.dtype)[6:]):
-        tensor = tensor.float()  # numpy has no bfloat16
-    return tensor.resolve_conj().resolve_neg().numpy()
-
-
-def as_array(X: Any) -> npt.NDArray[Any]:
-    """Return what is no data frame as a two-dimensional array."""
-    refuse_containers(X)
-    values = _tensor_values(X) if is_tensor(X) else X
-    if not isinstance(values, np.ndarray):
-        values = _list_values(values)
-    if isinstance(values, np.ma.MaskedArray):
-        values = _unmasked(values)
-    if isinstance(values, np.ndarray) and values.dtype.names is not None:
-        raise TypeError(
-            f"X is a structured array with the fields {', '.join(values.dtype.names)}: "
-            "pass a data frame, or a two-dimensional array."
-        )
-    array: npt.NDArray[Any] = check_array(
-        values, dtype=None, ensure_all_finite=False, input_name="X"
-    )
-    if array.dtype == np.longdouble:
-        array = array.astype(np.float64)
-    return array
-
-
-def _list_values(values: Any) -> Any:
-    """Return nested lists as an array in which numbers and text stay what they are."""
-    if not isinstance(values, (list, tuple)):
-        return _object_values(values)
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise ValueError(
-            f"the rows of X must have equal lengths and hold single values: {error}"
-        ) from None
-    # numpy turns the numbers of [[1, "a"]] into text.
-    return np.array(values, dtype=object) if array.dtype.kind in "USV" else array
-
-
-def _object_values(values: Any) -> npt.NDArray[Any]:
-    """Return what an object holds as an array, if it holds one."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise form_error(values, "a data frame or an array") from error
-    if array.ndim == 0 and array.dtype == object:
-        raise form_error(values, "a data frame, an array or a list of rows")
-    return array
-
-
-def _unmasked(values: Any) -> npt.NDArray[Any]:
-    """Return a masked array with missing values where it is masked."""
-    if values.dtype.kind in "biuf":
-        return np.asarray(values.astype(np.float64).filled(np.nan))
-    if values.dtype.kind in "mM":
-        return np.asarray(values.filled(np.array("NaT", dtype=values.dtype)))
-    # filled(None) would fill in numpy's own "?".
-    objects: npt.NDArray[Any] = values.data.astype(object)
-    objects[np.ma.getmaskarray(values)] = None
-    return objects
 
 
 def _as_csr(X: Any) -> Any:

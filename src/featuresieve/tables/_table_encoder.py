@@ -1,25 +1,28 @@
 """A table becomes one float32 matrix in which a feature owns one or more columns."""
 
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 
-from featuresieve.tables._column import Column, blocks_of
+from featuresieve.tables._column import Column
 from featuresieve.tables._feature_encoder import (
-    NUMBER_PARTS,
     CategoryEncoder,
     FeatureEncoder,
     NumberEncoder,
     kind_of,
     overflow_named,
 )
+from featuresieve.tables._number_blocks import (
+    FeatureEncoders,
+    NumberBlock,
+    Result,
+    blocks_of,
+    on_threads,
+)
 from featuresieve.tables._scaling import (
-    ColumnScaler,
-    Float32Array,
     FloatArray,
     IndexArray,
     Scaling,
@@ -29,6 +32,8 @@ from featuresieve.tables._table import Table
 
 # Kinds of which a matrix of floats can hold every value.
 NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
+# Those of columns that are encoded many at a time.
+_PLAIN_KINDS = ("number", "boolean")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +53,7 @@ class TableEncoder:
     """
 
     n_features_in: int
-    features: tuple[FeatureEncoder, ...]  # empty for sparse tables
+    features: Sequence[FeatureEncoder]  # empty for sparse tables
     sparse_features: IndexArray | None  # those encoded; None if the table was dense
     sparse_spreads: FloatArray  # their root mean squares
     # Of every feature of the table, also of those that `take` left out; empty if all
@@ -63,11 +68,13 @@ class TableEncoder:
         scaling: Scaling,
         weights: FloatArray | None = None,
         max_categories: int = 32,
+        n_threads: int = 1,
     ) -> tuple["TableEncoder", Any]:
         """Learn the encoding of a table, and return the table encoded too.
 
         A row of weight k counts as k copies, one of weight 0 is not there. The
-        `max_categories` most frequent levels have a column of their own.
+        `max_categories` most frequent levels have a column of their own. Numbers are
+        read and encoded many columns at a time, on several threads.
         """
         rows = None
         if weights is not None and not weights.all():
@@ -78,39 +85,36 @@ class TableEncoder:
             every = np.arange(table.n_features, dtype=np.intp)
             encoder = cls(table.n_features, (), every, spreads)
             return encoder, encoder.transform(table)
-        # Numbers are learnt while they are written; how wide the rest is, before.
-        known: dict[int, FeatureEncoder] = {}
-        widths = np.ones(table.n_features, dtype=np.intp)
-        is_plain = table.is_plain() & (weights is None)
-        for j in np.flatnonzero(~is_plain).tolist():
+        widths = _known_widths(table, rows, n_threads)
+        odd: dict[int, FeatureEncoder] = {}
+        for j in np.flatnonzero(widths == 0).tolist():
             column = table.column(j)
-            width = _known_width(column) if rows is None else None
-            if width is None:
-                seen = column if rows is None else column.take(rows)
-                learnt = _learnt(seen, weights, scaling, max_categories)
-                known[j] = _feature(table, j, kind_of(seen), learnt)
-                width = learnt.n_columns
-            widths[j] = width
+            seen = column if rows is None else column.take(rows)
+            learnt = _learnt(seen, weights, scaling, max_categories)
+            name = None if table.names is None else table.names[j]
+            odd[j] = FeatureEncoder(j, name, kind_of(seen), learnt)
+            widths[j] = learnt.n_columns
+        edges = np.cumsum([0, *widths.tolist()])
         # By columns, as they are written: by rows, wide tables took twice as long.
-        shape = (table.n_rows, int(widths.sum()))
-        encoded = np.empty(shape, dtype=np.float32, order="F")
-        starts = np.cumsum([0, *widths])
-        plain = _encode_plain_(encoded, table, is_plain, starts, scaling)
-        for j in range(table.n_features):
-            if j in plain:
-                known[j] = _feature(table, j, "number", plain[j])
-                continue
-            column, out = table.column(j), encoded[:, starts[j] : starts[j + 1]]
-            if j in known:
-                known[j].transform_into_(out, column)
-                continue
-            with overflow_named(table.label(j)):
-                learnt = NumberEncoder.fit(column, weights, scaling, out)
-            known[j] = _feature(table, j, kind_of(column), learnt)
-        features = tuple(known[j] for j in range(table.n_features))
-        kinds = tuple(str(feature.kind) for feature in features)
-        kinds = () if NUMERIC_KINDS.issuperset(kinds) else kinds
-        return cls(len(features), features, None, np.ones(0), kinds), encoded
+        encoded = np.empty((table.n_rows, edges[-1]), dtype=np.float32, order="F")
+        for j, feature in odd.items():
+            feature.transform_into_(
+                encoded[:, edges[j] : edges[j + 1]], table.column(j)
+            )
+
+        def encode(columns: IndexArray) -> tuple[IndexArray, NumberBlock]:
+            values = table.numbers(columns)
+            block, scaled = NumberBlock.fit_transform(values, scaling, weights, rows)
+            block.write_(encoded, scaled, edges[columns])
+            return columns, block
+
+        some = np.setdiff1d(np.arange(table.n_features), [*odd])
+        blocks = _by_blocks(encode, some, table, n_threads)
+        kinds = table.number_kinds()
+        features = FeatureEncoders(table.names, blocks, kinds, odd)
+        is_numeric = NUMERIC_KINDS.issuperset(features.kinds)
+        own = () if is_numeric else tuple(map(str, features.kinds))
+        return cls(len(features), features, None, np.ones(0), own), encoded
 
     @property
     def is_sparse(self) -> bool:
@@ -122,6 +126,8 @@ class TableEncoder:
         """Return for each encoded column the feature it belongs to."""
         if self.sparse_features is not None:
             return self.sparse_features
+        if isinstance(self.features, FeatureEncoders):
+            return np.repeat(np.arange(len(self.features)), self.features.widths)
         positions = np.array([f.feature for f in self.features], dtype=np.intp)
         widths = [f.encoder.n_columns for f in self.features]
         return np.repeat(positions, widths)
@@ -135,11 +141,31 @@ class TableEncoder:
             )
         if self.sparse_features is not None:
             return self._transform_sparse(table, self.sparse_features)
-        edges = np.cumsum([0, *(f.encoder.n_columns for f in self.features)]).tolist()
+        features = list(self.features)
+        widths = [feature.encoder.n_columns for feature in features]
+        edges = np.cumsum([0, *widths])
         encoded = np.empty((table.n_rows, edges[-1]), dtype=np.float32, order="F")
-        for feature, start, stop in zip(self.features, edges, edges[1:], strict=False):
-            column = table.column(feature.feature)
-            feature.transform_into_(encoded[:, start:stop], column)
+        is_read = table.number_kinds() != ""
+        place_of: dict[int, int] = {}
+        plain: dict[int, NumberEncoder] = {}
+        for place, feature in enumerate(features):
+            encoder = feature.encoder
+            is_plain = is_read[feature.feature] and feature.kind in _PLAIN_KINDS
+            if is_plain and isinstance(encoder, NumberEncoder):
+                place_of[feature.feature] = place
+                plain[feature.feature] = encoder
+                continue
+            out = encoded[:, edges[place] : edges[place + 1]]
+            feature.transform_into_(out, table.column(feature.feature))
+
+        def encode(columns: IndexArray) -> None:
+            block = NumberBlock.of([plain[j] for j in columns.tolist()])
+            scaled = block.scaler.transform_(table.numbers(columns))
+            block.write_(
+                encoded, scaled, edges[[place_of[j] for j in columns.tolist()]]
+            )
+
+        _by_blocks(encode, np.array(sorted(plain), dtype=np.intp), table, 1)
         return encoded
 
     def _transform_sparse(self, table: Table, features: IndexArray) -> Any:
@@ -167,6 +193,8 @@ class TableEncoder:
         It still transforms whole tables, and features are positions in these.
         """
         if self.sparse_features is None:
+            if isinstance(self.features, FeatureEncoders):
+                return replace(self, features=tuple(self.features[j] for j in features))
             own = {feature.feature: feature for feature in self.features}
             return replace(self, features=tuple(own[int(j)] for j in features))
         index_of = {int(j): index for index, j in enumerate(self.sparse_features)}
@@ -178,45 +206,44 @@ class TableEncoder:
         )
 
 
-def _encode_plain_(
-    encoded: Float32Array,
+def _by_blocks(
+    encode: Callable[[IndexArray], Result],
+    columns: IndexArray,
     table: Table,
-    is_plain: npt.NDArray[np.bool_],
-    starts: IndexArray,
-    scaling: Scaling,
-) -> dict[int, NumberEncoder]:
-    """Encode runs of plain columns, many at a time; return their encoders.
+    n_threads: int,
+) -> list[Result]:
+    """Encode columns block by block; a value too large for float32 is named."""
 
-    Where a value does not fit into float32, the columns are left to be encoded one by
-    one, so that the error names the column.
+    def checked(some: IndexArray) -> Result:
+        try:
+            with np.errstate(over="raise"):
+                return encode(some)
+        except FloatingPointError:
+            for j in some:
+                with overflow_named(table.label(j)):
+                    encode(np.array([j]))
+            raise
+
+    return list(on_threads(checked, blocks_of(columns, table.n_rows), n_threads))
+
+
+def _known_widths(table: Table, rows: IndexArray | None, n_threads: int) -> IndexArray:
+    """Return how many encoded columns each column of numbers has, 0 for all others.
+
+    One, and one more where values are missing; those without any value are others.
     """
-    encoders: dict[int, NumberEncoder] = {}
-    for start, stop in blocks_of(is_plain, table.n_rows):
-        block = table.numbers(start, stop)
-        with suppress(FloatingPointError), np.errstate(over="raise"):
-            scaler, scaled = ColumnScaler.fit_transform(block, scaling)
-            encoded[:, starts[start] : starts[start] + stop - start] = scaled.T
-            for k, j in enumerate(range(start, stop)):
-                own = scaler.take(slice(k, k + 1))
-                encoders[j] = NumberEncoder(NUMBER_PARTS, own, None)
-    return encoders
+    widths = np.zeros(table.n_features, dtype=np.intp)
+    widths[table.number_kinds() != ""] = 1
 
+    def look(columns: IndexArray) -> None:
+        values = table.numbers(columns)
+        is_missing = np.isnan(values if rows is None else values[:, rows])
+        widths[columns] += is_missing.any(axis=1)
+        widths[columns[is_missing.all(axis=1)]] = 0
 
-def _feature(
-    table: Table, j: int, kind: str, encoder: NumberEncoder | CategoryEncoder
-) -> FeatureEncoder:
-    """Return how a feature of a table is encoded."""
-    name = None if table.names is None else table.names[j]
-    return FeatureEncoder(j, name, kind, encoder)
-
-
-def _known_width(column: Column) -> int | None:
-    """Return how many columns a column becomes, None if that must be learnt."""
-    if column.is_empty:
-        return 1
-    if column.kind in ("date", "category"):
-        return None
-    return 1 + (column.is_missing is not None)
+    some = np.flatnonzero((widths > 0) & table.may_miss())
+    list(on_threads(look, blocks_of(some, table.n_rows), n_threads))
+    return widths
 
 
 def _learnt(

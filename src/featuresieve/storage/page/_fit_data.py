@@ -114,7 +114,7 @@ def _strongest(products: FloatArray, starts: IndexArray) -> FloatArray:
 
 def _spans(prepared: Prepared) -> dict[int, slice]:
     """Return where the encoded columns of each feature are in the problem."""
-    features = np.concatenate(prepared.units)
+    features = prepared.units.features
     widths = np.bincount(
         prepared.encoder.feature_of_column, minlength=prepared.n_features
     )

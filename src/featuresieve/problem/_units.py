@@ -1,0 +1,62 @@
+"""Sets of features that are decided together, most of them of one feature."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+
+from featuresieve.tables import IndexArray
+
+
+@dataclass(frozen=True, eq=False)
+class Units(Sequence[IndexArray]):
+    """Sets of features in two arrays: a list of arrays is slow where it is long."""
+
+    features: IndexArray  # set after set
+    edges: IndexArray  # where each set begins, and where the last one ends
+
+    @classmethod
+    def of(cls, sets: Iterable[Sequence[int] | IndexArray]) -> "Units":
+        """Put sets one after the other."""
+        arrays = [np.asarray(one, dtype=np.intp) for one in sets]
+        sizes = np.array([0, *map(len, arrays)], dtype=np.intp)
+        return cls(np.concatenate([np.arange(0), *arrays]), np.cumsum(sizes))
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    @overload
+    def __getitem__(self, unit: int) -> IndexArray: ...
+
+    @overload
+    def __getitem__(self, unit: slice) -> Sequence[IndexArray]: ...
+
+    def __getitem__(self, unit: int | slice) -> IndexArray | Sequence[IndexArray]:
+        if isinstance(unit, slice):
+            return [self[k] for k in range(*unit.indices(len(self)))]
+        if not 0 <= unit < len(self):
+            raise IndexError(f"there are {len(self)} units, got {unit}.")
+        return self.features[self.edges[unit] : self.edges[unit + 1]]
+
+    @property
+    def sizes(self) -> IndexArray:
+        """Return how many features each unit has."""
+        return np.diff(self.edges)
+
+    @property
+    def firsts(self) -> IndexArray:
+        """Return the first feature of each unit."""
+        return self.features[self.edges[:-1]]
+
+    def take(self, units: IndexArray) -> "Units":
+        """Return some units, in this order."""
+        sizes = self.sizes[units]
+        features = self.features[places_of_runs(self.edges[:-1][units], sizes)]
+        return Units(features, np.cumsum([0, *sizes.tolist()]))
+
+
+def places_of_runs(starts: IndexArray, sizes: IndexArray) -> IndexArray:
+    """Return start, start + 1, ... of each run, run after run."""
+    places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return places + np.arange(len(places))

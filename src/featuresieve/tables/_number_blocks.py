@@ -1,0 +1,161 @@
+"""Columns of numbers, many at a time: learnt, encoded, and looked up one by one."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar, overload
+
+import numpy as np
+import numpy.typing as npt
+
+from featuresieve.tables._feature_encoder import (
+    NUMBER_PARTS,
+    FeatureEncoder,
+    NumberEncoder,
+)
+from featuresieve.tables._scaling import (
+    ColumnScaler,
+    Float32Array,
+    FloatArray,
+    IndexArray,
+    Scaling,
+    scaled_indicator,
+)
+
+# Cells that are read and encoded at once: they stay in the processor's cache.
+_CELLS_AT_ONCE = 1 << 18
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def on_threads(
+    function: Callable[[Item], Result], items: Sequence[Item], n_threads: int
+) -> Iterator[Result]:
+    """Yield what a function says of each item, in their order."""
+    if n_threads == 1 or len(items) < 2:
+        yield from map(function, items)
+        return
+    with ThreadPoolExecutor(n_threads, "featuresieve") as pool:
+        yield from pool.map(function, items)
+
+
+def blocks_of(columns: IndexArray, n_rows: int) -> list[IndexArray]:
+    """Cut columns into blocks of some cells each."""
+    width = max(1, _CELLS_AT_ONCE // max(1, n_rows))
+    return [columns[start : start + width] for start in range(0, len(columns), width)]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberBlock:
+    """How some columns of numbers, one of each feature, are encoded."""
+
+    scaler: ColumnScaler
+    # Of missing values in fit: NaN, and no indicator, where there were none.
+    missing_shares: FloatArray
+
+    @classmethod
+    def fit_transform(
+        cls,
+        values: FloatArray,
+        scaling: Scaling,
+        weights: FloatArray | None,
+        rows: IndexArray | None,
+    ) -> tuple["NumberBlock", FloatArray]:
+        """Learn from the rows that count, and scale all of them in place."""
+        seen = values if rows is None else values[:, rows]
+        is_missing = np.isnan(seen)
+        shares = np.full(len(values), np.nan)
+        has_missing = is_missing.any(axis=1)
+        if has_missing.any():
+            some = is_missing[has_missing]
+            shares[has_missing] = np.average(some, axis=1, weights=weights)
+        scaler, scaled = ColumnScaler.fit_transform(seen, scaling, weights)
+        if rows is not None:
+            scaled = scaler.transform_(values)
+        return cls(scaler, shares), scaled
+
+    @classmethod
+    def of(cls, encoders: Sequence[NumberEncoder]) -> "NumberBlock":
+        """Put the encoders of single numbers together."""
+        shares = [e.missing_share for e in encoders]
+        scaler = ColumnScaler.joined([e.scaler for e in encoders])
+        return cls(scaler, np.array(shares, dtype=np.float64))
+
+    def encoder(self, place: int) -> NumberEncoder:
+        """Return how one of the features is encoded."""
+        share = float(self.missing_shares[place])
+        own = self.scaler.take(slice(place, place + 1))
+        return NumberEncoder(NUMBER_PARTS, own, None if np.isnan(share) else share)
+
+    @property
+    def widths(self) -> IndexArray:
+        """Return how many encoded columns each feature has."""
+        return 2 - np.isnan(self.missing_shares).astype(np.intp)
+
+    def write_(self, out: Float32Array, scaled: FloatArray, starts: IndexArray) -> None:
+        """Write scaled values, NaN where missing, into columns of `out`.
+
+        Those of a feature begin at its entry of `starts`. A value that does not fit
+        into float32 raises FloatingPointError.
+        """
+        is_missing = np.isnan(scaled)
+        if is_missing.any():
+            scaled = np.where(is_missing, 0.0, scaled)
+        with np.errstate(over="raise"):
+            by_columns = out.T
+            if (np.diff(starts) == 1).all():  # a slice is written faster
+                by_columns[starts[0] : starts[0] + len(starts)] = scaled
+            else:
+                by_columns[starts] = scaled
+        own = np.flatnonzero(self.widths == 2)
+        if len(own):
+            shares = self.missing_shares[own].tolist()
+            states = np.array([scaled_indicator(share) for share in shares])
+            indicators = np.where(is_missing[own], states[:, 1:], states[:, :1])
+            by_columns[starts[own] + 1] = indicators
+
+
+class FeatureEncoders(Sequence[FeatureEncoder]):
+    """The encoders of all features of a table, made when one is asked for."""
+
+    def __init__(
+        self,
+        names: Sequence[str] | None,
+        blocks: Sequence[tuple[IndexArray, NumberBlock]],
+        kinds: npt.NDArray[np.str_],
+        odd: Mapping[int, FeatureEncoder],
+    ) -> None:
+        self._names, self._odd = names, odd
+        self._blocks = [block for _, block in blocks]
+        self.kinds = kinds.astype(object)
+        self.widths = np.ones(len(kinds), dtype=np.intp)
+        self._place = np.zeros((len(kinds), 2), dtype=np.intp)
+        for number, (features, block) in enumerate(blocks):
+            self.widths[features] = block.widths
+            self._place[features, 0] = number
+            self._place[features, 1] = np.arange(len(features))
+        for feature, encoder in odd.items():
+            self.kinds[feature] = encoder.kind
+            self.widths[feature] = encoder.encoder.n_columns
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    @overload
+    def __getitem__(self, feature: int) -> FeatureEncoder: ...
+
+    @overload
+    def __getitem__(self, feature: slice) -> Sequence[FeatureEncoder]: ...
+
+    def __getitem__(
+        self, feature: int | slice
+    ) -> FeatureEncoder | Sequence[FeatureEncoder]:
+        if isinstance(feature, slice):
+            return [self[j] for j in range(*feature.indices(len(self)))]
+        if feature in self._odd:
+            return self._odd[feature]
+        block, place = self._place[feature].tolist()  # or an IndexError
+        name = None if self._names is None else self._names[feature]
+        encoder = self._blocks[block].encoder(place)
+        return FeatureEncoder(int(feature), name, self.kinds[feature], encoder)
