@@ -133,5 +133,5 @@ SELECTORS: dict[str, Select] = {
     "rfecv": rfecv,
 }
 QUICK = ("auto", "price", "forest", "f_test", "l1")  # minutes on one core
-TWICE = ("auto", "price", "forest")  # with two seeds, for their overlap
+TWICE = ("auto", "price", "forest", "trees")  # with two seeds, for their overlap
 UNRANKED = ("former", "price", "all_relevant", "trees")  # ours, but not the default
