@@ -13,7 +13,10 @@ from breadth_cells import SCENARIOS, WIDE
 from breadth_selectors import UNRANKED
 from scipy.stats import rankdata
 
-FILES = ("breadth", "breadth_peers", "breadth_boruta", "breadth_slow")
+FILES = (
+    *("breadth", "breadth_peers", "breadth_boruta", "breadth_slow"),
+    *("breadth_trees", "breadth_screened"),
+)
 # Training rows from which a fit should be clearly faster than Boruta.
 _MANY_ROWS = 1000
 _HEADS = {

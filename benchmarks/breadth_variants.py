@@ -28,6 +28,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "5 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.05},
     "20 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.2},
     "50 members": {f"{_SEARCH}._vote_search._N_MEMBERS": 50},
+    "three parts": {f"{_SEARCH}._vote_search._N_PARTS": 3},
+    "ten parts": {f"{_SEARCH}._vote_search._N_PARTS": 10},
     "classes as they are": {
         "featuresieve.problem.Problem.with_balanced_classes": lambda self: self
     },

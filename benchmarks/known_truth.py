@@ -5,13 +5,15 @@ Usage (from the repository root; madelon needs FEATURESIEVE_DATA)::
     python benchmarks/known_truth.py noise       # bundled tables with noise, ten seeds
     python benchmarks/known_truth.py relevant    # goal="all_relevant" beside Boruta
     python benchmarks/known_truth.py chance      # pure noise, its rows in five forms
+    python benchmarks/known_truth.py rare        # a class that is ever rarer
     python benchmarks/known_truth.py table       # print what is stored
 
 The made tables of `relevant` have informative columns, linear mixtures of them, noisy
 copies and noise; everything but the noise is relevant (`made_table`). `chance` is 200
 rows of 12 columns of noise and a target of chance; then the same with constant weights,
 class weights, a third of the rows twice, or five near-copies of each row in groups. The
-answer should be one column and an `UninformativeTargetWarning`, in each form.
+answer should be one column and an `UninformativeTargetWarning`, in each form. `rare`
+is 2,000 rows of 20 columns, three of which make the largest x3 x7 + x11 positive.
 """
 
 import argparse
@@ -43,6 +45,7 @@ BUNDLED = {
     "digits": load_digits,
 }
 N_SEEDS, N_MADELON_SEEDS, N_MADE, N_CHANCE_SEEDS = 10, 3, 6, 20
+POSITIVES, N_RARE_DRAWS = (0.5, 0.2, 0.07, 0.04), 4
 Record = dict[str, Any]
 
 
@@ -147,12 +150,29 @@ def chance() -> Iterator[Record]:
             }
 
 
+def rare() -> Iterator[Record]:
+    """Look for three columns that make a row positive."""
+    for share in POSITIVES:
+        for draw in range(N_RARE_DRAWS):
+            X = np.random.default_rng(draw).standard_normal((2000, 20))
+            cause = X[:, 3] * X[:, 7] + X[:, 11]
+            y = cause > np.quantile(cause, 1 - share)
+            selector = AutoNFSClassifier(random_state=0).fit(X, y)
+            kept = set(np.flatnonzero(selector.support_).tolist())
+            yield {
+                "positive": share,
+                "draw": draw,
+                "n_found": len(kept & {3, 7, 11}),
+                "n_false": len(kept - {3, 7, 11}),
+            }
+
+
 def store(what: str) -> None:
     """Run one part and store its records."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         records = []
-        parts = {"noise": noise, "relevant": relevant, "chance": chance}
+        parts = {"noise": noise, "relevant": relevant, "chance": chance, "rare": rare}
         for record in parts[what]():
             records.append(record)
             print(record, flush=True)
@@ -162,7 +182,10 @@ def store(what: str) -> None:
 
 def table() -> None:
     """Print what is stored."""
-    shown = {"noise": _show_noise, "relevant": _show_relevant, "chance": _show_chance}
+    shown = {
+        **{"noise": _show_noise, "relevant": _show_relevant},
+        **{"chance": _show_chance, "rare": _show_rare},
+    }
     for what, show in shown.items():
         file = stamp.RESULTS / f"known_truth_{what}.json"
         if file.exists():
@@ -206,10 +229,21 @@ def _show_chance(stored: list[Record]) -> None:
         print(f"{form:12} one column in {n_one}, warned in {n_warned} of {len(own)}")
 
 
+def _show_rare(stored: list[Record]) -> None:
+    """Print in how many draws all three columns are found, and how many others."""
+    for share in POSITIVES:
+        own = [r for r in stored if r["positive"] == share]
+        n_all = sum(r["n_found"] == 3 for r in own)
+        n_false = sum(r["n_false"] for r in own)
+        print(f"{share:4.0%} positive: {n_all} of {len(own)}, {n_false} others")
+
+
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("noise", "relevant", "chance", "table"))
+    parser.add_argument(
+        "what", choices=("noise", "relevant", "chance", "rare", "table")
+    )
     what = parser.parse_args().what
     table() if what == "table" else store(what)
 

@@ -189,6 +189,25 @@ def test_unrelated_target_is_answered_with_the_fewest_columns_and_a_warning(
     assert {*np.flatnonzero(selector.support_)} == {*selector.order_[:least]}
 
 
+@pytest.mark.parametrize("form", ["weights", "class weights", "twice", "near-copies"])
+def test_rows_that_count_more_make_nothing_of_chance(form):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 12)), np.arange(200) % 2
+    again = np.r_[np.arange(200), :60]
+    groups = np.repeat(np.arange(200), 5)
+    near = X[groups] + 0.01 * rng.normal(size=(1000, 12))
+    table, labels, arguments, by_row = {
+        "weights": (X, y, {}, {"sample_weight": np.full(200, 2)}),
+        "class weights": (X, y, {"class_weight": {0: 1, 1: 3}}, {}),
+        "twice": (X[again], y[again], {}, {}),
+        "near-copies": (near, y[groups], {}, {"groups": groups}),
+    }[form]
+    selector = quick_classifier(**arguments)
+    with pytest.warns(UninformativeTargetWarning, match="better than a constant"):
+        selector.fit(table, labels, **by_row)
+    assert selector.n_features_ == 1
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shift", [0.0, 8.0])
 def test_an_answer_that_rests_on_three_rows_is_told(seed, shift):

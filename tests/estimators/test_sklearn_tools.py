@@ -19,6 +19,7 @@ from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
     HalvingGridSearchCV,
     RandomizedSearchCV,
     TunedThresholdClassifierCV,
@@ -143,6 +144,18 @@ def test_weights_reach_the_selector_through_pipeline_and_search():
     np.testing.assert_array_equal(
         found.predict_proba(rows), by_hand.predict_proba(rows)
     )
+
+
+def test_groups_reach_the_selector_through_a_search():
+    X, y = class_table()
+    groups = np.arange(len(y)) // 2
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = quick().set_fit_request(groups=True)
+        search = GridSearchCV(selector, {"balance": [0.05]}, cv=GroupKFold(2))
+        search.fit(X, y, groups=groups)
+    by_hand = quick(balance=0.05).fit(X, y, groups=groups)
+    np.testing.assert_array_equal(search.best_estimator_.logits_, by_hand.logits_)
+    assert (by_hand.logits_ != quick(balance=0.05).fit(X, y).logits_).any()
 
 
 def test_permuting_dropped_columns_changes_nothing():
