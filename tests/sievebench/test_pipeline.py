@@ -109,8 +109,8 @@ def test_test_part_does_not_touch_tuning_or_selection(monkeypatch):
     clean = run_one(spec)
     split = data.split
 
-    def poisoned(dataset, seed=0):
-        parts = split(dataset, seed)
+    def poisoned(*arguments):
+        parts = split(*arguments)
         parts.test.X[:] = 1e6
         parts.test.y[:] = 0
         return parts
