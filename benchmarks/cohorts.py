@@ -112,15 +112,22 @@ def run(options: argparse.Namespace) -> None:
         for name in options.cohorts or at_hand()
         for seed in options.splits
     ]
+    path = options.out / "cohorts.json"
     started, records = time.perf_counter(), []
     with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(run_split, *job) for job in jobs]):
             records.append(future.result())
             print(*list(records[-1].values())[:3], len(records[-1]["kept"]), flush=True)
-    records.sort(key=lambda one: (one["transform"], one["cohort"], one["split"]))
+            store(records, path)
     print(f"{len(records)} splits, {time.perf_counter() - started:.0f} s")
+
+
+def store(records: list[dict[str, Any]], path: Path) -> None:
+    """Write what is there, in an order of its own."""
+    records = sorted(
+        records, key=lambda one: (one["transform"], one["cohort"], one["split"])
+    )
     content = {"stamp": stamp.stamp(), "records": records}
-    path = options.out / "cohorts.json"
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
 
 
