@@ -191,6 +191,9 @@ def test_page_and_text_of_few_results(kept):
 
 
 def test_ticks_are_round_and_labels_do_not_overlap():
+    wide = score_scale([0.7, 0.6], [(0.5, 0.8), (0.1, 0.81), (0.65, 0.71)])
+    assert 0.4 < wide.low < 0.5
+    assert 0.8 < wide.high < 0.81 + 0.1
     scale = score_scale([0.701, 0.69, 0.733, 0.6])
     places, texts = zip(*scale.ticks(), strict=True)
     assert texts == ("0.60", "0.65", "0.70")

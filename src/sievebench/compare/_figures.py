@@ -42,15 +42,21 @@ class Scale:
         return [(self.at(number), f"{number + 0.0:.{n_digits}f}") for number in numbers]
 
 
-def score_scale(scores: Sequence[float]) -> Scale:
+def score_scale(
+    scores: Sequence[float], ends: Sequence[tuple[float, float]] = ()
+) -> Scale:
     """Return an axis on which the scores near the best one differ to the eye.
 
-    It does not begin at 0. Scores far behind the others are beyond its edge.
+    It does not begin at 0. Scores far behind the others are beyond its edge; of
+    intervals, given by their ends, half are within it on either side.
     """
     best, worst = max(scores), min(scores)
     gap = best - float(np.median(scores))
     if gap > 0:
         worst = max(worst, best - _FAR * gap)
+    if ends:
+        low, high = np.median(ends, axis=0).tolist()
+        best, worst = max(best, high), min(worst, low)
     spread = best - worst or max(0.01, 0.01 * abs(best))
     return Scale(worst - _MARGIN * spread, best + _MARGIN * spread)
 

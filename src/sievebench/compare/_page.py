@@ -44,7 +44,7 @@ def html_page(comparison: Comparison) -> str:
     rows["kind"] = np.where(is_level(rows), "level", "worse")
     rows.loc[rows["selector"] == REFERENCE, "kind"] = "reference"
     scored = rows[rows["reason"] == ""]
-    scale = score_scale([*scored["score"]] or [0.0])
+    scale = score_scale([*scored["score"]] or [0.0], _interval_ends(scored))
     first, *others = verdict(rows, n_columns)
     return template.render(
         title=f"Selectors on {comparison.table.name}",
@@ -61,6 +61,13 @@ def html_page(comparison: Comparison) -> str:
         headings=HEADINGS,
         figures=[(row, printed_cells(row)) for row in scored.itertuples()],
     )
+
+
+def _interval_ends(scored: pd.DataFrame) -> list[tuple[float, float]]:
+    """Return where the intervals of the scores begin and end, but for the best one."""
+    best = scored["score"] - scored["difference"]
+    lows, highs = best + scored["low"], best + scored["high"]
+    return [pair for pair in zip(lows, highs, strict=True) if pair[0] < pair[1]]
 
 
 def _dot(row: Any, scale: Scale) -> dict[str, Any]:
