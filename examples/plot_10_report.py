@@ -6,6 +6,7 @@ What to hand to someone who asks which columns matter: one page with the answer 
 that speaks for it, and a file that another program can read.
 """
 
+# sphinx_gallery_thumbnail_path = "images/report.png"  # noqa: ERA001
 import html
 import json
 from pathlib import Path

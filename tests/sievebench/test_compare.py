@@ -14,6 +14,7 @@ from compared_table import table_of
 from scipy import stats
 
 from featuresieve.files import TableFileError
+from headless_browser import use_page
 from made_tables import class_table, value_table
 from sievebench.compare import (
     CompareError,
@@ -347,3 +348,13 @@ def test_boosting_learns_a_large_table_with_a_class_of_one_row():
     labels = ["perhaps"] + ["yes", "no"] * 10_001  # a half is enough to stop early
     plan = Plan(("none",), n_folds=2)
     assert run_comparison(labelled(labels), plan).results[0].reason == ""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 360])
+def test_page_fits_any_screen_and_asks_nothing_of_the_network(tmp_path, width):
+    steps = """(page) => [...page.querySelectorAll("h2")].map((e) => e.textContent)"""
+    result = use_page(html_page(made_comparison()), steps, tmp_path, width=width)
+    assert (result["errors"], result["requests"]) == ([], [])
+    assert result["width"] <= width
+    assert result["seen"][0] == "Score of each selector"

@@ -12,6 +12,7 @@ import pytest
 from made_cells import done
 from made_runs import run, table, whole_study
 
+from headless_browser import use_page
 from sievebench.report import all_figures, gather, write_report
 from sievebench.report.tables import Table, latex, markdown
 from sievebench.report.writing import html_page
@@ -289,3 +290,21 @@ def test_page_shows_every_sign_of_a_name():
     page = html_page(gather(whole_study()), [("Scores", [hostile()])], {}, {})
     assert "<b>" not in page
     assert page.count("&lt;b&gt;_d_ e_f &amp;amp; 5%") == 4
+
+
+FOLDS = """(page) => {
+  const folds = [...page.querySelectorAll("details")];
+  const before = folds.map((fold) => fold.open);
+  folds.forEach((fold) => fold.querySelector("summary").click());
+  return { before, after: folds.map((fold) => fold.open) };
+}"""
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [1280, 360])
+def test_page_unfolds_and_fits_any_screen(page, tmp_path, width):
+    result = use_page(page, FOLDS, tmp_path, width=width)
+    assert (result["errors"], result["requests"]) == ([], [])
+    assert result["width"] <= width
+    assert len(result["seen"]["before"]) > 10
+    assert all(a != b for a, b in zip(*result["seen"].values(), strict=True))

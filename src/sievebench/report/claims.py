@@ -85,8 +85,9 @@ def paper_claims() -> tuple[Claim, ...]:
 
 
 def judged_claims(material: ReportData) -> list[tuple[Claim, Finding]]:
-    """Return each claim with what we found on it."""
-    return [(claim, claim.finding(material)) for claim in paper_claims()]
+    """Return each claim with what we found on it, those without records last."""
+    judged = [(claim, claim.finding(material)) for claim in paper_claims()]
+    return sorted(judged, key=lambda pair: pair[1].verdict == "missing")
 
 
 def count_verdicts(judged: list[tuple[Claim, Finding]]) -> str:
