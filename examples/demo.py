@@ -40,8 +40,8 @@ def draw(selector: AutoNFSClassifier, path: Path) -> None:
     )
     BalancePathDisplay.from_estimator(selector, ax=left)
     StabilityDisplay.from_estimator(selector, ax=right, max_features=24)
-    left.set_title("How many?")
-    right.set_title("Which?")
+    left.set_title("How many? A check on held-out rows")
+    right.set_title("Which? The votes of 100 networks")
     figure.savefig(path, dpi=130)
     plt.close(figure)
 
@@ -56,7 +56,8 @@ def main() -> None:
     selector = AutoNFSClassifier(random_state=0).fit(X_train, y_train)
     seconds = time.perf_counter() - started
     table = selector.feature_table()
-    print(table[table.kept].to_string(index=False, float_format="%.2f"))
+    shown = ["name", "rank", "frequency", "importance", "importance_error"]
+    print(table.loc[table.kept, shown].to_string(index=False, float_format="%.2f"))
     n_noise = sum(name.startswith("noise") for name in selector.get_feature_names_out())
     print(
         f"\nkept {selector.n_features_selected_} of {X.shape[1]} columns, "

@@ -37,7 +37,7 @@ def test_path_marks_and_names_the_chosen_candidate(selector):
     assert to_hex(point.get_color()) != to_hex(display.errorbar_[0].get_color())
     assert point.get_marker() != display.errorbar_[0].get_marker()
     text = display.chosen_label_.get_text()
-    assert f"chosen: {selector.n_features_selected_} of 8\n" in text
+    assert f"elected by votes: {selector.n_features_selected_} of 8\n" in text
     assert f"λ = {selector.balance_:.3g}" in text
 
 

@@ -11,6 +11,7 @@ from featuresieve.plotting._canvas import (
     FAINT,
     INK,
     KEPT,
+    VOTES_NEEDED,
     FloatArray,
     axes_for,
     note,
@@ -57,6 +58,8 @@ class BalancePathDisplay:
         Number of columns of the table.
     loss_name : str, default="Held-out loss"
         What the loss is, for the vertical axis.
+    is_elected : bool, default=False
+        Whether votes chose, whatever the losses say; the label says so.
 
     Attributes
     ----------
@@ -100,6 +103,7 @@ class BalancePathDisplay:
         is_chosen: npt.ArrayLike,
         n_features: int | None = None,
         loss_name: str = "Held-out loss",
+        is_elected: bool = False,
     ) -> None:
         self.balance = np.asarray(balance, dtype=np.float64)
         self.n_kept = np.asarray(n_kept, dtype=np.int64)
@@ -108,6 +112,7 @@ class BalancePathDisplay:
         self.is_chosen = np.asarray(is_chosen, dtype=np.bool_)
         self.n_features = n_features
         self.loss_name = loss_name
+        self.is_elected = is_elected
 
     @classmethod
     def from_estimator(
@@ -139,6 +144,7 @@ class BalancePathDisplay:
             **{name: path[name] for name in path.dtype.names},
             n_features=estimator.n_features_in_,
             loss_name=f"Held-out {loss_name}",
+            is_elected=_is_elected(estimator),
         )
         return display.plot(ax, **kwargs)
 
@@ -192,6 +198,8 @@ class BalancePathDisplay:
         """Draw a line through the chosen candidate and say at its top what it is."""
         (chosen,) = np.flatnonzero(self.is_chosen)
         verb = "kept" if self.chosen_ is None else "chosen"
+        if self.is_elected:
+            verb = "elected by votes"
         total = "" if self.n_features is None else f" of {self.n_features:,}"
         self.chosen_line_ = ax.axvline(
             x, color=KEPT, linewidth=1, linestyle=":", zorder=1
@@ -208,6 +216,14 @@ class BalancePathDisplay:
             color=KEPT,
             pad=1.0,
         )
+
+
+def _is_elected(estimator: Any) -> bool:
+    """Tell whether what is kept is what the networks elected, and nothing else."""
+    if estimator.balance != "auto":
+        return False
+    has_votes = estimator.selection_frequency_ >= VOTES_NEEDED
+    return np.array_equal(has_votes, estimator.support_)
 
 
 def _note_that_nothing_was_compared(ax: "Axes") -> None:

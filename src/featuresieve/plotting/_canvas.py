@@ -19,6 +19,8 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#0
 INK, PALE_INK, FAINT = "#262626", "#6E6E6E", "#D9D9D9"
 KEPT, DROPPED = PALETTE[0], "#8C8C8C"
 
+# Share of the networks that elects a column, by default.
+VOTES_NEEDED = 0.1
 # Sizes in points.
 SMALL = 9.0
 _SMALLEST = 6.5

@@ -10,6 +10,7 @@ from featuresieve.plotting._canvas import (
     INK,
     KEPT,
     SMALL,
+    VOTES_NEEDED,
     axes_for,
     check_count,
     n_shown_of,
@@ -104,7 +105,8 @@ class StabilityDisplay(ColumnDisplay):
         columns = columns_of(estimator)
         display = cls(frequency=estimator.selection_frequency_, **columns)
         if threshold == "auto":
-            threshold = 0.1 if isinstance(estimator.balance, str) else 0.5
+            is_automatic = isinstance(estimator.balance, str)
+            threshold = VOTES_NEEDED if is_automatic else 0.5
         return display.plot(
             ax, max_features=max_features, threshold=threshold, **kwargs
         )
@@ -114,7 +116,7 @@ class StabilityDisplay(ColumnDisplay):
         ax: "Axes | None" = None,
         *,
         max_features: int = 30,
-        threshold: float | None = 0.1,
+        threshold: float | None = VOTES_NEEDED,
         **kwargs: Any,
     ) -> Self:
         """Draw the bars.
@@ -168,7 +170,7 @@ class StabilityDisplay(ColumnDisplay):
         self.threshold_line_ = None
         if threshold is None:
             return
-        known = {0.1: "a tenth of the networks", 0.5: "half of the networks"}
+        known = {VOTES_NEEDED: "a tenth of the networks", 0.5: "half of the networks"}
         name = known.get(threshold, f"{threshold:.0%}")
         style: dict[str, Any] = {"color": INK, "linestyle": "--", "linewidth": 1}
         (self.threshold_line_,) = ax.plot(
