@@ -6,6 +6,7 @@ Run by ``make demo``. The table is scikit-learn's breast cancer data, 569 tumour
 
 import time
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 
@@ -33,6 +34,11 @@ def table_with_noise() -> tuple[pd.DataFrame, pd.Series]:
     return pd.concat([X, pd.DataFrame(noise, columns=names)], axis=1), y
 
 
+def split(X: pd.DataFrame, y: pd.Series) -> list[Any]:
+    """Return rows to select from and rows to judge by."""
+    return train_test_split(X, y, test_size=0.3, stratify=y, random_state=0)
+
+
 def draw(selector: AutoNFSClassifier, path: Path) -> None:
     """Save the candidates with their losses, and the votes for each feature."""
     figure, (left, right) = plt.subplots(
@@ -48,9 +54,7 @@ def draw(selector: AutoNFSClassifier, path: Path) -> None:
 
 def main() -> None:
     X, y = table_with_noise()
-    X_train, X_test, y_train, y_test = train_test_split(
-        X, y, test_size=0.3, stratify=y, random_state=0
-    )
+    X_train, X_test, y_train, y_test = split(X, y)
     print(f"{X.shape[0]} rows, {X.shape[1]} columns, 30 of them noise\n")
     started = time.perf_counter()
     selector = AutoNFSClassifier(random_state=0).fit(X_train, y_train)
