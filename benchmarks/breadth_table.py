@@ -93,11 +93,20 @@ def mean_ranks(cells: list[Cell], ranked: Sequence[str] | None) -> dict[str, str
     if not len(ranks):
         return {}
     print(f"ranks of {len(scores)} in {len(ranks)} cells that all of them have")
+    _print_lead([*scores], ranks)
     errors = ranks.std(axis=0) / np.sqrt(len(ranks))
     return {
         name: f"{mean:.2f} ± {error:.2f}"
         for name, mean, error in zip(scores, ranks.mean(axis=0), errors, strict=True)
     }
+
+
+def _print_lead(names: Sequence[str], ranks: np.ndarray) -> None:
+    """Print by how much the first is ahead of the next, cell by cell."""
+    first, second = np.argsort(ranks.mean(axis=0))[:2]
+    leads = ranks[:, second] - ranks[:, first]
+    error = leads.std(ddof=1) / np.sqrt(len(leads))
+    print(f"{names[first]} before {names[second]} by {leads.mean():.2f} ± {error:.2f}")
 
 
 def _means(group: list[Cell], reference: dict[Any, Any]) -> dict[str, float]:
