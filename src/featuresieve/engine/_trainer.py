@@ -21,8 +21,9 @@ from featuresieve.engine._masking import (
 )
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import StackOptimizer
+from featuresieve.engine._ranks import Ranks
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
-from featuresieve.engine._slices import Slices, slices_of
+from featuresieve.engine._slices import Slices, TakeStep, cuts_of, watch
 from featuresieve.engine._state import (
     RUNNING,
     History,
@@ -42,7 +43,6 @@ from featuresieve.engine._training_data import TrainingData
 from featuresieve.errors import TrainingDivergedError
 
 NoiseSource = Callable[[], Tensor]
-TakeStep = Callable[[Tensor, float, float], None]
 OnRecord = Callable[["StackTrainer"], None]
 
 
@@ -53,6 +53,8 @@ class StackTrainer:
     is `fixed_mask`, (columns, members), or open. `seed` decides the order of the rows
     and the noise, which tests replace by a source of their own. On the CPU a large
     stack trains in slices, on `n_threads` threads; their number changes no answer.
+    Ranks share the slices; a stack of one slice is trained by the first, and they all
+    know it at the records.
     """
 
     def __init__(
@@ -68,6 +70,7 @@ class StackTrainer:
         seed: int = 0,
         noise_source: NoiseSource | None = None,
         n_threads: int = 1,
+        ranks: Ranks | None = None,
     ) -> None:
         self.data, self.loss, self.training, self.task = data, loss, training, task
         self.penalty = SelectionPenalty(training.penalty, training.target_count)
@@ -82,7 +85,7 @@ class StackTrainer:
             drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
             self._noise = noise_source or drawn
         self._loss_sums = data.features.new_zeros(task.n_members)
-        self._n_threads = n_threads
+        self._n_threads, self._ranks = n_threads, ranks or Ranks()
         self._slices: Slices | None = None
         self.step = 0  # steps taken
         self.planned_steps = 0  # fewer than asked for if a deadline required it
@@ -115,9 +118,9 @@ class StackTrainer:
         `scale` is a factor on the balance, below one while the penalty is ramped up,
         and `noise` is (gates, members), None without a masking network.
         """
-        self.step_on(self._batch(rows), temperature, scale, noise)
+        self.step_on(self.batch(rows), temperature, scale, noise)
 
-    def _batch(self, rows: Tensor) -> TrainingData:
+    def batch(self, rows: Tensor) -> TrainingData:
         """Pick the rows of a step."""
         return self.data.batch(rows, self.training.reduction)
 
@@ -200,7 +203,7 @@ class StackTrainer:
         # The order of the rows is drawn again up to the step a resumed run goes on at.
         batches = islice(self._batches(schedule.batch_size), self.step, None)
         course = Course(schedule.shortened(self.planned_steps), record_after)
-        stopwatch = StepBudget(deadline, self.step)
+        stopwatch = StepBudget(deadline, self.step, self._ranks)
         with self._stepping(schedule.batch_size) as take_step:
             while self.step < self.planned_steps and not self.is_stopped:
                 temperature, scale = course.at(self.step)
@@ -220,31 +223,20 @@ class StackTrainer:
 
     @contextmanager
     def _stepping(self, batch_size: int) -> Iterator[TakeStep]:
-        """Yield what takes a step: for a large stack on the CPU, slice by slice."""
-        cuts = [slice(0, self.task.n_members)]
-        if (
-            isinstance(self.task, StackedMLP)
-            and self.data.features.device.type == "cpu"
-        ):
-            n_numbers = self.task.parameters.flat.numel()
-            n_rows = min(batch_size, len(self.data.targets))
-            cuts = slices_of(self.task.n_members, n_numbers, n_rows)
+        """Yield what takes a step: for a large stack, slice by slice."""
+        cuts = cuts_of(self.task, self.data, batch_size, self._ranks.size)
         if self._slices is not None and not self._slices.are(cuts):
             self._slices.collect_()
             self._slices = None
         if len(cuts) == 1:
-            yield self._step_function()
+            yield self._step_function() if self._ranks.is_first else watch
             return
-        slices = self._slices or Slices(self, cuts, self._part, self._n_threads)
+        slices = self._slices or Slices(
+            self, cuts, self._part, self._n_threads, self._ranks
+        )
         self._slices = slices
-
-        def take_step(rows: Tensor, temperature: float, scale: float) -> None:
-            with torch.inference_mode():
-                batch, noise = self._batch(rows), self.next_noise()
-            slices.step(batch, temperature, scale, noise)
-
         with slices.working():
-            yield take_step
+            yield slices.step_function()
         slices.collect_(is_brief=True)
 
     def _part(self, members: slice) -> "StackTrainer":
@@ -252,6 +244,7 @@ class StackTrainer:
         assert isinstance(self.task, StackedMLP)
         part = copy(self)
         part.__dict__.pop("_optimizers", None)
+        part.data = self.data.of_members(members)
         part.task = self.task.of_members(members)
         part._loss_sums = self._loss_sums[members]
         if self.fixed_mask is not None:
@@ -269,7 +262,7 @@ class StackTrainer:
     def member_views(self, members: slice, *, is_brief: bool = False) -> list[Tensor]:
         """Return what training changes of some members; brief: the networks alone."""
         networks = [self.task] if self.masking is None else [self.task, self.masking]
-        views: list[Tensor] = []
+        views = [self._loss_sums[members]]
         for number, network in enumerate(networks):
             assert not isinstance(network, ModuleStack)
             flats = [network.parameters.flat]
@@ -322,6 +315,8 @@ class StackTrainer:
         """Append means since the last record to the history."""
         if self._slices is not None:
             self._slices.collect_(is_brief=True)
+        elif self._ranks.size > 1:
+            self._ranks.broadcast_(self._brief_tensors(), 0)
         n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
         self._loss_sums.zero_()
@@ -345,11 +340,16 @@ class StackTrainer:
         if on_record is not None:
             on_record(self)
 
+    def _brief_tensors(self) -> list[Tensor]:
+        """Return the networks, and what a record is made from."""
+        masks = [] if self.masking is None else [self.masking.parameters.flat]
+        return [*self.task.state_tensors, *masks, self._loss_sums]
+
     def _live_tensors(self) -> list[Tensor]:
         """Return what training changes and the rest of a run depends on."""
-        masks = [] if self.masking is None else [self.masking.parameters.flat]
+        *networks, loss_sums = self._brief_tensors()
         remembered = [t for adam, _ in self._optimizers for t in adam.state_tensors]
-        return [*self.task.state_tensors, *masks, *remembered, self._loss_sums]
+        return [*networks, *remembered, loss_sums]
 
     def state(self) -> State:
         """Return the state between two steps; what a finished run can spare is marked.

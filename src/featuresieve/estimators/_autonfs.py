@@ -13,8 +13,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featuresieve.engine import (
     Predictor,
+    Ranks,
     Training,
     explain_out_of_memory,
+    joined_ranks,
     resolve_threads,
     torch_defaults,
 )
@@ -233,8 +235,10 @@ class AutoNFS(
         """
         before = vars(self).copy()
         try:
-            work = self._fit(X, y, sample_weight, groups)
-            warn_about(self.notes_)
+            with joined_ranks() as ranks:
+                work = self._fit(X, y, sample_weight, groups, ranks)
+            if ranks.is_first:
+                warn_about(self.notes_)
         except BaseException:  # also an interrupt: what was there before stays
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -243,11 +247,13 @@ class AutoNFS(
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> FitRun:
+    def _fit(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, ranks: Ranks
+    ) -> FitRun:
         """Do what `fit` says; attributes are set at the end."""
         started = time.monotonic()
         params = self.get_params(deep=False)
-        settings = settings_from(params)
+        settings = replace(settings_from(params), ranks=ranks)
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
         table = read_table(X)
@@ -264,6 +270,7 @@ class AutoNFS(
             seed=seed,
             started=started,
             data={"X": X, "y": y, "sample_weight": sample_weight, "groups": groups},
+            ranks=ranks,
         )
         with torch_defaults(), explain_out_of_memory(settings.device):
             result = find_support(

@@ -1,10 +1,11 @@
 """The choices that define a search, checked once and passed down unchanged."""
 
+import time
 from dataclasses import dataclass, field
 
 import torch
 
-from featuresieve.engine import Schedule, Training
+from featuresieve.engine import Ranks, Schedule, Training
 
 # Temperature at the end of a run whose decay is chosen automatically.
 _LAST_TEMPERATURE = 0.85
@@ -31,6 +32,8 @@ class Settings:
     device : torch.device
     n_threads : int
         Threads that train and judge on the CPU.
+    ranks : Ranks
+        Processes that share the work.
     """
 
     training: Training = field(default_factory=Training)
@@ -38,6 +41,13 @@ class Settings:
     n_epochs: int | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     n_threads: int = 1
+    ranks: Ranks = field(default_factory=Ranks)
+
+    def is_past(self, deadline: float | None) -> bool:
+        """Tell whether a `time.monotonic` value is behind us, on the first rank."""
+        if deadline is None:
+            return False
+        return self.ranks.from_first(lambda: time.monotonic() >= deadline)
 
     def schedule(
         self, n_rows: int, n_columns: int, n_members: int, share: float = 1.0
