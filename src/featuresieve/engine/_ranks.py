@@ -9,7 +9,9 @@ gradients of every step has nothing to do here.
 import atexit
 import multiprocessing
 import os
+import re
 import threading
+import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -128,7 +130,8 @@ class Ranks:
         except BaseException as error:
             if self._is_begun or not isinstance(error, Exception):
                 if not isinstance(error, _MET_BY_ALL):
-                    _leave(self._group)
+                    self._group = None
+                    _leave()
             elif not isinstance(error, RankError):
                 with suppress(RankError):  # they wait in `begin`
                     self.gather(one_line(error, has_kind=True))
@@ -141,20 +144,22 @@ class Ranks:
         try:
             yield
         except RuntimeError as error:
+            # What holds a group when Python ends, as the frames below do, may abort it.
+            traceback.clear_frames(error.__traceback__)
             raise RankError(
                 f"rank {self.number} of {self.size} has lost another during "
                 f"{self.stage}. Look there for the reason, and start all ranks again; "
                 "a fit with checkpoint=... then goes on where the file stands, also "
-                f"with another number of ranks. It said: {one_line(error)}"
+                f"with another number of ranks. It said: {_short(error)}"
             ) from error
 
 
 _lock = threading.Lock()
-# The default group that was joined last, what fits use of it (None once another rank
-# was lost), and whether it was made here.
+# The default group that was joined; what fits use instead of it if the caller made it;
+# whether another rank was lost.
 _world: Any = None
 _group: Any = None
-_is_lost = _is_own = False
+_is_lost = False
 
 
 def local_size() -> int:
@@ -211,39 +216,46 @@ def _number_from(name: str) -> int | None:
 
 def _join() -> Ranks:
     """Return the ranks, connected, which the first fit of a process has to wait for."""
-    global _world, _group, _is_lost, _is_own
-    is_known = dist.is_initialized() and dist.group.WORLD is _world
-    if _is_lost and (is_known or not dist.is_initialized()):
+    global _world, _group
+    if _is_lost:
         raise RankError(
             "the ranks lost one another in a fit before; start all of them again."
         )
-    if not is_known:
+    if _world is None or dist.group.WORLD is not _world:
+        _group = None
         try:
             if dist.is_initialized():
                 _group = dist.new_group(backend="gloo")
             else:
                 dist.init_process_group("gloo")
-                _is_own = True
-                atexit.register(_end)
         except (RuntimeError, ValueError) as error:
             raise RankError(
                 "the ranks that RANK and WORLD_SIZE speak of did not find one another; "
                 "each has to call fit, and MASTER_ADDR and MASTER_PORT have to name "
-                f"one place. It said: {one_line(error)}"
+                f"one place. It said: {_short(error)}"
             ) from error
-        _world, _is_lost = dist.group.WORLD, False
+        _world = dist.group.WORLD
+        atexit.register(_let_go)
     return Ranks(dist.get_rank(), dist.get_world_size(), _group)
 
 
-def _leave(group: Any) -> None:
+def _short(error: RuntimeError | ValueError) -> str:
+    """Return what gloo says, without its source file and its advice."""
+    return re.sub(r"^\[/\S+\] ", "", one_line(error).partition(". This is")[0])
+
+
+def _leave() -> None:
     """Close the connections, on which the others may wait."""
     global _is_lost
     _is_lost = True
-    with suppress(RuntimeError, ValueError):
-        dist.destroy_process_group(group)
+    _let_go()
 
 
-def _end() -> None:
-    """Let go of a group that was made here when the process ends."""
-    if not _is_lost and dist.is_initialized():
-        dist.destroy_process_group()
+def _let_go() -> None:
+    """Destroy what was made here, unless the caller has, and forget the rest."""
+    global _world, _group
+    is_there = _world is not None and dist.group.WORLD is _world
+    group, _world, _group = _group, None, None
+    if is_there:
+        with suppress(RuntimeError, ValueError):
+            dist.destroy_process_group(group)
