@@ -21,7 +21,7 @@ from featuresieve.engine._training_data import TrainingData
 # slices read a batch as often, which takes one core an eighth more time with eight.
 _LEAST_WORK, _LEAST_OF_SLICE, _MOST_SLICES = 40_000_000, 10_000_000, 8
 # On a GPU, where calling takes as long as this many: below, ranks gain nothing there.
-_LEAST_ON_GPU = 4_000_000_000
+_GPU, _LEAST_ON_GPU = "cuda", 4_000_000_000
 
 TakeStep = Callable[[Tensor, float, float], None]
 Item = TypeVar("Item")
@@ -128,11 +128,11 @@ def cuts_of(
     if isinstance(task, StackedMLP):
         n_rows = min(batch_size, len(data.targets))
         work = n_rows * task.parameters.flat.numel()
-        if device == "cpu" and work >= _LEAST_WORK:
+        if device == _GPU and work >= _LEAST_ON_GPU:
+            n_slices = min(n_ranks, n_members)
+        elif device == "cpu" and work >= _LEAST_WORK:
             most = min(work // _LEAST_OF_SLICE, n_members, _MOST_SLICES)
             n_slices = 1 << (most.bit_length() - 1)
-        if device == "cuda" and work >= _LEAST_ON_GPU:
-            n_slices = min(n_ranks, n_members)
     cuts = [k * n_members // n_slices for k in range(n_slices + 1)]
     return [slice(*pair) for pair in pairwise(cuts)]
 
@@ -196,7 +196,7 @@ class Slices:
         features = self._whole.data.features
         if not self._parts:
             return watch
-        if features.device.type == "cuda" and isinstance(features, Tensor):
+        if features.device.type == _GPU and isinstance(features, Tensor):
             [(members, part)] = self._parts
 
             def its_noise() -> Tensor | None:
