@@ -51,7 +51,7 @@ def test_decision_holds_the_path_and_survives_strict_json(balance):
     selector = AutoNFS(balance=balance, n_epochs=5, random_state=0).fit(X, y)
     found = json.loads(json.dumps(selector.decision(), allow_nan=False))
     assert found["balance"] == selector.estimator_.balance_
-    assert found["arguments"]["n_epochs"] == "5"
+    assert found["arguments"]["training__n_epochs"] == "5"
     votes = np.array(found["frequency"]) * found["n_members"]
     np.testing.assert_allclose(votes, votes.round(), atol=0.01)
     assert found["rule"] == "votes"
