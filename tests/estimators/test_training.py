@@ -107,9 +107,9 @@ COPIES = {
 
 @pytest.mark.parametrize("way", COPIES)
 def test_every_copy_has_an_object_of_its_own_with_the_same_entries(way, tmp_path):
-    training = Training(noise="logistic", hidden_sizes=[8], batch_size=16)
-    selector = quick(n_epochs=2, training=training).fit(*class_table())
-    other = COPIES[way](selector, tmp_path)
+    training = Training(n_epochs=2, noise="logistic", hidden_sizes=[8], batch_size=16)
+    selector = AutoNFSClassifier(0.01, training=training, random_state=0)
+    other = COPIES[way](selector.fit(*class_table()), tmp_path)
     assert type(other.training) is Training
     assert other.training is not training
     assert other.training.get_params() == training.get_params()
@@ -122,11 +122,12 @@ def test_a_pickle_holds_no_class_but_the_estimators():
 
 
 def test_skops_needs_no_more_trust_for_it():
-    data = skops.io.dumps(quick(training=Training(noise="logistic", hidden_sizes=(8,))))
+    training = Training(noise="logistic", hidden_sizes=(8,))
+    data = skops.io.dumps(AutoNFSClassifier(training=training))
     asked = skops.io.get_untrusted_types(data=data)
     assert asked == ["featuresieve.AutoNFSClassifier"]
     again = skops.io.loads(data, trusted=TRUSTED_TYPES)
-    assert again.training == Training(noise="logistic", hidden_sizes=(8,))
+    assert again.training == training
 
 
 def test_an_object_alone_is_pickled_under_its_public_name():

@@ -7,6 +7,7 @@ import pytest
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.errors import draw_seed
 from made_tables import class_table, value_table
+from quick_selectors import built
 from sievebench.selectors import AutoNFS
 
 QUICK = {"balance": "price", "n_epochs": 30}
@@ -17,7 +18,7 @@ CASES = [(class_table, AutoNFSClassifier), (value_table, AutoNFSRegressor)]
 def test_automatic_support_is_that_of_the_estimator(table, kind):
     X, y = table()
     selector = AutoNFS(**QUICK, random_state=3).fit(X, y)
-    estimator = kind(**QUICK, random_state=draw_seed(3)).fit(X, y)
+    estimator = built(kind, **QUICK, random_state=draw_seed(3)).fit(X, y)
     np.testing.assert_array_equal(selector.support_, estimator.support_)
     rank = np.argsort(estimator.order_) + 1
     np.testing.assert_array_equal(selector.ranking_, rank)

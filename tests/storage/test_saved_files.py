@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,8 @@ def test_saved_file_answers_as_it_did(path):
     kind, _ = path.stem.split("-")
     selector = featuresieve.load(path)
     assert type(selector).__name__ == CLASSES[kind]
-    assert selector.training == TRAINING[kind]
+    n_epochs = 12 if path.stem == "regressor-1" else TRAINING[kind].n_epochs
+    assert selector.training == replace(TRAINING[kind], n_epochs=n_epochs)
     assert selector.feature_groups is None
     X, _ = ROWS[kind](8)
     found = expected_of(selector, X)
