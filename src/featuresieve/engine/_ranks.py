@@ -14,6 +14,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import torch
@@ -38,6 +39,13 @@ Result = TypeVar("Result")
 BEAT = 8
 # Errors that every rank meets at the same moment: they may go on with another fit.
 _MET_BY_ALL = (TrainingDivergedError, CheckpointError)
+
+
+@dataclass(frozen=True)
+class _Failure:
+    """What a rank tells that has an error before it begins."""
+
+    text: str
 
 
 class Ranks:
@@ -70,6 +78,9 @@ class Ranks:
         values: list[Any] = [None] * self.size
         with self._explaining():
             dist.all_gather_object(values, value, self._group)
+        for number, other in enumerate(values):
+            if isinstance(other, _Failure):
+                raise RankError(f"rank {number} could not begin: {other.text}")
         return values
 
     def from_first(self, function: Callable[[], Result]) -> Result:
@@ -113,8 +124,6 @@ class Ranks:
     def begin(self, facts: Mapping[str, Any]) -> None:
         """Go on if the facts of a fit are the same on every rank."""
         for number, other in enumerate(told := self.gather(dict(facts))):
-            if isinstance(other, str):
-                raise RankError(f"rank {number} could not begin: {other}")
             if other != told[0]:
                 raise RankError(
                     "every rank has to fit the same data with the same arguments; "
@@ -133,8 +142,8 @@ class Ranks:
                     self._group = None
                     _leave()
             elif not isinstance(error, RankError):
-                with suppress(RankError):  # they wait in `begin`
-                    self.gather(one_line(error, has_kind=True))
+                with suppress(RankError):  # they wait to hear of this one
+                    self.gather(_Failure(one_line(error, has_kind=True)))
             raise
         self.most(0)  # nobody is gone while another still reads
 
