@@ -1,6 +1,6 @@
 """Table files become columns with types; files are written whole or not at all.
 
-Comes in: a path or standard input, and how to read it.
+Comes in: a path or standard input, and how to read it; a stream of batches.
 Goes out: `TableFile`, `Inputs`, and files written beside and put in place at once.
 The laboratory reads and writes with it too: a stable inner interface.
 May import: errors. Needs pyarrow, the extra ``featuresieve[cli]``, when it is used.
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
         write_columns,
         write_table,
     )
+    from featuresieve.files.stream._array_rows import take_array_rows
+    from featuresieve.files.stream._stream import Stream, as_stream
+    from featuresieve.files.stream._taking import kept_batches, take_rows
 
 __all__ = [
     "LEAST_ROWS",
@@ -42,10 +45,12 @@ __all__ = [
     "ColumnHint",
     "ColumnType",
     "Inputs",
+    "Stream",
     "TableFile",
     "TableFileError",
     "TargetColumn",
     "Task",
+    "as_stream",
     "check_no_nul",
     "check_output",
     "check_table_output",
@@ -53,9 +58,12 @@ __all__ = [
     "find_column",
     "find_columns",
     "infer_task",
+    "kept_batches",
     "numbers_rows",
     "read_file",
     "read_inputs",
+    "take_array_rows",
+    "take_rows",
     "write_atomically",
     "write_columns",
     "write_table",
@@ -69,6 +77,9 @@ _MODULE_OF = {
     **dict.fromkeys(("LEAST_ROWS", "numbers_rows"), "_row_labels"),
     **dict.fromkeys(("check_table_output", "write_columns", "write_table"), "_writing"),
     "read_file": "_reading",
+    "take_array_rows": "stream._array_rows",
+    **dict.fromkeys(("Stream", "as_stream"), "stream._stream"),
+    **dict.fromkeys(("kept_batches", "take_rows"), "stream._taking"),
 }
 
 

@@ -5,6 +5,7 @@ import queue
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -13,6 +14,7 @@ import pyarrow as pa
 from pyarrow import dataset
 
 from featuresieve.errors import TableFileError, listed
+from featuresieve.files.stream._costs import cell_bytes
 from featuresieve.files.stream._parquet_files import checked, find_files
 
 # Bytes of a batch; a few of them are read ahead.
@@ -20,6 +22,7 @@ _BATCH_BYTES = 1 << 24
 _MOST_BATCH_ROWS = 1 << 16
 _N_AHEAD = 2
 _SECONDS_BETWEEN_LOOKS = 0.1
+_MOST_SECONDS_TO_END = 5.0
 
 
 @dataclass(frozen=True)
@@ -47,16 +50,6 @@ class BatchSource:
         n_rows = min(_MOST_BATCH_ROWS, max(256, int(_BATCH_BYTES / max(width, 1))))
         batches = self.open(names, n_rows)
         return read_ahead(batches) if self.is_read_ahead else batches
-
-
-def cell_bytes(kind: Any) -> float:
-    """Return the memory of a cell; of text, a guess."""
-    if pa.types.is_dictionary(kind):
-        return float(kind.index_type.bit_width / 8)
-    try:
-        return float(kind.bit_width / 8)
-    except ValueError:  # no fixed width
-        return 16.0
 
 
 def batch_source(
@@ -122,7 +115,7 @@ def _of_dataset(data: Any, columns: Sequence[str] | None) -> BatchSource:
         return _of_files("the dataset", checked(fragments, data.schema, columns))
 
     def batches(names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
-        return data.to_batches(
+        yield from data.to_batches(
             columns=list(names),
             batch_size=n_rows,
             batch_readahead=_N_AHEAD,
@@ -215,40 +208,47 @@ def _checked(batch: Any, schema: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a thread reads meanwhile, a few items ahead; its errors are raised."""
-    items: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_N_AHEAD)
-    is_unwanted = threading.Event()
-    end = object()
+class _Reader(threading.Thread):
+    """A thread that puts what it reads, or the error it meets, into a queue."""
 
-    def put(item: Any, error: BaseException | None = None) -> None:
-        while not is_unwanted.is_set():
-            try:
-                return items.put((item, error), timeout=_SECONDS_BETWEEN_LOOKS)
-            except queue.Full:
-                continue
-        return None
+    def __init__(self, batches: Iterator[Any]) -> None:
+        super().__init__(name="featuresieve-reader", daemon=True)
+        self._batches = batches
+        self.is_unwanted = threading.Event()
+        self.found: queue.Queue[tuple[Any, BaseException | None]]
+        self.found = queue.Queue(_N_AHEAD)
 
-    def read() -> None:
+    def run(self) -> None:
+        """Read to the end, or until nobody wants more."""
         try:
-            for item in batches:
-                put(item)
-                if is_unwanted.is_set():
+            for batch in self._batches:
+                if not self._put(batch):
                     return
-            put(end)
+            self._put(None)
         except BaseException as error:
-            put(end, error)
+            self._put(None, error)
 
-    thread = threading.Thread(target=read, name="featuresieve-reader", daemon=True)
-    thread.start()
+    def _put(self, batch: Any, error: BaseException | None = None) -> bool:
+        """Hand over a batch when there is room for it; tell whether it is wanted."""
+        while not self.is_unwanted.is_set():
+            with suppress(queue.Full):
+                self.found.put((batch, error), timeout=_SECONDS_BETWEEN_LOOKS)
+                return True
+        return False
+
+
+def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a thread reads meanwhile, a few batches ahead; raise its errors."""
+    reader = _Reader(batches)
+    reader.start()
     try:
         while True:
-            item, error = items.get()
+            batch, error = reader.found.get()
             if error is not None:
                 raise error
-            if item is end:
+            if batch is None:
                 return
-            yield item
+            yield batch
     finally:  # also where nobody asks for more, or after Ctrl-C
-        is_unwanted.set()
-        thread.join()
+        reader.is_unwanted.set()
+        reader.join(_MOST_SECONDS_TO_END)

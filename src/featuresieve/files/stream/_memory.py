@@ -3,6 +3,7 @@
 import math
 import os
 import re
+from contextlib import suppress
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -49,10 +50,8 @@ def size_text(n_bytes: float) -> str:
 def memory_of_process() -> int:
     """Return the memory that this process may use: of the machine, or its container."""
     sizes = []
-    try:
+    with suppress(AttributeError, ValueError, OSError):  # not on Windows
         sizes.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
-    except (AttributeError, ValueError, OSError):  # not on Windows
-        pass
     for path in _LIMITS:
         try:
             limit = Path(path).read_text().strip()

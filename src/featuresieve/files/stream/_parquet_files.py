@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -128,11 +129,7 @@ def _wanted(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
     """Return the fields that are read, without what programs noted about them."""
     names = schema.names if columns is None else columns
     return pa.schema(
-        [
-            pa.field(field.name, field.type)
-            for field in schema
-            if field.name in names
-        ]
+        [pa.field(field.name, field.type) for field in schema if field.name in names]
     )
 
 
@@ -149,7 +146,7 @@ def _located(path: str, filesystem: Any) -> tuple[Any, str]:
                 ) from error
         return filesystem, path
     if not _ADDRESS.match(path):
-        return fs.LocalFileSystem(), os.path.abspath(os.path.expanduser(path))
+        return fs.LocalFileSystem(), Path(path).expanduser().absolute().as_posix()
     try:
         system, place = fs.FileSystem.from_uri(path)
     except (pa.ArrowException, OSError) as error:
@@ -164,7 +161,7 @@ def _files_of(system: Any, path: str) -> tuple[list[str], str]:
     """Return the files behind a path in their order, and where partitions begin."""
     info = system.get_file_info(path)
     if info.type == fs.FileType.File:
-        return [path], os.path.dirname(path)
+        return [path], path.rpartition("/")[0]
     base, pattern = path.rstrip("/"), None
     if info.type != fs.FileType.Directory:
         if not re.search(r"[*?\[]", path):

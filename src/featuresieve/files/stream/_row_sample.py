@@ -1,9 +1,9 @@
 """A random sample of rows that come in batches, the same however they come.
 
 Every row has a pseudo-random number, a hash of the seed and of its place in the stream.
-Of each class the rows of the smallest ones are kept, as many of every class as the budget
-allows. The more rows have been seen, the fewer of a class can stay: what was let go is
-never wanted again, and the sample depends neither on batches nor on who saw which part.
+Of each class the rows of the smallest ones are kept, as many of every class as the
+budget allows. The more rows have been seen, the fewer of a class can stay: what was let
+go is never wanted again, and the sample depends neither on batches nor on who saw what.
 """
 
 from dataclasses import dataclass
@@ -15,51 +15,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError, shown
+from featuresieve.files.stream._costs import is_text
+from featuresieve.files.stream._row_choice import (
+    MOST_ROWS,
+    IndexArray,
+    affordable_rows,
+    class_weights,
+    row_hashes,
+)
 
-HashArray = npt.NDArray[np.uint64]
-IndexArray = npt.NDArray[np.int64]
-
-# Rows that training can use: it takes up to 1,500 steps of 256 rows.
-MOST_ROWS = 2**20
 # What is kept may grow by this factor before it is thinned again.
 _SLACK = 1.5
 _MOST_CLASSES = 1000
 _NO_LIMIT = np.uint64(2**64 - 1)
-
-
-def row_hashes(seed: int, rows: IndexArray) -> HashArray:
-    """Return a pseudo-random number for each row, by the generator splitmix64.
-
-    Rows of one seed have different ones.
-    """
-    start = _mixed(np.array([seed], dtype=np.uint64))
-    steps = rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)  # modulo 2**64
-    return _mixed(steps + start)
-
-
-def _mixed(bits: HashArray) -> HashArray:
-    """Return numbers whose bits all depend on all bits, one to one."""
-    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return bits ^ (bits >> np.uint64(31))
-
-
-def affordable_rows(
-    hashes: HashArray, classes: IndexArray, costs: npt.NDArray[np.float64], budget: float
-) -> npt.NDArray[np.bool_]:
-    """Return which rows are kept: the same number of each class, where it has so many.
-
-    It is the largest number for which all kept rows together cost no more than `budget`.
-    """
-    if costs.sum() <= budget:
-        return np.ones(len(hashes), dtype=np.bool_)
-    order = np.lexsort((hashes, classes))
-    sizes = np.bincount(classes)
-    rank = np.empty(len(order), dtype=np.int64)  # of a row in its class
-    rank[order] = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[classes[order]]
-    by_rank = np.argsort(rank, kind="stable")
-    n_affordable = np.searchsorted(np.cumsum(costs[by_rank]), budget, side="right")
-    return np.asarray(rank < rank[by_rank[n_affordable]])
 
 
 @dataclass(frozen=True)
@@ -160,16 +128,8 @@ class RowSample:
         codes, order = np.concatenate(self._codes), np.argsort(rows)
         if (order[1:] < order[:-1]).any():  # of ranks that were merged
             table = table.take(pa.array(order))
-        weights = self._weights(codes[order])
+        weights = class_weights(codes[order], self._counts)
         return SampledRows(table, rows[order], weights, int(self._counts.sum()))
-
-    def _weights(self, codes: IndexArray) -> npt.NDArray[np.float64] | None:
-        """Return what rows stand for, if some stand for more rows than others."""
-        kept = np.bincount(codes, minlength=len(self._counts))
-        factors = self._counts / np.maximum(kept, 1)
-        if np.ptp(factors[kept > 0]) == 0:
-            return None
-        return np.asarray(factors[codes] / factors[codes].mean())
 
     def _append(
         self,
@@ -217,7 +177,8 @@ class RowSample:
         if not pa.types.is_dictionary(labels.type):
             labels = pc.dictionary_encode(labels)
         known = [self._code(label) for label in labels.dictionary.to_pylist()]
-        return np.array(known, np.int64)[labels.indices.to_numpy(zero_copy_only=False)]
+        places = labels.indices.to_numpy(zero_copy_only=False)
+        return np.asarray(np.array(known, np.int64)[places])
 
     def _code(self, label: Any) -> int:
         """Return the number of a class, which may be new."""
@@ -242,8 +203,3 @@ def text_bytes(batch: pa.RecordBatch) -> npt.NDArray[np.float64]:
             lengths = pc.fill_null(pc.binary_length(column), 0)
             total += lengths.to_numpy(zero_copy_only=False)
     return total
-
-
-def is_text(kind: Any) -> bool:
-    """Tell whether a type is that of text of any length."""
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

@@ -10,19 +10,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError, listed
-from featuresieve.files.stream._batch_source import BatchSource, cell_bytes
+from featuresieve.files.stream._batch_source import BatchSource
 from featuresieve.files.stream._column_facts import ColumnFacts
-from featuresieve.files.stream._memory import size_text
-from featuresieve.files.stream._row_sample import RowSample, SampledRows, is_text
+from featuresieve.files.stream._costs import TEXT_COPIES, check_memory, row_cost
+from featuresieve.files.stream._row_sample import RowSample, SampledRows
 from featuresieve.files.stream._stream import Stream
-
-# What a fit takes, measured with benchmarks/streams.py --memory: for each row, most of it
-# for what the hundred members see of it, and for each encoded cell beside what was read.
-_ROW_BYTES, _ENCODED_BYTES = 2000, 20
-# A cell of text is held as its bytes, once read and once as a label.
-_TEXT_COPIES = 3
-_DATE_COLUMNS = 8
-_LEAST_ROWS = 100
 
 
 @dataclass(frozen=True)
@@ -50,20 +42,6 @@ class TakenRows:
         ]
 
 
-def row_cost(schema: pa.Schema, max_categories: int) -> float:
-    """Return the bytes that a fit takes for a row, besides those of its text."""
-    total = float(_ROW_BYTES)
-    for field in schema:
-        kind = field.type
-        n_columns = 2 if field.nullable and not is_text(kind) else 1
-        if is_text(kind) or pa.types.is_dictionary(kind):
-            n_columns = max_categories + 1
-        elif pa.types.is_temporal(kind):
-            n_columns = _DATE_COLUMNS
-        total += cell_bytes(kind) + _ENCODED_BYTES * n_columns
-    return total
-
-
 def take_rows(
     stream: Stream,
     target: str,
@@ -89,12 +67,12 @@ def take_rows(
         _check_there(argument, name, names, source)
     schema = pa.schema([source.schema.field(name) for name in names])
     cost = row_cost(schema, max_categories)
-    _check_memory(stream, cost)
+    check_memory(stream, cost)
     sample = RowSample(
         seed=seed,
         budget=stream.n_bytes,
         row_cost=cost,
-        byte_cost=_TEXT_COPIES,
+        byte_cost=TEXT_COPIES,
         class_column=target if has_classes else None,
     )
     facts, first_row, n_left_out = ColumnFacts(), 0, 0
@@ -135,15 +113,6 @@ def _check_there(
         raise TableFileError(
             f"{argument}: {source.name} has no column {name!r}; there are "
             f"{listed(names)}."
-        )
-
-
-def _check_memory(stream: Stream, cost: float) -> None:
-    """Refuse a memory in which no selection is possible."""
-    if stream.n_bytes < _LEAST_ROWS * cost:
-        raise ValueError(
-            f"memory must be at least {size_text(_LEAST_ROWS * cost)}, which hold "
-            f"{_LEAST_ROWS} of these rows, got {stream.memory!r}."
         )
 
 
