@@ -11,8 +11,13 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.errors import listed, shown
-from featuresieve.files import Stream, as_stream, kept_batches, take_array_rows
-from featuresieve.files import take_rows as take_named_rows
+from featuresieve.files import (
+    Stream,
+    as_stream,
+    kept_batches,
+    take_array_rows,
+    take_rows,
+)
 from featuresieve.tables import plain_array, read_table
 
 Predict = Callable[[Any, Any], npt.NDArray[Any]]
@@ -55,9 +60,10 @@ def rows_of_fit(
                 f"{argument} must be the name of a column where X is a stream, got "
                 f"{shown(name)}."
             )
-    taken = take_named_rows(
-        stream,
+    taken = take_rows(
+        stream.open(),
         y,
+        memory=stream.n_bytes,
         weight=sample_weight,
         groups=groups,
         seed=seed,
@@ -107,6 +113,7 @@ def _notes(n_kept: int, n_rows: int, hidden: list[str]) -> list[dict[str, Any]]:
         f"of the {n_rows:,} rows of the stream, a random sample of {n_kept:,} was "
         "learnt from, which is what fits into its memory: Stream(X, memory=...)."
     )
+    notes: list[dict[str, Any]]
     notes = [{"code": "sample", "text": text, "columns": [], "warning": None}]
     if hidden:
         text = (

@@ -47,8 +47,10 @@ def take_array_rows(stream: Stream, labels: Any, seed: int) -> ArrayRows:
     With `labels`, one for each row, as many of each class.
     """
     X = stream.source
+    if X.ndim != 2:
+        return ArrayRows(X, None, None, len(X))  # refused later
     cost = max(array_row_cost(X), stream.n_bytes / MOST_ROWS)
-    check_memory(stream, cost)
+    check_memory(stream.n_bytes, cost)
     if len(X) * cost <= stream.n_bytes:
         return ArrayRows(X, None, None, len(X))
     codes = np.zeros(len(X), dtype=np.int64)

@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -35,17 +35,21 @@ class BatchSource:
     name: str  # how messages call it
     schema: pa.Schema
     open: Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
-    n_rows: int | None = None  # where that is known
     is_read_ahead: bool = True  # False: the code of a user, which stays on its thread
 
-    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """Yield batches of some columns, read by a thread of their own."""
+    def take(self, names: Sequence[str]) -> "BatchSource":
+        """Return the same source with some of its columns."""
         unknown = [name for name in names if name not in self.schema.names]
         if unknown:
             raise TableFileError(
                 f"{self.name} has no column {listed(unknown)}; there are "
                 f"{listed(self.schema.names)}."
             )
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return replace(self, schema=schema)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of some columns, read by a thread of their own."""
         width = sum(cell_bytes(self.schema.field(name).type) for name in names)
         n_rows = min(_MOST_BATCH_ROWS, max(256, int(_BATCH_BYTES / max(width, 1))))
         batches = self.open(names, n_rows)
@@ -61,9 +65,9 @@ def batch_source(
     """
     if isinstance(source, str | os.PathLike):
         files = find_files([source], filesystem, columns)
-        return _of_files(os.fspath(source), files)
+        return source_of_files(os.fspath(source), files)
     if is_list_of(source, (str, os.PathLike)):
-        return _of_files(
+        return source_of_files(
             f"{os.fspath(source[0])} …", find_files(source, filesystem, columns)
         )
     if isinstance(source, dataset.Dataset):
@@ -92,13 +96,12 @@ def _is_relation(source: Any) -> bool:
     return duckdb is not None and isinstance(source, duckdb.DuckDBPyRelation)
 
 
-def _of_files(name: str, files: Any) -> BatchSource:
+def source_of_files(name: str, files: Any) -> BatchSource:
     """Return the source for Parquet files."""
     return BatchSource(
         name,
         files.schema,
         lambda names, n_rows: files.take(names).batches(n_rows),
-        files.n_rows,
     )
 
 
@@ -112,7 +115,7 @@ def _of_dataset(data: Any, columns: Sequence[str] | None) -> BatchSource:
         isinstance(each, dataset.ParquetFileFragment) for each in fragments
     )
     if is_parquet:
-        return _of_files("the dataset", checked(fragments, data.schema, columns))
+        return source_of_files("the dataset", checked(fragments, data.schema, columns))
 
     def batches(names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
         yield from data.to_batches(
@@ -145,7 +148,6 @@ def _of_batches(batches: Iterable[Any]) -> BatchSource:
             "the list of batches",
             schema,
             lambda names, _: (_checked(b, schema).select(list(names)) for b in many),
-            sum(batch.num_rows for batch in many),
             is_read_ahead=False,
         )
     iterator = iter(batches)

@@ -2,8 +2,8 @@
 
 from typing import Any
 
+from featuresieve.errors import TableFileError
 from featuresieve.files.stream._memory import size_text
-from featuresieve.files.stream._stream import Stream
 
 # What a fit takes, measured: for each row, most of it for what the hundred members see
 # of it, and for each encoded cell, beside what was read.
@@ -56,10 +56,10 @@ def is_text(kind: Any) -> bool:
     return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
-def check_memory(stream: Stream, cost: float) -> None:
+def check_memory(memory: float, cost: float) -> None:
     """Refuse a memory in which no selection is possible."""
-    if stream.n_bytes < _LEAST_ROWS * cost:
-        raise ValueError(
+    if memory < _LEAST_ROWS * cost:
+        raise TableFileError(
             f"memory must be at least {size_text(_LEAST_ROWS * cost)}, which hold "
-            f"{_LEAST_ROWS} of these rows, got {stream.memory!r}."
+            f"{_LEAST_ROWS} of these rows, got {size_text(memory)}."
         )

@@ -133,6 +133,16 @@ def _wanted(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
     )
 
 
+def is_address(path: str) -> bool:
+    """Tell whether a path begins with the name of a file system."""
+    return _ADDRESS.match(path) is not None
+
+
+def is_pattern(path: str) -> bool:
+    """Tell whether a path stands for all those that fit it."""
+    return re.search(r"[*?\[]", path) is not None
+
+
 def _located(path: str, filesystem: Any) -> tuple[Any, str]:
     """Return the file system of a path, and the path in it."""
     if filesystem is not None:
@@ -145,7 +155,7 @@ def _located(path: str, filesystem: Any) -> tuple[Any, str]:
                     f"{filesystem!r}."
                 ) from error
         return filesystem, path
-    if not _ADDRESS.match(path):
+    if not is_address(path):
         return fs.LocalFileSystem(), Path(path).expanduser().absolute().as_posix()
     try:
         system, place = fs.FileSystem.from_uri(path)
@@ -164,7 +174,7 @@ def _files_of(system: Any, path: str) -> tuple[list[str], str]:
         return [path], path.rpartition("/")[0]
     base, pattern = path.rstrip("/"), None
     if info.type != fs.FileType.Directory:
-        if not re.search(r"[*?\[]", path):
+        if not is_pattern(path):
             raise TableFileError(f"there is no file or folder {path}.")
         base = re.split(r"/?[^/]*[*?\[]", path, maxsplit=1)[0]
         pattern = re.compile(_as_expression(path))
@@ -180,7 +190,7 @@ def _files_of(system: Any, path: str) -> tuple[list[str], str]:
         files = [file for file in files if file.endswith(_ENDINGS)]
     if not files:
         raise TableFileError(
-            f"there is no file in {path}." if pattern is None else f"no file is {path}."
+            f"there is no file in {path}." if pattern is None else f"no file fits {path}."
         )
     return files, base
 

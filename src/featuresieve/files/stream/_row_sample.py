@@ -61,6 +61,8 @@ class RowSample:
         What a byte of text costs.
     class_column : str or None, default=None
         The column of class labels; None where all rows are of one kind.
+    most_rows : int or None, default=1048576
+        Keep no more; None for as many as the budget allows.
     """
 
     def __init__(
@@ -71,9 +73,10 @@ class RowSample:
         row_cost: float,
         byte_cost: float = 0.0,
         class_column: str | None = None,
+        most_rows: int | None = MOST_ROWS,
     ) -> None:
         self._seed, self._budget = seed, budget
-        self._row_cost = max(row_cost, budget / MOST_ROWS)
+        self._row_cost = max(row_cost, budget / most_rows if most_rows else 0.0)
         self._byte_cost, self._class_column = byte_cost, class_column
         self._batches: list[pa.RecordBatch] = []
         self._rows: list[IndexArray] = []

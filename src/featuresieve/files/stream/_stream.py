@@ -91,7 +91,8 @@ class Stream:
         """Return the source as one of batches; files are checked, no row is read."""
         from featuresieve.files.stream._batch_source import batch_source
 
-        return batch_source(self.source, self.filesystem, self.columns)
+        source = batch_source(self.source, self.filesystem, self.columns)
+        return source if self.columns is None else source.take(self.columns)
 
 
 def as_stream(X: Any, *, is_named: bool = False) -> Stream | None:

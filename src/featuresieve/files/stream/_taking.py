@@ -13,6 +13,7 @@ from featuresieve.errors import TableFileError, listed
 from featuresieve.files.stream._batch_source import BatchSource
 from featuresieve.files.stream._column_facts import ColumnFacts
 from featuresieve.files.stream._costs import TEXT_COPIES, check_memory, row_cost
+from featuresieve.files.stream._row_choice import MOST_ROWS
 from featuresieve.files.stream._row_sample import RowSample, SampledRows
 from featuresieve.files.stream._stream import Stream
 
@@ -43,61 +44,61 @@ class TakenRows:
 
 
 def take_rows(
-    stream: Stream,
+    source: BatchSource,
     target: str,
     *,
+    memory: float,
     weight: str | None = None,
     groups: str | None = None,
     seed: int,
     has_classes: bool,
     max_categories: int,
+    most_rows: int | None = MOST_ROWS,
     is_lenient: bool = False,
-    say: Callable[[int, int | None], None] | None = None,
+    say: Callable[[int], None] | None = None,
 ) -> TakenRows:
-    """Read a stream once, and keep as many of its rows as its memory allows.
+    """Read a source once, and keep as many of its rows as the memory allows.
 
     With classes, as many of each. Missing targets and infinite numbers are errors,
     unless it is lenient: then rows without a target are left out. `say` is told how
-    many rows have been read, and of how many.
+    many rows have been read.
     """
-    source = stream.open()
-    names = [*source.schema.names] if stream.columns is None else [*stream.columns]
     special = {"y": target, "sample_weight": weight, "groups": groups}
+    names = source.schema.names
     for argument, name in special.items():
         _check_there(argument, name, names, source)
-    schema = pa.schema([source.schema.field(name) for name in names])
-    cost = row_cost(schema, max_categories)
-    check_memory(stream, cost)
+    cost = row_cost(source.schema, max_categories)
+    check_memory(memory, cost)
     sample = RowSample(
         seed=seed,
-        budget=stream.n_bytes,
+        budget=memory,
         row_cost=cost,
         byte_cost=TEXT_COPIES,
         class_column=target if has_classes else None,
+        most_rows=most_rows,
     )
-    facts, first_row, n_left_out = ColumnFacts(), 0, 0
+    facts, n_read, n_left_out = ColumnFacts(), 0, 0
     for batch in source.batches(names):
-        if is_lenient:
-            n_all = batch.num_rows
-            batch = batch.filter(pc.is_valid(_without_nan(batch.column(target))))
-            n_left_out += n_all - batch.num_rows
-        else:
-            _check_target(target, batch.column(target), first_row)
-            facts.add(batch, first_row)
-        sample.add(batch, first_row)
-        first_row += batch.num_rows
+        first_row = n_read - n_left_out  # of those that have a target
+        known = _with_target(batch, target, None if is_lenient else n_read)
+        if not is_lenient:
+            facts.add(known, first_row)
+        sample.add(known, first_row)
+        n_read += batch.num_rows
+        n_left_out += batch.num_rows - known.num_rows
         if say is not None:
-            say(first_row, source.n_rows)
-    if first_row == 0:
-        rows = f"{n_left_out} rows, none with a value of {target!r}"
-        raise TableFileError(f"{source.name} has {rows if n_left_out else 'no rows'}.")
+            say(n_read)
+    if n_read == n_left_out:
+        rows = (
+            f"{n_read} rows, none with a value of {target!r}" if n_read else "no rows"
+        )
+        raise TableFileError(f"{source.name} has {rows}.")
     sampled = sample.take()
-    others = {name for name in special.values() if name is not None}
-    table = sampled.table
+    others, table = {*special.values()}, sampled.table
     return TakenRows(
         table.select([name for name in names if name not in others]),
         table.column(target),
-        _weights(table, weight, sampled, stream.n_bytes / cost),
+        _weights(table, weight, sampled, memory / cost),
         None if groups is None else table.column(groups),
         sampled,
         facts,
@@ -116,23 +117,29 @@ def _check_there(
         )
 
 
-def _without_nan(column: Any) -> Any:
-    """Return a column with NaN as missing values."""
-    if not pa.types.is_floating(column.type):
-        return column
-    return pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+def _with_target(
+    batch: pa.RecordBatch, name: str, first_row: int | None
+) -> pa.RecordBatch:
+    """Return the rows that have a target; others are an error if the rows are counted.
 
-
-def _check_target(name: str, column: Any, first_row: int) -> None:
-    """Refuse rows without a target."""
-    known = _without_nan(column)
-    if known.null_count:
-        row = first_row + pc.index(pc.is_null(known), True).as_py()
-        raise ValueError(
-            f"Input y contains NaN or missing values: {name!r} has none in row {row} "
-            "of the stream. Leave such rows out before, for instance with "
-            f"dataset.filter(pyarrow.dataset.field({name!r}).is_valid())."
-        )
+    `first_row` is the place of the first, or None.
+    """
+    column = batch.column(name)
+    is_known = pc.is_valid(column)
+    if pa.types.is_floating(column.type):
+        is_known = pc.is_finite(column).fill_null(False)
+    n_known = pc.sum(is_known).as_py() or 0
+    if n_known == batch.num_rows:
+        return batch
+    if first_row is None:
+        return batch.filter(is_known)
+    row = pc.index(is_known, False).as_py()
+    raise ValueError(
+        f"Input y contains NaN, infinity or missing values: {name!r} is "
+        f"{column[row].as_py()} in row {first_row + row} of the stream. Leave such "
+        "rows out before, such as "
+        f"dataset.filter(pyarrow.dataset.field({name!r}).is_valid())."
+    )
 
 
 def _weights(
