@@ -49,15 +49,16 @@ def take_array_rows(stream: Stream, labels: Any, seed: int) -> ArrayRows:
     X = stream.source
     if X.ndim != 2:
         return ArrayRows(X, None, None, len(X))  # refused later
-    cost = max(array_row_cost(X), stream.n_bytes / MOST_ROWS)
+    cost = array_row_cost(X)
     check_memory(stream.n_bytes, cost)
-    if len(X) * cost <= stream.n_bytes:
+    if len(X) * cost <= stream.n_bytes and len(X) <= MOST_ROWS:
         return ArrayRows(X, None, None, len(X))
     codes = np.zeros(len(X), dtype=np.int64)
     if labels is not None and np.shape(labels) == (len(X),):
         codes = np.unique(np.asarray(labels), return_inverse=True)[1]
     hashes = row_hashes(seed, np.arange(len(X)))
-    is_kept = affordable_rows(hashes, codes, np.full(len(X), cost), stream.n_bytes)
+    costs = np.full(len(X), cost)
+    is_kept = affordable_rows(hashes, codes, costs, stream.n_bytes, MOST_ROWS)
     rows = np.flatnonzero(is_kept)
     weights = class_weights(codes[rows], np.bincount(codes))
     return ArrayRows(_rows_of(X, is_kept), rows, weights, len(X))

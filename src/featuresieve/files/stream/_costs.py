@@ -14,12 +14,12 @@ _DATE_COLUMNS = 8
 _LEAST_ROWS = 100
 
 
-def array_row_cost(X: Any) -> float:
+def array_row_cost(X: Any) -> int:
     """Return the bytes that a fit takes for a row of an array."""
-    return float(_ROW_BYTES + X.shape[1] * (X.itemsize + _ENCODED_BYTES))
+    return int(_ROW_BYTES + X.shape[1] * (X.itemsize + _ENCODED_BYTES))
 
 
-def row_cost(schema: Any, max_categories: int) -> float:
+def row_cost(schema: Any, max_categories: int) -> int:
     """Return the bytes that a fit takes for a row of Arrow, besides those of its text.
 
     It depends on the types alone: on nothing that comes batch by batch.
@@ -34,7 +34,7 @@ def row_cost(schema: Any, max_categories: int) -> float:
         elif types.is_temporal(field.type):
             n_columns = _DATE_COLUMNS
         total += cell_bytes(field.type) + _ENCODED_BYTES * n_columns
-    return total
+    return int(total)
 
 
 def cell_bytes(kind: Any) -> float:

@@ -186,13 +186,17 @@ def _files_of(system: Any, path: str) -> tuple[list[str], str]:
     )
     if pattern is not None:
         files = [file for file in files if pattern.fullmatch(file)]
-    elif any(file.endswith(_ENDINGS) for file in files):
-        files = [file for file in files if file.endswith(_ENDINGS)]
+    else:  # others lie beside them; programs also write files without an ending
+        files = [file for file in files if _may_be_parquet(file)]
     if not files:
-        raise TableFileError(
-            f"there is no file in {path}." if pattern is None else f"no file fits {path}."
-        )
+        what = "is a folder without Parquet in it." if pattern is None else ""
+        raise TableFileError(f"{path} {what}" if what else f"no file fits {path}.")
     return files, base
+
+
+def _may_be_parquet(path: str) -> bool:
+    """Tell whether a file has the ending of Parquet, or none."""
+    return path.endswith(_ENDINGS) or "." not in path.rpartition("/")[2]
 
 
 def _is_hidden(path: str, base: str) -> bool:
@@ -232,10 +236,12 @@ def _footer_of(system: Any, path: str) -> None:
 
 def _damaged(path: str, error: BaseException) -> TableFileError:
     """Build the error for a file that cannot be read to its end."""
-    return TableFileError(
-        f"{path} cannot be read: {one_line(error)} It is no Parquet, or not whole: "
-        "write or copy it again, or leave it out."
+    advice = (
+        "It is not whole, or no Parquet: write or copy it again, or leave it out."
+        if _may_be_parquet(path)
+        else "Only Parquet is read as a stream: pass what the file holds."
     )
+    return TableFileError(f"{path} cannot be read: {one_line(error)} {advice}")
 
 
 def _check_names(

@@ -30,14 +30,17 @@ def _mixed(bits: HashArray) -> HashArray:
 def affordable_rows(
     hashes: HashArray,
     classes: IndexArray,
-    costs: npt.NDArray[np.float64],
+    costs: IndexArray,
     budget: float,
+    most_rows: int | None = None,
 ) -> npt.NDArray[np.bool_]:
     """Return which rows are kept: the same number of each class, if it has so many.
 
-    It is the largest for which all kept rows together cost no more than `budget`.
+    It is the largest for which all kept rows together cost no more than `budget`, and
+    are no more than `most_rows`.
     """
-    if costs.sum() <= budget:
+    most = len(hashes) if most_rows is None else most_rows
+    if costs.sum() <= budget and len(hashes) <= most:
         return np.ones(len(hashes), dtype=np.bool_)
     order = np.lexsort((hashes, classes))
     sizes = np.bincount(classes)
@@ -45,7 +48,8 @@ def affordable_rows(
     rank[order] = np.arange(len(order)) - (np.cumsum(sizes) - sizes)[classes[order]]
     by_rank = np.argsort(rank, kind="stable")
     n_affordable = np.searchsorted(np.cumsum(costs[by_rank]), budget, side="right")
-    return np.asarray(rank < rank[by_rank[n_affordable]])
+    first_out = by_rank[min(int(n_affordable), most)]
+    return np.asarray(rank < rank[first_out])
 
 
 def class_weights(

@@ -55,9 +55,9 @@ class RowSample:
         Decides which rows are kept, with their places in the stream.
     budget : float
         What the kept rows may cost together.
-    row_cost : float
+    row_cost : int
         What a row costs, besides its text.
-    byte_cost : float, default=0.0
+    byte_cost : int, default=0
         What a byte of text costs.
     class_column : str or None, default=None
         The column of class labels; None where all rows are of one kind.
@@ -70,22 +70,22 @@ class RowSample:
         *,
         seed: int,
         budget: float,
-        row_cost: float,
-        byte_cost: float = 0.0,
+        row_cost: int,
+        byte_cost: int = 0,
         class_column: str | None = None,
         most_rows: int | None = MOST_ROWS,
     ) -> None:
         self._seed, self._budget = seed, budget
-        self._row_cost = max(row_cost, budget / most_rows if most_rows else 0.0)
-        self._byte_cost, self._class_column = byte_cost, class_column
+        self._row_cost, self._byte_cost = row_cost, byte_cost
+        self._class_column, self._most_rows = class_column, most_rows
         self._batches: list[pa.RecordBatch] = []
         self._rows: list[IndexArray] = []
         self._codes: list[IndexArray] = []
-        self._costs: list[npt.NDArray[np.float64]] = []
+        self._costs: list[IndexArray] = []
         self._code_of: dict[Any, int] = {} if class_column else {None: 0}
         self._limits = np.full(len(self._code_of), _NO_LIMIT)  # of hashes, by class
         self._counts = np.zeros(len(self._code_of), dtype=np.int64)
-        self._spent = 0.0
+        self._spent = self._n_kept = 0
 
     @property
     def class_counts(self) -> dict[Any, int]:
@@ -100,7 +100,7 @@ class RowSample:
         is_low = row_hashes(self._seed, rows) <= self._limits[codes]
         if not is_low.all():
             batch = batch.take(pa.array(np.flatnonzero(is_low)))
-        costs = np.full(batch.num_rows, self._row_cost)
+        costs = np.full(batch.num_rows, self._row_cost, dtype=np.int64)
         if self._byte_cost:
             costs += self._byte_cost * text_bytes(batch)
         self._append(batch, rows[is_low], codes[is_low], costs)
@@ -125,7 +125,7 @@ class RowSample:
         if not len(rows):
             raise TableFileError(
                 f"memory: {self._budget:.0f} bytes hold no row of each class; "
-                f"{self._row_cost * len(self._counts):.0f} would hold one."
+                f"{self._row_cost * len(self._counts)} would hold one."
             )
         table = pa.Table.from_batches(self._batches).unify_dictionaries()
         codes, order = np.concatenate(self._codes), np.argsort(rows)
@@ -139,24 +139,28 @@ class RowSample:
         batch: pa.RecordBatch,
         rows: IndexArray,
         codes: IndexArray,
-        costs: npt.NDArray[np.float64],
+        costs: IndexArray,
     ) -> None:
         """Keep rows for now."""
         self._batches.append(batch)
         self._rows.append(rows)
         self._codes.append(codes)
         self._costs.append(costs)
-        self._spent += float(costs.sum())
-        if self._spent > _SLACK * self._budget:
+        self._spent += int(costs.sum())
+        self._n_kept += len(rows)
+        most = np.inf if self._most_rows is None else self._most_rows
+        if self._spent > _SLACK * self._budget or self._n_kept > _SLACK * most:
             self._thin_()
 
     def _thin_(self) -> None:
         """Let go of the rows that the budget has no room for."""
-        if self._spent <= self._budget:
+        if not self._rows:
             return
         rows, codes = np.concatenate(self._rows), np.concatenate(self._codes)
         costs, hashes = np.concatenate(self._costs), row_hashes(self._seed, rows)
-        is_kept = affordable_rows(hashes, codes, costs, self._budget)
+        is_kept = affordable_rows(hashes, codes, costs, self._budget, self._most_rows)
+        if is_kept.all():
+            return
         for code in np.unique(codes[~is_kept]).tolist():
             own = hashes[is_kept & (codes == code)]
             self._limits[code] = own.max() if len(own) else 0
@@ -170,7 +174,7 @@ class RowSample:
         edges = np.cumsum([len(part) for part in self._rows])[:-1]
         self._codes = np.split(codes[is_kept], edges)
         self._costs = np.split(costs[is_kept], edges)
-        self._spent = float(costs[is_kept].sum())
+        self._spent, self._n_kept = int(costs[is_kept].sum()), int(is_kept.sum())
 
     def _class_codes(self, batch: pa.RecordBatch) -> IndexArray:
         """Return the number of the class of each row."""
@@ -198,9 +202,9 @@ class RowSample:
         return self._code_of[label]
 
 
-def text_bytes(batch: pa.RecordBatch) -> npt.NDArray[np.float64]:
+def text_bytes(batch: pa.RecordBatch) -> IndexArray:
     """Return how many bytes of text each row holds."""
-    total = np.zeros(batch.num_rows)
+    total = np.zeros(batch.num_rows, dtype=np.int64)
     for column in batch.columns:
         if is_text(column.type):
             lengths = pc.fill_null(pc.binary_length(column), 0)
