@@ -147,13 +147,12 @@ def _located(path: str, filesystem: Any) -> tuple[Any, str]:
     """Return the file system of a path, and the path in it."""
     if filesystem is not None:
         if not isinstance(filesystem, fs.FileSystem):
-            try:
-                filesystem = fs.PyFileSystem(fs.FSSpecHandler(filesystem))
-            except (TypeError, AttributeError) as error:
+            if not hasattr(filesystem, "protocol"):
                 raise TypeError(
                     "filesystem must be one of pyarrow.fs or of fsspec, got "
                     f"{filesystem!r}."
-                ) from error
+                )
+            filesystem = fs.PyFileSystem(fs.FSSpecHandler(filesystem))
         return filesystem, path
     if not is_address(path):
         return fs.LocalFileSystem(), Path(path).expanduser().absolute().as_posix()
