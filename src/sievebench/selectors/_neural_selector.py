@@ -3,7 +3,8 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ from torch import Tensor
 from featuresieve.engine import resolve_device, torch_defaults
 from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import check_integer, check_layers, check_number, check_strengths
+from sievebench.checks import check_integer, check_number, check_sizes, check_strengths
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
 from sievebench.stack.member_noise import MemberNoise
@@ -46,6 +47,32 @@ PUBLISHED_MLP = {
     "patience": 20,
     "monitor": "score",
 }
+
+_COUNT = partial(check_integer, low=1)
+_POSITIVE = partial(check_number, above=0.0)
+_NOT_NEGATIVE = partial(check_number, low=0.0)
+_SHARE = partial(check_number, low=0.0, below=1.0)
+# What each argument may be, whichever selectors have it.
+_CHECKS: Mapping[str, Callable[[str, Any], object]] = {
+    **dict.fromkeys(("n_networks", "batch_size", "max_epochs", "n_steps"), _COUNT),
+    **dict.fromkeys(("token_size", "n_layers", "n_heads", "n_neighbors"), _COUNT),
+    **dict.fromkeys(("max_prototypes", "max_steps"), _COUNT),
+    **dict.fromkeys(("learning_rate", "exponent", "ffn_factor"), _POSITIVE),
+    **dict.fromkeys(("gate_slope", "gate_spread", "sort_temperature"), _POSITIVE),
+    **dict.fromkeys(("initial_std", "initial_bound"), _POSITIVE),
+    **dict.fromkeys(("weight_decay", "global_penalty"), _NOT_NEGATIVE),
+    **dict.fromkeys(("dropout", "attention_dropout"), _SHARE),
+    **dict.fromkeys(("ffn_dropout", "residual_dropout"), _SHARE),
+    **dict.fromkeys(("hidden_sizes", "gating_sizes"), check_sizes),
+    "first_penalty": check_strengths,
+    "patience": partial(check_integer, low=0),
+    "validation_fraction": partial(check_number, above=0.0, below=1.0),
+    "activation": partial(check_choice, allowed=("relu", "tanh")),
+    "kept_epoch": partial(check_choice, allowed=get_args(KeptEpoch)),
+    "monitor": partial(check_choice, allowed=("loss", "score")),
+    "optimizer": partial(check_choice, allowed=("adam", "sgd")),
+}
+_MAY_BE_OPEN = ("batch_size", "initial_std", "initial_bound", "max_steps")
 
 
 @dataclass(frozen=True)
@@ -86,14 +113,31 @@ class NeuralSelector(ScoredSelector):
     A subclass trains in `_train_stack` and checks its own arguments in
     `_check_parameters`; one strength or several in its argument `penalty` are trained.
     Columns and a regression target are standardised first; a part of the rows is held
-    out for validation.
+    out for validation. Described are also parameters that only some subclasses have.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    learning_rate, weight_decay : float
+    learning_rate : float, default=3e-3
+        Of the optimiser: AdamW, warmed up over 5 epochs, a tenth from epoch 40 and
+        again from 80, unless the selector has one of its own.
+    weight_decay : float, default=1e-4
         Of the optimiser.
+    penalty : float or sequence of float, default=0.0
+        Weight of the penalty. Several are trained together, and the one with the best
+        validation score decides.
+    hidden_sizes : sequence of int, default=(100, 100)
+        Width of each hidden layer.
+    dropout : float, default=0.0
+        Fraction of hidden units left out in a training step.
+    gate_spread : float, default=0.5
+        The σ below, the deviation of a gate's noise.
+    gate_slope : float, default=1.0
+        The a below.
+    optimizer : {"adam", "sgd"}, default="adam"
+        How the networks are trained, without a schedule.
+    kept_epoch : {"best", "last"}, default="best"
+        The epoch whose gates count: the one with the best validation score, or the last
+        of `max_epochs`, held-out rows then choose among several strengths only.
     batch_size : int or "auto", default="auto"
         Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     monitor : {"loss", "score"}, default="loss"
@@ -104,10 +148,6 @@ class NeuralSelector(ScoredSelector):
         strengths of a penalty, and some selectors take their scores there.
     n_networks : int, default=1
         Networks trained together with seeds of their own; scores are averaged.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides everything that is random.
     device : str, default="auto"
         "cpu", "cuda", or "auto" for CUDA where it is.
 
@@ -156,15 +196,10 @@ class NeuralSelector(ScoredSelector):
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
-        check_integer("n_networks", self.n_networks, low=1)
-        if self.batch_size != "auto":
-            check_integer("batch_size", self.batch_size, low=1)
-        check_number(
-            "validation_fraction", self.validation_fraction, above=0.0, below=1.0
-        )
-        check_choice("monitor", self.monitor, ("loss", "score"))
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, low=0.0)
+        for name, value in self.get_params(deep=False).items():
+            is_left_open = value is None or (name == "batch_size" and value == "auto")
+            if name in _CHECKS and not (name in _MAY_BE_OPEN and is_left_open):
+                _CHECKS[name](name, value)
 
     def _score_columns(
         self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
@@ -241,18 +276,18 @@ class NeuralSelector(ScoredSelector):
 class EarlyStoppedSelector(NeuralSelector):
     """Train for `max_epochs` at most, and keep the best epoch of each network.
 
-    A subclass calls `_train` from its `_train_stack`. A network stops after more than
-    `patience` epochs without a better validation score. The other parameters are those
-    of `NeuralSelector`.
+    A subclass calls `_train` from its `_train_stack`.
+
+    Parameters
+    ----------
+    max_epochs : int, default=200
+        Longest training.
+    patience : int, default=40
+        Epochs without a better validation score after which a network stops.
     """
 
     max_epochs: int = 200
     patience: int = 40
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("max_epochs", self.max_epochs, low=1)
-        check_integer("patience", self.patience, low=0)
 
     def _train(
         self,
@@ -300,19 +335,8 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
     Parameters
     ----------
     penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
-        The l above, in [0, 1). Several strengths are trained together, and the one with
+        The l below, in [0, 1). Several strengths are trained together, and the one with
         the best validation score decides.
-    hidden_sizes : sequence of int, default=(100, 100)
-        Width of each hidden layer.
-    dropout : float, default=0.1
-        Fraction of hidden units left out in a training step.
-    learning_rate : float, default=3e-3
-        Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
-    weight_decay : float, default=2e-4
-        Of AdamW.
-    n_features_to_select, batch_size, max_epochs, patience, monitor, \
-validation_fraction, n_networks, task, random_state, device : various
-        As in every neural selector: see the base class `EarlyStoppedSelector`.
     """
 
     # The benchmark's space: the penalty's, and that of every MLP.
@@ -336,10 +360,6 @@ validation_fraction, n_networks, task, random_state, device : various
     def _strengths(self) -> tuple[float, ...]:
         """Return the penalty strengths, below one."""
         return check_strengths("penalty", self.penalty, below=1.0)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train with the benchmark's optimiser and schedule."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from sievebench.data import Split
+from sievebench.selectors._docstrings import completed
 from sievebench.selectors._scored_selector import ScoredSelector, Scores, Support
 from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
 from sievebench.selectors.attention_map import AttentionMap
@@ -49,6 +50,9 @@ SELECTORS: dict[str, type[ScoredSelector]] = {
     "svc-rfe": LinearSVCElimination,
     "permutation": PermutationImportance,
 }
+for _kind in SELECTORS.values():
+    if _kind.__doc__:  # not where Python leaves docstrings out
+        _kind.__doc__ = completed(_kind)
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """The contract of every selector: score the columns, keep the best."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -71,7 +72,8 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     `_score_columns` then gets columns, and a regression target, of mean 0 and standard
     deviation 1 (constant columns are 0), computed on the rows given to `fit`;
     `allows_nan`; `turn`, a lock that a caller who measures seconds takes first, if
-    `fit` waits for it; `space`, what `search_space` returns. One that can find the
+    `fit` waits for it; `space`, what `search_space` returns; `example`, arguments of
+    the example in its docstring, where the defaults take long. One that can find the
     number of columns itself is an `AutomaticSelector`.
     """
 
@@ -81,6 +83,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     allows_nan: ClassVar[bool] = False
     turn: ClassVar[AbstractContextManager[Any]] = nullcontext()
     space: ClassVar[SearchSpace] = {}
+    example: ClassVar[Mapping[str, Any]] = {}
 
     n_features_to_select: int | float | Literal["auto"] = 0.5
     task: Literal["auto", "classification", "regression"] = "auto"
@@ -250,6 +253,12 @@ class AutomaticSelector(ScoredSelector):
 
     A subclass says in `_score_columns` how columns are scored, and in
     `_automatic_support` which of them its own rule keeps.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        "auto" leaves the number to the selector; a count, or a fraction, is kept
+        exactly, the best ranked.
     """
 
     has_automatic_count: ClassVar[bool] = True

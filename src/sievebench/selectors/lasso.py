@@ -32,10 +32,6 @@ class Lasso(ScoredSelector):
         Most passes over the data.
     max_iter_classes : int or None, default=None
         The same for classification, where a pass costs far more; None is `max_iter`.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the order in which the logistic regression visits the rows.
 
     Attributes
     ----------
@@ -59,14 +55,6 @@ class Lasso(ScoredSelector):
     standardised table this sets every coefficient to zero, hence the smaller default.
     It also stops the logistic regression after 100 passes. Where more columns are asked
     for than have coefficients, ties among the others are broken at random.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sievebench.selectors import Lasso
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> Lasso(n_features_to_select=2).fit(X, y).get_feature_names_out()
-    array(['bmi', 's5'], dtype=object)
     """
 
     standardises: ClassVar[bool] = True

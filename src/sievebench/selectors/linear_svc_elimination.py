@@ -28,10 +28,6 @@ class LinearSVCElimination(ScoredSelector):
         trains one machine.
     max_iter : int, default=1000
         Most iterations of the solver.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the order of the solver, where it has one, and breaks ties.
 
     Attributes
     ----------
@@ -46,14 +42,6 @@ class LinearSVCElimination(ScoredSelector):
     Columns, and a regression target, are standardised first. A column's weight is the
     sum of its squared weights over the one-against-rest classifiers; for regression, a
     linear SVR with the squared loss. Columns dropped in one step have equal scores.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import LinearSVCElimination
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(LinearSVCElimination(random_state=0).fit(X, y).support_.sum())
-    6
     """
 
     standardises: ClassVar[bool] = True

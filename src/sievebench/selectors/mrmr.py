@@ -22,13 +22,6 @@ class MRMR(ScoredSelector):
 
     Needs the package scikit-lego, in the extra `lab`.
 
-    Parameters
-    ----------
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Breaks ties.
-
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
@@ -48,14 +41,6 @@ class MRMR(ScoredSelector):
     expression data", J. Bioinform. Comput. Biol. 3 (2005). Z. Zhao, R. Anand, M. Wang,
     "Maximum Relevance and Minimum Redundancy Feature Selection Methods for a Marketing
     Machine Learning Platform" (2019): F statistic and correlation, as a quotient.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import MRMR
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> MRMR(n_features_to_select=2).fit(X, y).get_feature_names_out()
-    array(['flavanoids', 'color_intensity'], dtype=object)
     """
 
     standardises: ClassVar[bool] = True

@@ -22,10 +22,6 @@ class MutualInformation(ScoredSelector):
         Neighbours of the estimator: more lower its variance and raise its bias.
     n_jobs : int or None, default=None
         Columns treated at the same time, as in scikit-learn.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the tiny noise that parts equal values.
 
     Attributes
     ----------
@@ -36,14 +32,6 @@ class MutualInformation(ScoredSelector):
     -----
     Nearest-neighbour estimates of Kraskov et al. and Ross, as scikit-learn has them;
     every column is taken for continuous, and standardised.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import MutualInformation
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(MutualInformation(random_state=0).fit(X, y).support_.sum())
-    6
     """
 
     standardises: ClassVar[bool] = True

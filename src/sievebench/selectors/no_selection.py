@@ -19,23 +19,11 @@ class NoSelection(ScoredSelector):
     n_features_to_select : int or float, default=1.0
         As in the other selectors; all scores are equal, so fewer columns than all are
         drawn at random.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides which columns are kept, if not all.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Zeros.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.no_selection import NoSelection
-    >>> X, y = load_wine(return_X_y=True)
-    >>> bool(NoSelection().fit(X, y).support_.all())
-    True
     """
 
     allows_nan: ClassVar[bool] = True

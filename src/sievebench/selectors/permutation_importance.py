@@ -1,5 +1,6 @@
 """Permutation importance: what a forest loses when a column is shuffled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -34,10 +35,6 @@ class PermutationImportance(ScoredSelector):
         Fraction of the rows set aside for judging, at most 0.5.
     n_jobs : int or None, default=None
         Trees, and columns, treated at the same time, as in scikit-learn.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides forest, rows set aside and shuffling.
 
     Attributes
     ----------
@@ -47,17 +44,9 @@ class PermutationImportance(ScoredSelector):
     Notes
     -----
     Of two columns that say the same, shuffling one costs little, so both score low.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import PermutationImportance
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = PermutationImportance(n_estimators=20, random_state=0)
-    >>> int(selector.fit(X, y).support_.sum())
-    6
     """
 
+    example: ClassVar[Mapping[str, Any]] = {"n_estimators": 20}
     # Our proposal; there is no published space.
     space: ClassVar[SearchSpace] = {
         "n_estimators": Integer(50, 500),

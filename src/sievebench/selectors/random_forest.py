@@ -24,10 +24,6 @@ class RandomForest(ScoredSelector):
         Greatest depth of a tree.
     n_jobs : int or None, default=None
         Trees grown at the same time, as in scikit-learn.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the rows and columns each tree sees.
 
     Attributes
     ----------
@@ -37,14 +33,6 @@ class RandomForest(ScoredSelector):
     Notes
     -----
     Missing values (NaN) are allowed: each split sends them to the better side.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import RandomForest
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(RandomForest(random_state=0).fit(X, y).support_.sum())
-    6
     """
 
     allows_nan: ClassVar[bool] = True

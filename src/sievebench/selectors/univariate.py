@@ -13,13 +13,6 @@ from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Sc
 class Univariate(ScoredSelector):
     """Score each column by the F statistic of its relation to the target.
 
-    Parameters
-    ----------
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides between columns of the same score.
-
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
@@ -30,14 +23,6 @@ class Univariate(ScoredSelector):
     Notes
     -----
     Regression: F = (n - 2) r² / (1 - r²), with r the correlation of column and target.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import Univariate
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> Univariate(n_features_to_select=2).fit(X, y).get_feature_names_out()
-    array(['flavanoids', 'proline'], dtype=object)
     """
 
     def _score_columns(

@@ -1,5 +1,6 @@
 """XGBoost: average gain of the splits of boosted trees."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -50,10 +51,6 @@ class XGBoost(ScoredSelector):
     device : str, default="cpu"
         Where the trees grow: "cpu", "cuda", or "auto" for CUDA where it is and xgboost
         is built for it.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the rows set aside and the draws of rows and columns.
 
     Attributes
     ----------
@@ -66,17 +63,10 @@ class XGBoost(ScoredSelector):
     -----
     The scores are those of all rounds done, as in the benchmark the paper extends, not
     only of those up to the best one. Missing values (NaN) are allowed.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import XGBoost
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(XGBoost(n_estimators=20, random_state=0).fit(X, y).support_.sum())
-    6
     """
 
     allows_nan: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"n_estimators": 20}
     # The benchmark's space.
     space: ClassVar[SearchSpace] = {
         "max_depth": Integer(3, 10),
