@@ -266,7 +266,7 @@ def test_selectors_are_told_apart_only_where_the_test_does():
     mixed = better * np.tile([1, -1], 5)
     table = compare_differences(frame([better, mixed, -better, better[:2].repeat(5)]))
     assert table["verdict"].to_list() == [
-        *("better", "cannot be told apart", "worse", "better"),
+        *("better", "cannot be told apart", "worse", "better")
     ]
     few = compare_differences(frame([[0.1, 0.2, np.nan, 0.0]])).iloc[0]
     assert few[["n_better", "n_equal", "n_worse"]].to_list() == [2, 1, 0]

@@ -96,11 +96,7 @@ class JobProcesses:
     """
 
     def __init__(
-        self,
-        jobs: Iterable[Job],
-        n_jobs: int,
-        work: bytes,
-        limit_seconds: float | None,
+        self, jobs: Iterable[Job], n_jobs: int, work: bytes, limit_seconds: float | None
     ) -> None:
         self._waiting = deque(jobs)
         self._n_jobs, self._work, self._limit_seconds = n_jobs, work, limit_seconds

@@ -13,7 +13,7 @@ from sievebench import analysis
 from sievebench.labels import SCENARIO_LABELS
 from sievebench.report.finding import (
     Finding,
-    joined,
+    Parts,
     listed,
     mean_with_interval,
     side,
@@ -36,45 +36,36 @@ _SIDE = 28  # pixels
 
 def large_kept(material: ReportData, _: str) -> Finding | None:
     """Count columns kept over original ones, large tables."""
-    parts = _large(material, lambda cell, run: len(run["kept"]) / cell["n_original"])
-    if not parts:
-        return None
-    verdicts = []
-    for values in parts.values():
-        low, high = analysis.interval_of_mean(values)
-        verdicts.append(side(-high, -low, -1.0))
-    text = listed(mean_with_interval(values, 2) for values in parts.values())
-    return Finding(f"kept / original {text}", joined(verdicts))
+    parts = Parts()
+    kept = _large(material, lambda cell, run: len(run["kept"]) / cell["n_original"])
+    for values in kept.values():
+        parts.add_mean(values, 2, below=1.0)
+    return parts.finding("kept / original {}")
 
 
 def large_lost(material: ReportData, _: str) -> Finding | None:
     """Compare an MLP on the kept columns with one on all, relative."""
-
-    def gain(cell: dict[str, Any], run: dict[str, Any]) -> float:
-        reference: float = cell["mlp_all"]
-        return 100 * (float(run["mlp"]) - reference) / abs(reference)
-
-    parts = _large(material, gain)
-    if not parts:
-        return None
-    verdicts = [side(*analysis.interval_of_mean(v), -0.5) for v in parts.values()]
-    text = listed(mean_with_interval(v, 1, is_signed=True) for v in parts.values())
-    return Finding(f"MLP against all columns, percent: {text}", joined(verdicts))
+    parts = Parts()
+    gains = _large(
+        material,
+        lambda cell, run: 100 * (run["mlp"] - cell["mlp_all"]) / abs(cell["mlp_all"]),
+    )
+    for values in gains.values():
+        parts.add_mean(values, 1, above=-0.5, is_signed=True)
+    return parts.finding("MLP against all columns, percent: {}")
 
 
 def large_noise(material: ReportData, _: str) -> Finding | None:
     """Count added columns among the kept ones, large tables, noise only."""
-
-    def added(cell: dict[str, Any], run: dict[str, Any]) -> float:
-        return float(np.mean(np.array(run["kept"]) >= cell["n_original"]))
-
-    parts = _large(material, added)
-    noise = [parts[name] for name in ("random", "corrupted") if name in parts]
-    if not noise:
-        return None
-    verdicts = [told(values.mean() < 0.005) for values in noise]
-    text = listed(mean_with_interval(values, 3) for values in noise)
-    return Finding(text, joined(verdicts))
+    parts = Parts()
+    added = _large(
+        material, lambda cell, run: np.mean(np.array(run["kept"]) >= cell["n_original"])
+    )
+    for name in ("random", "corrupted"):
+        if name in added:
+            is_so = told(added[name].mean() < 0.005)
+            parts.add(mean_with_interval(added[name], 3), is_so)
+    return parts.finding()
 
 
 def _large(material: ReportData, value: Any) -> dict[str, pd.Series]:
@@ -113,24 +104,22 @@ def breadth(material: ReportData, _: str) -> Finding | None:
     )
     if scores.empty:
         return None
-    parts, verdicts = [], []
+    parts = Parts()
     for scenario in ("random", "corrupted"):
         wide = scores[scores["scenario"] == scenario].pivot_table(
             index="selector", columns="table", values="score"
         )
-        shown = []
-        for peer, label in _PEERS.items():
-            if not {peer, "auto"} <= set(wide.index):
-                continue
-            gains = (wide.loc["auto"] - wide.loc[peer]).dropna()
-            shown.append(f"{label} {mean_with_interval(gains, 1, is_signed=True)}")
-            verdicts.append(side(*analysis.interval_of_mean(gains)))
-        if shown:
-            name = SCENARIO_LABELS[scenario].lower()
-            parts.append(f"{name}, points: {listed(shown)}")
-    if not parts:
-        return None
-    return Finding("; ".join(parts), joined(verdicts))
+        known = {peer: name for peer, name in _PEERS.items() if peer in wide.index}
+        if not known or "auto" not in wide.index:
+            continue
+        gains = {k: (wide.loc["auto"] - wide.loc[k]).dropna() for k in known}
+        shown = listed(
+            f"{name} {mean_with_interval(gains[peer], 1, is_signed=True)}"
+            for peer, name in known.items()
+        )
+        verdicts = [side(*analysis.interval_of_mean(gain)) for gain in gains.values()]
+        parts.add(f"{SCENARIO_LABELS[scenario].lower()}, points: {shown}", *verdicts)
+    return parts.finding(is_list=False)
 
 
 def madelon(material: ReportData, _: str) -> Finding | None:
@@ -151,7 +140,7 @@ def madelon(material: ReportData, _: str) -> Finding | None:
 
 def mask_cost(material: ReportData, _: str) -> Finding | None:
     """Tell what the mask adds to a step, narrow and wide, one network and 16."""
-    parts, verdicts = [], []
+    parts = Parts()
     for name, label in (("speed_stack_cpu", "CPU"), ("speed_stack_gpu", "H200")):
         records = pd.DataFrame(records_of(material, name))
         if records.empty:
@@ -163,14 +152,12 @@ def mask_cost(material: ReportData, _: str) -> Finding | None:
             growth = np.log(last["extra"] / first["extra"])
             exponent = growth / np.log(last["n_columns"] / first["n_columns"])
             networks = "one network" if n_members == 1 else f"{n_members} networks"
-            parts.append(
-                f"{label}, {networks}: {first['extra']:,.0f} to {last['extra']:,.0f}"
+            parts.add(
+                f"{label}, {networks}: {first['extra']:,.0f} to {last['extra']:,.0f}",
+                side(-exponent, -exponent, -0.5),
             )
-            verdicts.append(side(-exponent, -exponent, -0.5))
-    if not parts:
-        return None
-    text = f"microseconds a step, from 64 to 5,000 columns: {'; '.join(parts)}"
-    return Finding(text, joined(verdicts))
+    text = "microseconds a step, from 64 to 5,000 columns: {}"
+    return parts.finding(text, is_list=False)
 
 
 def pixel_entropy(material: ReportData, _: str) -> Finding | None:
@@ -179,17 +166,17 @@ def pixel_entropy(material: ReportData, _: str) -> Finding | None:
     if found is None:
         return None
     content, kept, varies = found
-    parts, verdicts = [], []
+    parts = Parts()
     for key, label in (
         ("class_entropy", "over the digits"),
         ("intensity_entropy", "of the intensities"),
     ):
         entropy = np.array(content[key])
         ours, rest = entropy[kept].mean(), entropy[~kept & varies].mean()
-        parts.append(f"{label} {number(ours, 2)} and {number(rest, 2)}")
-        verdicts.append(told(bool(ours > rest)))
-    text = f"{'; '.join(parts)} (dropped pixels that vary; {kept.sum()} of 784 kept)"
-    return Finding(text, joined(verdicts))
+        is_so = told(bool(ours > rest))
+        parts.add(f"{label} {number(ours, 2)} and {number(rest, 2)}", is_so)
+    text = f"{{}} (dropped pixels that vary; {kept.sum()} of 784 kept)"
+    return parts.finding(text, is_list=False)
 
 
 def pixel_centre(material: ReportData, _: str) -> Finding | None:

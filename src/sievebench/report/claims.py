@@ -113,7 +113,7 @@ def verdict_notes(material: ReportData) -> tuple[str, ...]:
     notes = [
         "In brackets 95 % intervals: bootstrap over tables (scaling: of the "
         "regression). A claim holds if the whole interval is on its side, does not if "
-        "it is on the other, and holds in part if neither is so or its parts differ.",
+        "it is on the other, and holds in part if neither is so or its parts differ."
     ]
     if earlier := [selector_label(name) for name in material.earlier_rule()]:
         notes.append(

@@ -12,13 +12,7 @@ import pandas as pd
 
 from sievebench import analysis
 from sievebench.labels import DATASET_LABELS, SCENARIO_LABELS, selector_label
-from sievebench.report.finding import (
-    Finding,
-    joined,
-    listed,
-    told,
-    with_interval,
-)
+from sievebench.report.finding import Finding, joined, listed, told, with_interval
 from sievebench.report.material import ReportData
 from sievebench.report.stored import records_in, records_of
 from sievebench.report.tables import (

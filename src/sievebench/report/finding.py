@@ -54,6 +54,44 @@ def told(is_so: bool, is_sure_not: bool = True) -> Verdict:
     return "does not" if is_sure_not else "partly"
 
 
+class Parts:
+    """What is said of the parts of a claim, and the verdicts on them."""
+
+    def __init__(self) -> None:
+        self._said: list[str] = []
+        self._verdicts: list[Verdict] = []
+
+    def add(self, text: str, *verdicts: Verdict) -> None:
+        """Say something, and judge it."""
+        self._said.append(text)
+        self._verdicts += verdicts
+
+    def add_mean(
+        self,
+        values: object,
+        n_decimals: int,
+        label: str = "",
+        *,
+        above: float = 0.0,
+        below: float | None = None,
+        is_signed: bool = False,
+    ) -> None:
+        """Say a mean over tables, which should be above a bound or below one."""
+        text = f"{label} {mean_with_interval(values, n_decimals, is_signed)}".lstrip()
+        low, high = analysis.interval_of_mean(values)
+        is_so = side(low, high, above) if below is None else side(-high, -low, -below)
+        self.add(text, is_so)
+
+    def finding(
+        self, text: str = "{}", rule: Rule = "either", *, is_list: bool = True
+    ) -> Finding | None:
+        """Return the finding, None without parts, which a `{}` in the text stands for."""
+        if not self._said:
+            return None
+        said = listed(self._said) if is_list else "; ".join(self._said)
+        return Finding(text.replace("{}", said), joined(self._verdicts), rule)
+
+
 def with_interval(
     value: float, ends: tuple[float, float], n_decimals: int, is_signed: bool = False
 ) -> str:

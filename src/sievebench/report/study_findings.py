@@ -10,6 +10,7 @@ from sievebench import analysis
 from sievebench.labels import DATASET_LABELS, selector_label
 from sievebench.report.finding import (
     Finding,
+    Parts,
     Verdict,
     joined,
     listed,
@@ -32,32 +33,25 @@ def loss_without_one(material: ReportData, _: str) -> Finding | None:
     losses = _losses(material)
     if not {DEFAULT, PUBLISHED} <= set(losses.index):
         return None
-    parts, verdicts = [], []
+    parts = Parts()
     for variant, label in ((DEFAULT, "default"), (PUBLISHED, "as published")):
-        values = losses.loc[variant]
-        parts.append(f"{label} {mean_with_interval(values, 1)}")
-        verdicts.append(side(*analysis.interval_of_mean(values)))
+        parts.add_mean(losses.loc[variant], 1, label)
     n_tables = losses.shape[1]
-    text = f"points lost, predictor trained anew, {n_tables} tables: {listed(parts)}"
-    return Finding(text, joined(verdicts), rule_of(material, [DEFAULT]))
+    text = f"points lost, predictor trained anew, {n_tables} tables: {{}}"
+    return parts.finding(text, rule_of(material))
 
 
 def loss_beside_others(material: ReportData, _: str) -> Finding | None:
     """Compare this loss with that of each other selector."""
     losses = _losses(material)
-    others = losses[~losses.index.str.startswith("autonfs")].drop(
-        index="none", errors="ignore"
-    )
-    if DEFAULT not in losses.index or others.empty:
+    if DEFAULT not in losses.index:
         return None
-    gaps = losses.loc[DEFAULT] - others
-    parts = [
-        f"{selector_label(str(name))} {mean_with_interval(row, 1, is_signed=True)}"
-        for name, row in gaps.iterrows()
-    ]
-    verdicts = [side(*analysis.interval_of_mean(row)) for _, row in gaps.iterrows()]
-    text = f"points, default less {listed(parts)}; {losses.shape[1]} tables"
-    return Finding(text, joined(verdicts), rule_of(material, [DEFAULT]))
+    is_other = ~losses.index.str.startswith("autonfs") & (losses.index != "none")
+    parts = Parts()
+    for name, row in (losses.loc[DEFAULT] - losses[is_other]).iterrows():
+        parts.add_mean(row, 1, selector_label(str(name)), is_signed=True)
+    text = f"points, default less {{}}; {losses.shape[1]} tables"
+    return parts.finding(text, rule_of(material))
 
 
 def _losses(material: ReportData) -> pd.DataFrame:
@@ -94,7 +88,7 @@ def cohort_gain(material: ReportData, downstream: str) -> Finding | None:
             f"{mean_with_interval(second, 1, is_signed=True)}"
         )
         verdict = joined([verdict, _gain_verdict(second, theirs)])
-    return Finding(text, verdict, rule_of(material, ["autonfs"]))
+    return Finding(text, verdict, rule_of(material, "autonfs"))
 
 
 def _gain_verdict(gains: pd.Series, theirs: float) -> Verdict:
@@ -118,11 +112,11 @@ def cohort_reduction(material: ReportData, _: str) -> Finding | None:
     """Give the percent of the columns left out."""
     cohorts = _cohorts(material)
     values = cohorts["reduction"][cohorts.index.isin(paper_cohorts().index)].dropna()
-    if values.empty:
-        return None
-    text = f"{mean_with_interval(values, 0)} % over {len(values)} of the 18 cohorts"
-    verdict = side(*analysis.interval_of_mean(values), 90)
-    return Finding(text, verdict, rule_of(material, ["autonfs"]))
+    parts = Parts()
+    if len(values):
+        parts.add_mean(values, 0, above=90)
+    text = f"{{}} % over {len(values)} of the 18 cohorts"
+    return parts.finding(text, rule_of(material, "autonfs"))
 
 
 def _cohorts(material: ReportData) -> pd.DataFrame:
@@ -170,22 +164,20 @@ def _exponents(material: ReportData) -> pd.DataFrame:
 
 def balance_shape(material: ReportData, _: str) -> Finding | None:
     """Tell whether columns go, at first at no cost, and then too many."""
-    parts, verdicts = [], []
+    parts = Parts()
     for table in _balances(material):
         first, last = table.iloc[0], table.iloc[-1]
         best = table.loc[table["score_mean"].idxmax()]
         free = best["n_kept_mean"] < first["n_kept_mean"] / 2
         falls = (table["n_kept_mean"].diff().dropna() <= 0.5).all()
         ends = last["score_mean"] < first["score_mean"] - _spread(first, last)
-        parts.append(
+        parts.add(
             f"{_label(first)} {number(first['n_kept_mean'], 0)} columns at λ = 0, "
             f"{number(best['n_kept_mean'], 0)} at the best ({best['balance']:g}), "
-            f"{number(last['n_kept_mean'], 0)} at {last['balance']:g}"
+            f"{number(last['n_kept_mean'], 0)} at {last['balance']:g}",
+            told(bool(falls and ends), not (falls or ends or free)),
         )
-        verdicts.append(told(bool(falls and ends), not (falls or ends or free)))
-    if not parts:
-        return None
-    return Finding("; ".join(parts), joined(verdicts))
+    return parts.finding(is_list=False)
 
 
 def balance_of_one(material: ReportData, _: str) -> Finding | None:

@@ -15,11 +15,7 @@ from sievebench.report.against_paper import comparison_tables
 from sievebench.report.claims import verdict_tables
 from sievebench.report.field_tables import field_tables
 from sievebench.report.material import ReportData
-from sievebench.report.rank_tables import (
-    friedman_tables,
-    rank_tables,
-    shared_tables,
-)
+from sievebench.report.rank_tables import friedman_tables, rank_tables, shared_tables
 from sievebench.report.score_tables import (
     count_tables,
     missing_tables,
