@@ -19,8 +19,7 @@ from sievebench.report.finding import (
     side,
     told,
 )
-from sievebench.report.material import ReportData
-from sievebench.report.stored import records_of, stored
+from sievebench.report.report_data import ReportData
 from sievebench.report.tables import number
 
 _BREADTH = ("breadth", "breadth_peers", "breadth_boruta")
@@ -34,20 +33,20 @@ _DRAW = 11  # the one that all of them have
 _SIDE = 28  # pixels
 
 
-def large_kept(material: ReportData, _: str) -> Finding | None:
+def large_kept(results: ReportData, _: str) -> Finding | None:
     """Count columns kept over original ones, large tables."""
     parts = Parts()
-    kept = _large(material, lambda cell, run: len(run["kept"]) / cell["n_original"])
+    kept = _large(results, lambda cell, run: len(run["kept"]) / cell["n_original"])
     for values in kept.values():
         parts.add_mean(values, 2, below=1.0)
     return parts.finding("kept / original {}")
 
 
-def large_lost(material: ReportData, _: str) -> Finding | None:
+def large_lost(results: ReportData, _: str) -> Finding | None:
     """Compare an MLP on the kept columns with one on all, relative."""
     parts = Parts()
     gains = _large(
-        material,
+        results,
         lambda cell, run: 100 * (run["mlp"] - cell["mlp_all"]) / abs(cell["mlp_all"]),
     )
     for values in gains.values():
@@ -55,11 +54,11 @@ def large_lost(material: ReportData, _: str) -> Finding | None:
     return parts.finding("MLP against all columns, percent: {}")
 
 
-def large_noise(material: ReportData, _: str) -> Finding | None:
+def large_noise(results: ReportData, _: str) -> Finding | None:
     """Count added columns among the kept ones, large tables, noise only."""
     parts = Parts()
     added = _large(
-        material, lambda cell, run: np.mean(np.array(run["kept"]) >= cell["n_original"])
+        results, lambda cell, run: np.mean(np.array(run["kept"]) >= cell["n_original"])
     )
     for name in ("random", "corrupted"):
         if name in added:
@@ -68,9 +67,9 @@ def large_noise(material: ReportData, _: str) -> Finding | None:
     return parts.finding()
 
 
-def _large(material: ReportData, value: Any) -> dict[str, pd.Series]:
+def _large(results: ReportData, value: Any) -> dict[str, pd.Series]:
     """Return a value of each large table, mean over its runs, by scenario."""
-    cells = records_of(material, "quality_tabular")
+    cells = results.records("quality_tabular")
     table = pd.DataFrame(
         {
             "scenario": cell["scenario"],
@@ -88,9 +87,9 @@ def _large(material: ReportData, value: Any) -> dict[str, pd.Series]:
     }
 
 
-def breadth(material: ReportData, _: str) -> Finding | None:
+def breadth(results: ReportData, _: str) -> Finding | None:
     """Compare the default with classical selectors, four kinds of model as judges."""
-    cells = [c for name in _BREADTH for c in records_of(material, name)]
+    cells = [c for name in _BREADTH for c in results.records(name)]
     scores = pd.DataFrame(
         {
             "scenario": cell["scenario"],
@@ -122,11 +121,9 @@ def breadth(material: ReportData, _: str) -> Finding | None:
     return parts.finding(is_list=False)
 
 
-def madelon(material: ReportData, _: str) -> Finding | None:
+def madelon(results: ReportData, _: str) -> Finding | None:
     """Count the relevant columns of madelon, whose class is a parity."""
-    records = [
-        r for r in records_of(material, "quality_wide") if r["table"] == "madelon"
-    ]
+    records = [r for r in results.records("quality_wide") if r["table"] == "madelon"]
     if not records:
         return None
     found = [len(record["kept"]) - record["outside"] for record in records]
@@ -138,11 +135,11 @@ def madelon(material: ReportData, _: str) -> Finding | None:
     return Finding(text, told(n_outside == 0 and min(found) >= 10))
 
 
-def mask_cost(material: ReportData, _: str) -> Finding | None:
+def mask_cost(results: ReportData, _: str) -> Finding | None:
     """Tell what the mask adds to a step, narrow and wide, one network and 16."""
     parts = Parts()
     for name, label in (("speed_stack_cpu", "CPU"), ("speed_stack_gpu", "H200")):
-        records = pd.DataFrame(records_of(material, name))
+        records = pd.DataFrame(results.records(name))
         if records.empty:
             continue
         records["extra"] = records["microseconds"] - records["microseconds_unmasked"]
@@ -160,9 +157,9 @@ def mask_cost(material: ReportData, _: str) -> Finding | None:
     return parts.finding(text, is_list=False)
 
 
-def pixel_entropy(material: ReportData, _: str) -> Finding | None:
+def pixel_entropy(results: ReportData, _: str) -> Finding | None:
     """Compare the entropies of kept and dropped pixels, by both readings."""
-    found = _pixels(material)
+    found = _pixels(results)
     if found is None:
         return None
     content, kept, varies = found
@@ -179,9 +176,9 @@ def pixel_entropy(material: ReportData, _: str) -> Finding | None:
     return parts.finding(text, is_list=False)
 
 
-def pixel_centre(material: ReportData, _: str) -> Finding | None:
+def pixel_centre(results: ReportData, _: str) -> Finding | None:
     """Tell how far from the centre kept and dropped pixels are."""
-    found = _pixels(material)
+    found = _pixels(results)
     if found is None:
         return None
     kept = found[1]
@@ -196,9 +193,9 @@ def pixel_centre(material: ReportData, _: str) -> Finding | None:
     return Finding(text, told(bool(ours < rest)))
 
 
-def pixel_digits(material: ReportData, _: str) -> Finding | None:
+def pixel_digits(results: ReportData, _: str) -> Finding | None:
     """Tell how much the mean intensity of a pixel differs between the digits."""
-    found = _pixels(material)
+    found = _pixels(results)
     if found is None:
         return None
     content, kept, varies = found
@@ -213,9 +210,9 @@ def pixel_digits(material: ReportData, _: str) -> Finding | None:
     return Finding(text, told(bool(share > 0.5)))
 
 
-def _pixels(material: ReportData) -> tuple[dict[str, Any], Any, Any] | None:
+def _pixels(results: ReportData) -> tuple[dict[str, Any], Any, Any] | None:
     """Return what is stored, which pixels the default keeps, and which vary."""
-    content = stored(material, "mnist")
+    content = results.stored("mnist")
     if not content:
         return None
     kept = np.zeros(_SIDE**2, dtype=bool)

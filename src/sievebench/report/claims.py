@@ -16,7 +16,7 @@ from sievebench.report import field_tables as of_fields
 from sievebench.report import run_findings as of_runs
 from sievebench.report import study_findings as of_studies
 from sievebench.report.finding import Finding, Rule, Verdict, listed
-from sievebench.report.material import ReportData
+from sievebench.report.report_data import ReportData
 from sievebench.report.tables import Table
 
 Metric = Callable[[ReportData, str], Finding | None]
@@ -66,11 +66,11 @@ class Claim:
     rule: Rule | None = None  # of a benchmark's figures; records say it themselves
     why: str = ""
 
-    def finding(self, material: ReportData) -> Finding:
+    def finding(self, results: ReportData) -> Finding:
         """Return what we found on it."""
         if not self.metric:
             return Finding(self.why, _UNTESTED)
-        found = METRICS[self.metric](material, self.argument)
+        found = METRICS[self.metric](results, self.argument)
         if found is None:
             return Finding("missing", "missing")
         return Finding(found.text, found.verdict, self.rule or found.rule)
@@ -84,9 +84,9 @@ def paper_claims() -> tuple[Claim, ...]:
     return tuple(Claim(**entry) for entry in entries)
 
 
-def judged_claims(material: ReportData) -> list[tuple[Claim, Finding]]:
+def judged_claims(results: ReportData) -> list[tuple[Claim, Finding]]:
     """Return each claim with what we found on it, those without records last."""
-    judged = [(claim, claim.finding(material)) for claim in paper_claims()]
+    judged = [(claim, claim.finding(results)) for claim in paper_claims()]
     return sorted(judged, key=lambda pair: pair[1].verdict == "missing")
 
 
@@ -108,14 +108,14 @@ def count_verdicts(judged: list[tuple[Claim, Finding]]) -> str:
     return f"{len(judged)} checks of what the paper claims: {listed(parts)}."
 
 
-def verdict_notes(material: ReportData) -> tuple[str, ...]:
+def verdict_notes(results: ReportData) -> tuple[str, ...]:
     """Return what one has to know to read the verdicts."""
     notes = [
         "In brackets 95 % intervals: bootstrap over tables (scaling: of the "
         "regression). A claim holds if the whole interval is on its side, does not if "
         "it is on the other, and holds in part if neither is so or its parts differ."
     ]
-    if earlier := [selector_label(name) for name in material.earlier_rule()]:
+    if earlier := [selector_label(name) for name in results.earlier_rule()]:
         notes.append(
             f"rule: the records of {listed(earlier)} are of the decision rule before "
             "the present one (features elected by votes); so are the figures marked "
@@ -124,9 +124,9 @@ def verdict_notes(material: ReportData) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def verdict_tables(material: ReportData) -> Iterator[Table]:
+def verdict_tables(results: ReportData) -> Iterator[Table]:
     """Yield the table of all claims, if the runs say something on any."""
-    judged = judged_claims(material)
+    judged = judged_claims(results)
     of_runs = (found for claim, found in judged if claim.metric and not claim.rule)
     if {found.verdict for found in of_runs} <= {"missing"}:
         return  # these runs say nothing on the paper
@@ -156,5 +156,5 @@ def verdict_tables(material: ReportData) -> Iterator[Table]:
         rows=rows,
         n_text_columns=len(header),
         code_columns=frozenset({len(header) - 1}),
-        notes=(count_verdicts(judged), *verdict_notes(material)),
+        notes=(count_verdicts(judged), *verdict_notes(results)),
     )

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from sievebench import analysis
-from sievebench.report.tables import number, signed
+from sievebench.report.tables import with_interval
 
 Verdict = Literal["holds", "partly", "does not", "cannot be tested here", "missing"]
 Rule = Literal["earlier", "present", "either"]
@@ -85,29 +85,11 @@ class Parts:
     def finding(
         self, text: str = "{}", rule: Rule = "either", *, is_list: bool = True
     ) -> Finding | None:
-        """Return the finding, None without parts, which a `{}` in the text stands for."""
+        """Return the finding, its parts where the text has `{}`; None without any."""
         if not self._said:
             return None
         said = listed(self._said) if is_list else "; ".join(self._said)
         return Finding(text.replace("{}", said), joined(self._verdicts), rule)
-
-
-def with_interval(
-    value: float, ends: tuple[float, float], n_decimals: int, is_signed: bool = False
-) -> str:
-    """Print a number with its interval, the number alone if there is none.
-
-    Examples
-    --------
-    >>> with_interval(1.44, (1.12, 1.88), 1), with_interval(0.5, (0.4, 0.6), 1, True)
-    ('1.4 [1.1, 1.9]', '+0.5 [+0.4, +0.6]')
-    """
-    show = signed if is_signed else number
-    text = show(value, n_decimals)
-    if np.isnan(ends).any():
-        return text
-    low, high = (show(end, n_decimals) for end in ends)
-    return f"{text} [{low}, {high}]"
 
 
 def mean_with_interval(values: object, n_decimals: int, is_signed: bool = False) -> str:

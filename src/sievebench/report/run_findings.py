@@ -21,11 +21,10 @@ from sievebench.report.finding import (
     mean_with_interval,
     side,
     told,
-    with_interval,
 )
-from sievebench.report.material import DEFAULT, PUBLISHED, ReportData
 from sievebench.report.paper import paper_counts
-from sievebench.report.tables import number
+from sievebench.report.report_data import DEFAULT, PUBLISHED, ReportData
+from sievebench.report.tables import number, with_interval
 
 _NAMES = {DEFAULT: "default", PUBLISHED: "as published"}
 _NOISE = ("random", "corrupted")
@@ -35,32 +34,32 @@ _PAPERS_ERROR = 0.17  # misselection with products, as printed
 _NEAR = 0.25  # of a count of the paper's, to be found again
 
 
-def rule_of(material: ReportData, *selectors: str) -> Rule:
+def rule_of(results: ReportData, *selectors: str) -> Rule:
     """Say by which rule the records of variants of AutoNFS, its default, were made."""
     named = set(selectors) or {DEFAULT}
-    if named & set(material.earlier_rule()):
+    if named & set(results.earlier_rule()):
         return "earlier"
     return "either" if named <= {PUBLISHED} else "present"
 
 
-def kept_share(material: ReportData, _: str) -> Finding | None:
+def kept_share(results: ReportData, _: str) -> Finding | None:
     """Count columns kept over columns before the scenario."""
-    kept = material.scored[material.scored["selector"] == DEFAULT]
-    shares = kept["n_kept_mean"] / kept["n_original"]
+    kept = results.scored[results.scored["selector"] == DEFAULT]
+    shares = kept.assign(share=kept["n_kept_mean"] / kept["n_original"])
     parts = Parts()
-    for _name, values in shares.groupby(kept["scenario"], sort=False):  # in our order
-        parts.add_mean(values, 2, below=1.0)
+    for _name, group in shares.groupby("scenario", sort=False):  # in our order
+        parts.add_mean(group["share"], 2, below=1.0)
     n_fewer = int((kept["n_kept_mean"] < kept["n_original"]).sum())
     return parts.finding(
-        f"{{}}; fewer in {n_fewer} of {len(kept)} cells", rule_of(material)
+        f"{{}}; fewer in {n_fewer} of {len(kept)} cells", rule_of(results)
     )
 
 
-def against_none(material: ReportData, _: str) -> Finding | None:
+def against_none(results: ReportData, _: str) -> Finding | None:
     """Compare the kept columns with all columns, same predictors."""
     parts = Parts()
-    for scenario in material.shared.scenarios:
-        scores = material.shared.ranked(scenario)
+    for scenario in results.shared.scenarios:
+        scores = results.shared.ranked(scenario)
         if not {DEFAULT, "none"} <= set(scores.index):
             return None
         gains = scores.loc[DEFAULT] - scores.loc["none"]
@@ -69,37 +68,37 @@ def against_none(material: ReportData, _: str) -> Finding | None:
         "against all columns, same predictors: {}; a loss of up to "
         f"{_MARGIN:g} counts as none"
     )
-    return parts.finding(text, rule_of(material))
+    return parts.finding(text, rule_of(results))
 
 
-def first_of_all(material: ReportData, scenario: str) -> Finding | None:
+def first_of_all(results: ReportData, scenario: str) -> Finding | None:
     """Give the mean rank of the default, and how far the next is behind.
 
     The verdict is on the paper's protocol, a search for each selector.
     """
-    own = _margin(material, scenario, DEFAULT)
+    own = _margin(results, scenario, DEFAULT)
     if own is None:
         return None
-    same = _margin(material.shared, scenario, DEFAULT)
+    same = _margin(results.shared, scenario, DEFAULT)
     text = own[0] + (f"; same predictors for all: {same[0]}" if same else "")
-    return Finding(text, own[1], rule_of(material))
+    return Finding(text, own[1], rule_of(results))
 
 
-def first_as_published(material: ReportData, _: str) -> Finding | None:
+def first_as_published(results: ReportData, _: str) -> Finding | None:
     """Give the mean ranks of the paper's setting, in each scenario."""
     parts = Parts()
-    for scenario in material.paper_scenarios:
-        if found := _margin(material, scenario, PUBLISHED):
+    for scenario in results.paper_scenarios:
+        if found := _margin(results, scenario, PUBLISHED):
             parts.add(*found)
     return parts.finding(is_list=False)
 
 
 def _margin(
-    material: ReportData, scenario: str, variant: str
+    results: ReportData, scenario: str, variant: str
 ) -> tuple[str, Verdict] | None:
-    if scenario not in material.scenarios:
+    if scenario not in results.scenarios:
         return None
-    scores = material.ranked(scenario)
+    scores = results.ranked(scenario)
     field = analysis.without_sisters(scores, variant)
     if variant not in scores.index or len(field) < 2 or field.shape[1] == 0:
         return None
@@ -113,9 +112,9 @@ def _margin(
     return f"{rank}, {best}, ahead by {margin}{unsure}", verdict
 
 
-def best_on_most(material: ReportData, _: str) -> Finding | None:
+def best_on_most(results: ReportData, _: str) -> Finding | None:
     """Count the tables on which the score is best or tied, one AutoNFS in the field."""
-    fields = [material.ranked(scenario) for scenario in material.paper_scenarios]
+    fields = [results.ranked(scenario) for scenario in results.paper_scenarios]
     if not fields or any(not set(_NAMES) <= set(field.index) for field in fields):
         return None
     parts = Parts()
@@ -126,12 +125,12 @@ def best_on_most(material: ReportData, _: str) -> Finding | None:
         verdicts = [told(2 * n > n_all) for n, n_all in pairs if variant == DEFAULT]
         counts = listed(f"{n} of {n_all}" for n, n_all in pairs)
         parts.add(f"{label} {counts}", *verdicts)
-    return parts.finding(rule=rule_of(material), is_list=False)
+    return parts.finding(rule=rule_of(results), is_list=False)
 
 
-def told_apart(material: ReportData, _: str) -> Finding | None:
+def told_apart(results: ReportData, _: str) -> Finding | None:
     """Count the others that the default is better than, same predictors."""
-    fields = [material.shared.ranked(s) for s in material.shared.scenarios]
+    fields = [results.shared.ranked(s) for s in results.shared.scenarios]
     if any(DEFAULT not in field.index for field in fields):
         return None
     parts = Parts()
@@ -151,12 +150,12 @@ def told_apart(material: ReportData, _: str) -> Finding | None:
         f"by Wilcoxon's test with Holm's correction {n_sure} of {n_all} can be told "
         f"apart ({n_tables} tables are too few for it)"
     )
-    return parts.finding(text, rule_of(material))
+    return parts.finding(text, rule_of(results))
 
 
-def printed_scores_found(material: ReportData, _: str) -> Finding | None:
+def printed_scores_found(results: ReportData, _: str) -> Finding | None:
     """Compare scores with the paper's, over the tables that are whole."""
-    cells = compare_scores(material)
+    cells = compare_scores(results)
     cells = cells[~cells["is_sample"] & cells["difference"].notna()]
     is_published = cells["selector"] == PUBLISHED
     if not is_published.any():
@@ -175,12 +174,12 @@ def printed_scores_found(material: ReportData, _: str) -> Finding | None:
     return parts.finding(f"ours less the paper's on the {n_tables} whole tables: {{}}")
 
 
-def printed_counts_found(material: ReportData, _: str) -> Finding | None:
+def printed_counts_found(results: ReportData, _: str) -> Finding | None:
     """Count how often the number kept is within a quarter of the paper's."""
     theirs = paper_counts()
     parts = Parts()
     for variant in (PUBLISHED, DEFAULT):
-        cells = material.scored[material.scored["selector"] == variant]
+        cells = results.scored[results.scored["selector"] == variant]
         cells = cells[cells["scenario"].isin(theirs.columns)]
         cells = cells[cells["dataset"].isin(theirs.index)]
         if cells.empty:
@@ -190,12 +189,12 @@ def printed_counts_found(material: ReportData, _: str) -> Finding | None:
         is_near = (cells["n_kept_mean"] / expected - 1).abs() <= _NEAR
         verdicts = [told(bool(hit)) for hit in is_near]
         parts.add(f"{_NAMES[variant]} {is_near.sum()} of {len(cells)}", *verdicts)
-    return parts.finding("within a quarter: {}", rule_of(material))
+    return parts.finding("within a quarter: {}", rule_of(results))
 
 
-def matched(material: ReportData, _: str) -> Finding | None:
+def matched(results: ReportData, _: str) -> Finding | None:
     """Compare the default with the others at its own number of columns."""
-    runs = material.runs[material.runs["downstream"] == material.downstream]
+    runs = results.runs[results.runs["downstream"] == results.downstream]
     comparison = analysis.matched_comparison(runs, DEFAULT)
     if comparison["difference"].isna().all():
         return None
@@ -209,28 +208,28 @@ def matched(material: ReportData, _: str) -> Finding | None:
         f"comparisons, below 0 in {n_below}; the rest cannot be told apart; nearest in "
         f"the mean: {selector_label(str(nearest))}"
     )
-    return Finding(text, told(n_above == n_others, n_above == 0), rule_of(material))
+    return Finding(text, told(n_above == n_others, n_above == 0), rule_of(results))
 
 
-def no_noise_kept(material: ReportData, _: str) -> Finding | None:
+def no_noise_kept(results: ReportData, _: str) -> Finding | None:
     """Count added columns among the kept ones where they are noise."""
-    return _shares_kept(material, _NOISE, lambda low, mean: told(mean < 0.005, low > 0))
+    return _shares_kept(results, _NOISE, lambda low, mean: told(mean < 0.005, low > 0))
 
 
-def few_products_kept(material: ReportData, _: str) -> Finding | None:
+def few_products_kept(results: ReportData, _: str) -> Finding | None:
     """Count added columns among the kept ones where they are products."""
     return _shares_kept(
-        material, ("second_order",), lambda low, _: told(low <= _PAPERS_ERROR)
+        results, ("second_order",), lambda low, _: told(low <= _PAPERS_ERROR)
     )
 
 
 def _shares_kept(
-    material: ReportData,
+    results: ReportData,
     scenarios: Sequence[str],
     judge: Callable[[float, float], Verdict],
 ) -> Finding | None:
     """Print the shares of the default and as published; judge low end and mean."""
-    shares = _shares(material)
+    shares = _shares(results)
     parts = Parts()
     for variant, label in _NAMES.items():
         keys = [(scenario, variant) for scenario in scenarios]
@@ -241,21 +240,21 @@ def _shares_kept(
         means = [some.mean() for some in values]
         cells = listed(mean_with_interval(some, 3) for some in values)
         parts.add(f"{label} {cells}", *map(judge, lows, means))
-    return parts.finding(rule=rule_of(material), is_list=False)
+    return parts.finding(rule=rule_of(results), is_list=False)
 
 
-def _shares(material: ReportData) -> pd.DataFrame:
+def _shares(results: ReportData) -> pd.DataFrame:
     """Return the shares of added columns, (scenario, selector) × tables."""
-    return analysis.added_shares(material.runs, material.downstream).pivot(
+    return analysis.added_shares(results.runs, results.downstream).pivot(
         index=["scenario", "selector"], columns="dataset", values="share"
     )
 
 
-def others_keep_noise(material: ReportData, _: str) -> Finding | None:
+def others_keep_noise(results: ReportData, _: str) -> Finding | None:
     """Compare the others' shares of added columns with the default's."""
-    shares = _shares(material)
+    shares = _shares(results)
     parts = Parts()
-    for scenario in material.paper_scenarios:
+    for scenario in results.paper_scenarios:
         part = shares.loc[scenario]
         is_own = part.index.str.startswith("autonfs") | (part.index == "none")
         others = part[~is_own].dropna(how="all")
@@ -269,4 +268,4 @@ def others_keep_noise(material: ReportData, _: str) -> Finding | None:
             f"{selector_label(str(least))} {number(others.loc[least].mean(), 2)})",
             told(n_more == len(others), n_more == 0),
         )
-    return parts.finding("interval above the default's: {}", rule_of(material))
+    return parts.finding("interval above the default's: {}", rule_of(results))

@@ -13,9 +13,9 @@ from sievebench.report.figures.panels import (
     power_drawings,
     scaling_drawings,
     score_drawings,
+    versus_drawings,
 )
-from sievebench.report.figures.versus import versus_drawings
-from sievebench.report.material import ReportData
+from sievebench.report.report_data import ReportData
 
 # In the order of the page. Each yields nothing if there is nothing to draw.
 FIGURES: dict[str, Callable[[ReportData], Iterator[Drawing]]] = {
@@ -29,7 +29,7 @@ FIGURES: dict[str, Callable[[ReportData], Iterator[Drawing]]] = {
 }
 
 
-def draw(kind: str, material: ReportData) -> list[Drawing]:
+def draw(kind: str, results: ReportData) -> list[Drawing]:
     """Return the figures of one kind, in the style of the report."""
     with house_style():
-        return list(FIGURES[kind](material))
+        return list(FIGURES[kind](results))
