@@ -44,7 +44,7 @@ from sievebench.downstream import evaluate
 from sievebench.pipeline import cached_table
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import select
-from sievebench.store import RunRecord, former_results
+from sievebench.store import RunRecord, earlier_results
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = ("random", "corrupted", "second_order")
@@ -98,7 +98,7 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
         f"benchmark--{table}--{scenario}--*.json"
     )
     here = [RunRecord.from_json(file.read_text()) for file in files]
-    former = former_results(here, 1, ["autonfs"])
+    former = earlier_results(here, 1, ["autonfs"])
     place = (table, scenario, "mlp")
     settings = {
         name: dict(former.settings.get((*place, name), {})) for name in SELECTORS

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 # Dataset, scenario, downstream.
-Place = tuple[str, str, str]
+Group = tuple[str, str, str]
 # The same, and a selector.
 Cell = tuple[str, str, str, str]
 
@@ -19,7 +19,7 @@ class EarlierResults:
     # Of the selector, tuned and given.
     settings: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
     # Settings of the predictors that did best on the validation part, best first.
-    predictors: Mapping[Place, tuple[Mapping[str, Any], ...]] = field(
+    predictors: Mapping[Group, tuple[Mapping[str, Any], ...]] = field(
         default_factory=dict
     )
     # The `column_source` of the cell that kept the columns.

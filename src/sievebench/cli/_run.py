@@ -17,7 +17,7 @@ from sievebench.cli.run_progress import RunProgress
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
-    from sievebench.reuse import EarlierResults, Place
+    from sievebench.reuse import EarlierResults, Group
     from sievebench.run_spec import RunSpec
     from sievebench.store import Store
 
@@ -160,8 +160,8 @@ def _cells(experiment: "Experiment", options: argparse.Namespace) -> list["RunSp
     cells = _chosen(cells, options)
     if experiment.match or experiment.reuse:
         counts = _counts(experiment.match, options.out) if experiment.match else None
-        former = _former(experiment.reuse, options.out) if experiment.reuse else None
-        found = _chosen(experiment.cells(options.device, counts, former), options)
+        earlier = _earlier(experiment.reuse, options.out) if experiment.reuse else None
+        found = _chosen(experiment.cells(options.device, counts, earlier), options)
         n_left_out = len(cells) - len(found)
         source = (experiment.match or experiment.reuse)["experiment"]
         if n_left_out and found and not options.quiet:
@@ -210,7 +210,7 @@ def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpe
     ]
 
 
-def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
+def _counts(match: Mapping[str, str], out: Path) -> dict["Group", int]:
     """Return how many columns the selector to match kept, cell by cell."""
     from sievebench.store import Store, counts_kept
 
@@ -224,19 +224,19 @@ def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
     return counts
 
 
-def _former(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
-    from sievebench.store import Store, former_results
+def _earlier(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
+    from sievebench.store import Store, earlier_results
 
     store = Store(out / reuse["experiment"])
-    former = former_results(
+    earlier = earlier_results(
         store.records(), reuse["n_predictors"], reuse.get("not_from", ())
     )
-    if not former.predictors:
+    if not earlier.predictors:
         raise ValueError(
             f"{store.folder} has no finished search to take over: run "
             f"{reuse['experiment']!r} first."
         )
-    return former
+    return earlier
 
 
 def _summarise(

@@ -14,10 +14,9 @@ from torch import Tensor
 
 from featuresieve.engine import resolve_device, torch_defaults
 from featuresieve.errors import check_choice
-from featuresieve.files import Task
 from sievebench.checks import check_integer, check_number, check_sizes, check_strengths
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP, StackedNetwork
 from sievebench.stack.penalized_loss import PenalizedLoss
@@ -201,15 +200,12 @@ class NeuralSelector(ScoredSelector):
             if name in _CHECKS and not (name in _MAY_BE_OPEN and is_left_open):
                 _CHECKS[name](name, value)
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Train, and average the scores of the networks."""
+    def _score_columns(self, data: FitData) -> Scores:
         self._check_parameters()
         strengths = self._strengths()
         device = resolve_device(self.device, needs_float64=True)
         with torch_defaults(is_exact=False):
-            problem = self._pose_problem(X, y, task, seed, strengths, device)
+            problem = self._pose_problem(data, strengths, device)
             stack = self._train_stack(problem)
         shape = (len(strengths), self.n_networks)
         validation = stack.validation.double().cpu().numpy().reshape(shape)
@@ -221,17 +217,11 @@ class NeuralSelector(ScoredSelector):
         return np.asarray(self.network_scores_.mean(axis=0))
 
     def _pose_problem(
-        self,
-        X: FloatArray,
-        y: npt.NDArray[Any],
-        task: Task,
-        seed: int,
-        strengths: Sequence[float],
-        device: torch.device,
+        self, data: FitData, strengths: Sequence[float], device: torch.device
     ) -> NeuralProblem:
         """Put the rows on the device, hold some out, lay the members out."""
-        is_classification = task == "classification"
-        training, validation = _held_out_split(
+        y, seed, is_classification = data.y, data.seed, not data.is_regression
+        training, validation = held_out_split(
             y, self.validation_fraction, seed, stratify=is_classification
         )
         n_classes = int(y.max()) + 1 if is_classification else 0
@@ -244,7 +234,7 @@ class NeuralSelector(ScoredSelector):
         if task_loss.kind == "binary" and len(np.unique(y[validation])) < 2:
             monitor = "loss"  # one class has no area under the ROC curve
         rows = StackRows(
-            features=torch.from_numpy(np.asarray(X, dtype=np.float32)).to(device),
+            features=torch.from_numpy(np.asarray(data.X, dtype=np.float32)).to(device),
             targets=torch.from_numpy(
                 y.astype(np.int64 if is_classification else np.float32)
             ).to(device),
@@ -373,19 +363,19 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
         best = self._train(
             network,
             problem,
-            lambda losses: self._penalised(losses, network, problem.strengths),
+            lambda losses: self.penalised(losses, network, problem.strengths),
         )
         return ScoredStack(self._importances(network, problem), best)
 
     @classmethod
-    def _penalised(
+    def penalised(
         cls, losses: Tensor, network: StackedMLP, strengths: Tensor
     ) -> Tensor:
         """Return the blend of loss and penalty, (members,)."""
         return torch.lerp(losses, cls._penalty(losses, network), strengths)
 
 
-def _held_out_split(
+def held_out_split(
     y: npt.NDArray[Any], fraction: float, seed: int, *, stratify: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return training and validation rows, at least one of each, sorted."""

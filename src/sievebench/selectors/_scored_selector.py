@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
@@ -23,6 +23,34 @@ from sievebench.search_space import SearchSpace
 FloatArray = npt.NDArray[np.floating[Any]]
 Scores = npt.NDArray[np.float64]
 Support = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """What a selector scores columns by."""
+
+    X: FloatArray  # float32 or float64, as the user gave it, and maybe read-only
+    y: npt.NDArray[Any]  # class codes 0 … n_classes - 1 (int64), or values (float64)
+    task: Task
+    seed: int  # what all randomness comes from, between 0 and 2**31 - 1
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the target is of real values."""
+        return self.task == "regression"
+
+    def parts(self, fraction: float, least: int = 1) -> "tuple[FitData, FitData]":
+        """Return rows to learn from, and rows set aside to judge by.
+
+        Where not even `least` rows can be spared, those to learn from judge too.
+        """
+        is_aside = held_out_rows(self.y, self.task, fraction, self.seed)
+        judges = is_aside if is_aside.sum() >= least else ~is_aside
+        learnt, judged = (
+            replace(self, X=self.X[some], y=self.y[some])
+            for some in (~is_aside, judges)
+        )
+        return learnt, judged
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -137,7 +165,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
             X = standardised(X)
             target = standardised(target) if task == "regression" else target
         scores = np.asarray(
-            self._score_columns(X, target, task=task, seed=seed), dtype=np.float64
+            self._score_columns(FitData(X, target, task, seed)), dtype=np.float64
         )
         if scores.shape != (n_features,) or np.isnan(scores).any():
             raise ValueError(
@@ -158,15 +186,8 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         return self
 
     @abstractmethod
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return one score per column, larger = keep.
-
-        X is float32 or float64, as the user gave it, and may be read-only: not to be
-        changed. y holds class codes 0 … n_classes - 1 (int64) or values (float64). All
-        randomness comes from `seed`, between 0 and 2**31 - 1.
-        """
+    def _score_columns(self, data: FitData) -> Scores:
+        """Return one score per column, larger = keep; the data stay as they are."""
 
     def decision(self) -> dict[str, Any]:
         """Return how a fitted selector chose, for its record: plain values by name.

@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from featuresieve.files import Task
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, SearchSpace
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     AutomaticSelector,
-    FloatArray,
+    FitData,
     Scores,
     Support,
 )
@@ -72,14 +70,12 @@ class Boruta(AutomaticSelector):
     n_estimators: int | Literal["auto"] = "auto"
     n_jobs: int | None = None
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return minus the rank, ordered by importance among equals."""
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
         check_integer("max_iter", self.max_iter, low=2)
         boruta = require("boruta", "Boruta")
         arguments = {"max_depth": self.max_depth, "n_jobs": self.n_jobs}
-        if task == "regression":
+        if data.is_regression:
             forest = RandomForestRegressor(**arguments)
         else:
             forest = RandomForestClassifier(class_weight="balanced", **arguments)
@@ -89,7 +85,7 @@ class Boruta(AutomaticSelector):
             perc=self.percentile,
             alpha=self.alpha,
             max_iter=self.max_iter,
-            random_state=seed,
+            random_state=data.seed,
         ).fit(X, y)
         self.n_iter_ = len(found.importance_history_) - 1  # a row of zeros comes first
         self.n_confirmed_ = int(found.support_.sum())
@@ -100,7 +96,6 @@ class Boruta(AutomaticSelector):
         return np.asarray(share - found.ranking_)
 
     def _automatic_support(self) -> Support:
-        """Return what Boruta confirmed, or the nearest to it."""
         if self._own_support.any():
             return np.asarray(self._own_support)
         return np.asarray(self.ranking_ == 1)

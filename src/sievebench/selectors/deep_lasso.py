@@ -58,7 +58,6 @@ class DeepLasso(PenalizedMLPSelector):
         return squares.add(1e-8).sqrt().sum(dim=-1)
 
     def _importances(self, network: StackedMLP, problem: NeuralProblem) -> Tensor:
-        """Return the norms of the validation loss's gradient by column."""
         return validation_gradient_norms(network, problem.task_loss, problem.rows)
 
 

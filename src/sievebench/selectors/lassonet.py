@@ -7,20 +7,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from featuresieve.engine import resolve_device
-from featuresieve.files import Task
 from sievebench.checks import check_integer, check_layers, check_number, check_sizes
 from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._lassonet_start import first_penalty
 from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
-    FloatArray,
+    FitData,
     ScoredSelector,
     Scores,
-    held_out_rows,
 )
 
 _GLOBAL_GENERATORS = threading.RLock()
@@ -109,12 +106,9 @@ class LassoNet(ScoredSelector):
     validation_fraction: float = 0.1
     device: str = "auto"
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the penalty at which each column left."""
+    def _score_columns(self, data: FitData) -> Scores:
         self._check_parameters()
-        network, path = self._train(X, y, task=task, seed=seed)
+        network, path = self._train(data)
         self.n_path_steps_ = len(path) - 1  # the first entry is the dense network
         scores = network.feature_importances_.numpy().astype(np.float64)
         if self.max_penalty is not None and np.isinf(scores).all():
@@ -141,15 +135,12 @@ class LassoNet(ScoredSelector):
         if self.batch_size is not None:
             check_integer("batch_size", self.batch_size, low=1)
 
-    def _train(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> tuple[Any, list[Any]]:
+    def _train(self, data: FitData) -> tuple[Any, list[Any]]:
         """Return the package's estimator and its path."""
         lassonet = require("lassonet.interfaces", "LassoNet")
-        is_regression = task == "regression"
         kinds = (lassonet.LassoNetClassifier, lassonet.LassoNetRegressor)
         device = self._own_device()
-        network = kinds[is_regression](
+        network = kinds[data.is_regression](
             hidden_dims=tuple(self.hidden_sizes),
             M=self.hierarchy,
             lambda_start=self.first_penalty,
@@ -160,19 +151,16 @@ class LassoNet(ScoredSelector):
             dropout=self.dropout,
             device=device,
             verbose=0,
-            torch_seed=seed,
+            torch_seed=data.seed,
         )
         _search_at_once(network)
-        is_held_out = held_out_rows(y, task, self.validation_fraction, seed)
-        # Where no row can be spared, the rows themselves say when to stop.
-        judges = is_held_out if is_held_out.any() else ~is_held_out
+        learnt, judged = data.parts(self.validation_fraction)
         with _own_torch_state(device):
             try:
                 path = network.path(
-                    X[~is_held_out],
-                    y[~is_held_out],
-                    X_val=X[judges],
-                    y_val=y[judges],
+                    *(learnt.X, learnt.y),
+                    X_val=judged.X,
+                    y_val=judged.y,
                     lambda_max=self.max_penalty or float("inf"),
                     disable_lambda_warning=True,
                 )

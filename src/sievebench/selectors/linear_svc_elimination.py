@@ -2,17 +2,15 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC, LinearSVR
 
-from featuresieve.files import Task
 from sievebench.search_space import LogUniform, SearchSpace
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -52,12 +50,10 @@ class LinearSVCElimination(ScoredSelector):
     step: int | float = 1
     max_iter: int = 1000
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the steps outlived, and shares of the weights among those kept."""
-        arguments = {"C": self.C, "max_iter": self.max_iter, "random_state": seed}
-        if task == "regression":
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
+        arguments = {"C": self.C, "max_iter": self.max_iter, "random_state": data.seed}
+        if data.is_regression:
             loss = "squared_epsilon_insensitive"  # the one with a primal solver
             machine = LinearSVR(loss=loss, dual="auto", **arguments)
         else:
@@ -68,7 +64,7 @@ class LinearSVCElimination(ScoredSelector):
             # The order of the weights settles long before their last digits.
             warnings.simplefilter("ignore", ConvergenceWarning)
             # The first of equals is dropped: their order is drawn.
-            drawn = np.random.default_rng(seed).permutation(X.shape[1])
+            drawn = np.random.default_rng(data.seed).permutation(X.shape[1])
             elimination.fit(X[:, drawn], y)
         self.n_iter_ = int(np.max(elimination.estimator_.n_iter_))
         steps: Scores = elimination.ranking_.max() - elimination.ranking_

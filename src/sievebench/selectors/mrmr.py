@@ -6,9 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve.files import Task
 from sievebench.selectors._optional import require
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FitData,
+    FloatArray,
+    ScoredSelector,
+    Scores,
+)
 from sievebench.selectors.univariate import f_statistics
 
 _LARGEST_RELEVANCE = 1e200
@@ -45,16 +49,14 @@ class MRMR(ScoredSelector):
 
     standardises: ClassVar[bool] = True
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the ranks, counted from the end."""
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
         n_features = X.shape[1]
         # The first of equals is taken: their order is drawn.
-        drawn = np.random.default_rng(seed).permutation(n_features)
+        drawn = np.random.default_rng(data.seed).permutation(n_features)
         X = X[:, drawn]
         # Infinite statistics would make NaN when divided.
-        relevance = np.minimum(f_statistics(X, y, task), _LARGEST_RELEVANCE)
+        relevance = np.minimum(f_statistics(X, y, data.task), _LARGEST_RELEVANCE)
         count = self._count_to_select(n_features)
         chosen = self._choose(X, y, relevance, min(count, n_features - 1))
         by_relevance = np.argsort(-relevance, kind="stable")

@@ -5,17 +5,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
-from featuresieve.files import Task
 from sievebench.search_space import Choice, Integer, SearchSpace
 from sievebench.selectors._scored_selector import (
-    FloatArray,
+    FitData,
     ScoredSelector,
     Scores,
-    held_out_rows,
 )
 
 
@@ -59,28 +56,20 @@ class PermutationImportance(ScoredSelector):
     validation_fraction: float = 0.25
     n_jobs: int | None = None
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the mean loss of score."""
-        is_regression = task == "regression"
-        kind = RandomForestRegressor if is_regression else RandomForestClassifier
+    def _score_columns(self, data: FitData) -> Scores:
+        kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
         forest = kind(
             self.n_estimators,
             max_depth=self.max_depth,
             n_jobs=self.n_jobs,
-            random_state=seed,
+            random_state=data.seed,
         )
-        is_held_out = held_out_rows(y, task, self.validation_fraction, seed)
-        forest.fit(X[~is_held_out], y[~is_held_out])
-        # R² needs two rows; where they cannot be spared, the training rows judge.
-        judges = is_held_out if is_held_out.sum() > 1 else ~is_held_out
+        learnt, judged = data.parts(self.validation_fraction, least=2)  # R² needs two
         losses = permutation_importance(
-            forest,
-            X[judges],
-            y[judges],
+            forest.fit(learnt.X, learnt.y),
+            *(judged.X, judged.y),
             n_repeats=self.n_repeats,
-            random_state=seed,
+            random_state=data.seed,
             n_jobs=self.n_jobs,
         )
         return np.asarray(losses.importances_mean)

@@ -7,7 +7,12 @@ import numpy.typing as npt
 from sklearn.feature_selection import f_classif, f_regression
 
 from featuresieve.files import Task
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FitData,
+    FloatArray,
+    ScoredSelector,
+    Scores,
+)
 
 
 class Univariate(ScoredSelector):
@@ -25,16 +30,8 @@ class Univariate(ScoredSelector):
     Regression: F = (n - 2) r² / (1 - r²), with r the correlation of column and target.
     """
 
-    def _score_columns(
-        self,
-        X: FloatArray,
-        y: npt.NDArray[Any],
-        *,
-        task: Task,
-        seed: int,  # noqa: ARG002
-    ) -> Scores:
-        """Return the F statistics."""
-        return f_statistics(X, y, task)
+    def _score_columns(self, data: FitData) -> Scores:
+        return f_statistics(data.X, data.y, data.task)
 
 
 def f_statistics(X: FloatArray, y: npt.NDArray[Any], task: Task) -> Scores:
