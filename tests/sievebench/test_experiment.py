@@ -15,7 +15,7 @@ from sievebench.experiment import (
     SelectorRow,
     read_experiment,
 )
-from sievebench.reuse import EarlierResults
+from sievebench.run_spec import EarlierResults
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.cli import whole_number
 from featuresieve.errors import did_you_mean
 from featuresieve.files import check_output
 from featuresieve.process import INTERRUPTED, interrupts_delayed
@@ -17,8 +18,7 @@ from sievebench.cli.run_progress import RunProgress
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
-    from sievebench.reuse import EarlierResults, Group
-    from sievebench.run_spec import RunSpec
+    from sievebench.run_spec import EarlierResults, Group, RunSpec
     from sievebench.store import Store
 
 _RETRIED = ("failed", "timeout", "skipped")
@@ -49,7 +49,7 @@ def add_run_parser(commands: Any) -> None:
     add("--out", type=Path, default=Path("runs"), help="folder for records (runs)")
     add(
         "--workers",
-        type=_count,
+        type=whole_number(1),
         help="processes (all cores; one where seconds are measured)",
     )
     add("--device", default="auto", help="auto (default), cpu or cuda")
@@ -249,12 +249,6 @@ def _summarise(
         print(f"Cells that are not done are run again with --retry {' '.join(others)}.")
     if options.table is not None:
         write_table([store], options.table)
-
-
-def _count(text: str) -> int:
-    if text.isdigit() and int(text) >= 1:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"must be a number of processes: {text!r}")
 
 
 def _shard(text: str) -> tuple[int, int]:

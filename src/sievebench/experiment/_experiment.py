@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
-from sievebench.reuse import EarlierResults, Group
-from sievebench.run_spec import RunSpec
+from sievebench.run_spec import EarlierResults, Group, RunSpec
 
 # What may be taken over from another experiment.
 REUSED = ("columns", "settings")

@@ -82,15 +82,7 @@ class ReportData:
 
     def ranked(self, scenario: str) -> pd.DataFrame:
         """Return the scores that are ranked, selectors × tables."""
-        if scenario not in self._ranked:
-            self._ranked[scenario] = analysis.ranked_tables(
-                self.cells, scenario, self.downstream
-            )
-        return self._ranked[scenario]
-
-    @cached_property
-    def _ranked(self) -> dict[str, pd.DataFrame]:
-        return {}
+        return _ranked(self, scenario)
 
     @cached_property
     def exponents(self) -> pd.DataFrame:
@@ -145,6 +137,11 @@ class ReportData:
         label = DATASET_LABELS.get(name, name)
         samples = set(self.runs.loc[self.runs["is_sample"], "dataset"])
         return f"{label} (sample)" if name in samples else label
+
+
+@cache
+def _ranked(results: ReportData, scenario: str) -> pd.DataFrame:
+    return analysis.ranked_tables(results.cells, scenario, results.downstream)
 
 
 def gather(

@@ -4,7 +4,9 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from importlib import import_module
 from numbers import Integral, Real
+from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -322,6 +324,18 @@ def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     spread = np.where(is_constant | (spread == 0), np.inf, spread)
     centred /= spread.astype(values.dtype)
     return centred
+
+
+def require(module: str, selector: str) -> ModuleType:
+    """Import a package of the extra `lab`, or say what to install."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.split(".")[0]
+        raise ImportError(
+            f"{selector} needs the package {package!r}, which could not be imported "
+            f"({error}). Install it with: pip install 'featuresieve[lab]'"
+        ) from error
 
 
 def held_out_rows(

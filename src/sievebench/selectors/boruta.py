@@ -9,12 +9,12 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, SearchSpace
-from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     AutomaticSelector,
     FitData,
     Scores,
     Support,
+    require,
 )
 
 

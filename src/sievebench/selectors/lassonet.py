@@ -13,11 +13,11 @@ from featuresieve.engine import resolve_device
 from sievebench.checks import check_integer, check_layers, check_number, check_sizes
 from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._lassonet_start import first_penalty
-from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     FitData,
     ScoredSelector,
     Scores,
+    require,
 )
 
 _GLOBAL_GENERATORS = threading.RLock()

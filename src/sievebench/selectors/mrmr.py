@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     FitData,
     FloatArray,
     ScoredSelector,
     Scores,
+    require,
 )
 from sievebench.selectors.univariate import f_statistics
 

@@ -17,7 +17,7 @@ from sievebench.selectors._neural_selector import (
 from sievebench.selectors.lspin import GatingNetwork, mean_gates
 from sievebench.stack.mlp import NormalStart, StackedMLP
 from sievebench.stack.task_loss import Monitor
-from sievebench.stack.training import StackRows, evaluation_blocks
+from sievebench.stack.training import Objective, StackRows, evaluation_blocks
 
 # Of the gating network: gates start out nearly indifferent.
 _START = NormalStart(0.015, bound=0.03)
@@ -180,7 +180,7 @@ class PrototypeNetwork:
 
 
 @dataclass(eq=False)
-class NeighbourObjective:
+class NeighbourObjective(Objective):
     """Rows of a batch should have neighbours of their own class, and few open gates."""
 
     network: PrototypeNetwork
@@ -209,9 +209,6 @@ class NeighbourObjective:
             + self.global_penalty * size
             + self.local_penalties * n_open.mean(dim=1)
         )
-
-    def after_step_(self, learning_rate: float | Tensor) -> None:
-        """Change nothing."""
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return the share of same-class rows among the k nearest prototypes.

@@ -9,11 +9,11 @@ import numpy as np
 from featuresieve.engine import resolve_device
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
-from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     FitData,
     ScoredSelector,
     Scores,
+    require,
 )
 
 

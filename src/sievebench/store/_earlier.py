@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Any
 
 from featuresieve.errors import did_you_mean
-from sievebench.reuse import Cell, EarlierResults, Group
+from sievebench.run_spec import Cell, EarlierResults, Group
 from sievebench.store._record import RunRecord
 
 
