@@ -16,7 +16,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from featuresieve import AutoNFSClassifier
+from featuresieve import AutoNFSClassifier, Training
 from featuresieve.plotting import (
     BalancePathDisplay,
     MaskEvolutionDisplay,
@@ -253,7 +253,7 @@ def test_stability_line_stands_at_the_share_that_was_needed(selector, balance, s
 def test_stability_uses_the_names_of_the_columns():
     X, y = class_table()
     names = [f"sensor {j}" for j in range(8)]
-    selector = AutoNFSClassifier("price", n_epochs=4, random_state=0)
+    selector = AutoNFSClassifier("price", training=Training(n_epochs=4), random_state=0)
     selector.fit(pd.DataFrame(X, columns=names), y)
     display = StabilityDisplay.from_estimator(selector)
     labels = [label.get_text() for label in display.ax_.get_yticklabels()]

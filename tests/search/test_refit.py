@@ -15,7 +15,7 @@ from featuresieve.search._splits import held_out_splits
 
 pytestmark = pytest.mark.numeric
 
-QUICK = Settings(Training(batch_size=32, task_learning_rate=1e-2), n_epochs=40)
+QUICK = Settings(Training(n_epochs=40, batch_size=32, task_learning_rate=1e-2))
 FIRST, SECOND, BOTH = (np.array(columns) for columns in ([0], [1], [0, 1]))
 
 
@@ -100,8 +100,7 @@ def test_the_best_moment_of_a_long_run_is_given_as_a_share_of_it():
 
 def test_the_best_moment_of_a_run_of_few_steps_is_given_as_a_share_of_it():
     problem = make_problem()
-    training = replace(QUICK.training, batch_size=1000)
-    settings = replace(QUICK, n_epochs=3, training=training)
+    settings = Settings(replace(QUICK.training, n_epochs=3, batch_size=1000))
     splits = held_out_splits(problem, 1, 0.2, seed=0)
     n_steps = settings.schedule(160, 1, 1).n_steps
     assert n_steps == 3  # fewer than the ten moments that are looked at
@@ -114,7 +113,7 @@ def test_the_best_moment_of_a_shortened_run_is_given_as_a_share_of_it():
     splits = held_out_splits(problem, 1, 0.2, seed=0)
     losses = refit_candidates(
         problem,
-        replace(QUICK, n_epochs=1000),
+        Settings(replace(QUICK.training, n_epochs=1000)),
         [[FIRST]],
         splits,
         **LAST_MOMENT,

@@ -1,4 +1,4 @@
-"""How the networks are built and trained: what the paper's variants differ in."""
+"""How columns are encoded, and networks built and trained: what variants differ in."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -25,14 +25,27 @@ MASK_INITS: tuple[MaskInit, ...] = get_args(MaskInit)
 
 @dataclass(kw_only=True, repr=False)
 class Training(BaseEstimator):
-    """Say how the networks are built and trained.
+    """Say how columns are encoded, and networks built and trained.
 
     An argument of the estimators, for the variants of the paper and for networks of
-    another size. As in any scikit-learn object, ``training__noise`` names an entry in
-    `set_params` and in a grid. Values are checked in `fit`.
+    another size or number. As in any scikit-learn object, ``training__noise`` names an
+    entry in `set_params` and in a grid. Values are checked in `fit`.
 
     Parameters
     ----------
+    n_members : int or None, default=None
+        Networks that vote. None means 100, fewer on tables of more than 1,600 encoded
+        columns (at least 20), and 4 at a balance that is given. The automatic search
+        rounds it to an even number for each of five held-out parts.
+    n_epochs : int or None, default=None
+        Passes over the rows; None chooses from the size of the table.
+    scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
+        What the networks see of a column: normal quantiles of its ranks, or
+        standardised values, or the values as they are. A regression target with long
+        tails is compressed with "normal_scores" only.
+    max_categories : int, default=32
+        Levels of a categorical column that get an indicator of their own, the most
+        frequent ones; all others share one.
     hidden_sizes : tuple of int, default=(32, 32)
         Hidden layers of the task network.
     embedding_size : int, default=32
@@ -87,6 +100,10 @@ class Training(BaseEstimator):
     # Pickles name the class by where users find it: files may move.
     __module__ = "featuresieve"
 
+    n_members: int | None = None
+    n_epochs: int | None = None
+    scaling: Literal["normal_scores", "standard", "none"] = "normal_scores"
+    max_categories: int = 32
     hidden_sizes: tuple[int, ...] = (32, 32)
     embedding_size: int = 32
     task_network: ModuleFactory | None = None

@@ -117,15 +117,12 @@ def _is_place_for_a_file(path: str) -> bool:
 def settings_from(params: Mapping[str, Any]) -> Settings:
     """Check the arguments of an estimator and return the settings of its search."""
     _check_numbers(params)
-    check_choice("scaling", params["scaling"], SCALINGS)
     _check_goal(params)
     check_folds(params["cv"])
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
     return Settings(
         checked_training(params["training"]),
-        n_members=None if params["n_members"] is None else int(params["n_members"]),
-        n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
         n_threads=resolve_threads(_checked_jobs(params["n_jobs"])),
     )
@@ -195,6 +192,7 @@ def checked_training(value: Any) -> Training:
 def _check_training(given: Mapping[str, Any]) -> None:
     """Check what `training` holds; messages say `training.noise`."""
     for name, allowed in (
+        ("scaling", SCALINGS),
         ("penalty", PENALTY_KINDS),
         ("noise", NOISE_KINDS),
         ("reduction", REDUCTIONS),
@@ -206,9 +204,11 @@ def _check_training(given: Mapping[str, Any]) -> None:
     check_flag("training.train_embedding", given["train_embedding"])
     check_sizes("training.hidden_sizes", given["hidden_sizes"])
     _check_task_network("training.task_network", given["task_network"])
-    check_integer("training.embedding_size", given["embedding_size"], least=1)
-    if given["batch_size"] is not None:
-        check_integer("training.batch_size", given["batch_size"], least=1)
+    for name in ("max_categories", "embedding_size"):
+        check_integer(f"training.{name}", given[name], least=1)
+    for name in ("n_members", "n_epochs", "batch_size"):
+        if given[name] is not None:
+            check_integer(f"training.{name}", given[name], least=1)
     for name in ("mask_learning_rate", "task_learning_rate", "start_temperature"):
         check_real(f"training.{name}", given[name], least=0, is_least_allowed=False)
     check_real("training.target_count", given["target_count"], least=0)
@@ -246,11 +246,7 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
         check_real(name, balance, least=0.0, most=LARGEST_BALANCE)
     else:
         check_choice("balance, if not a number,", balance, BALANCES)
-    for name in ("min_features_to_select", "max_categories"):
-        check_integer(name, params[name], least=1)
-    for name in ("n_members", "n_epochs"):
-        if params[name] is not None:
-            check_integer(name, params[name], least=1)
+    check_integer("min_features_to_select", params["min_features_to_select"], least=1)
     for name in ("n_features_to_select", "max_features"):
         if params[name] is not None:
             check_count_or_share(name, params[name])

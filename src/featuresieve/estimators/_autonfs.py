@@ -23,6 +23,7 @@ from featuresieve.estimators._arguments import (
     TRAINING_ARGUMENTS,
     as_called,
     check_judge,
+    checked_training,
     count_limits_from,
     named,
     settings_from,
@@ -88,10 +89,6 @@ class AutoNFS(
         judge: Any = "networks",
         cv: Any = None,
         tolerance: float = 0.0,
-        n_members: int | None = None,
-        n_epochs: int | None = None,
-        scaling: str = "normal_scores",
-        max_categories: int = 32,
         max_time: float | None = None,
         checkpoint: Any = None,
         verbose: bool | int = 0,
@@ -113,10 +110,6 @@ class AutoNFS(
         self.judge = judge
         self.cv = cv
         self.tolerance = tolerance
-        self.n_members = n_members
-        self.n_epochs = n_epochs
-        self.scaling = scaling
-        self.max_categories = max_categories
         self.max_time = max_time
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -145,10 +138,10 @@ class AutoNFS(
         """
         published: dict[str, Any] = {
             "balance": 1.0,
-            "n_members": 1,
-            "n_epochs": 150,
-            "scaling": "standard",
             "training": Training(
+                n_members=1,
+                n_epochs=150,
+                scaling="standard",
                 batch_size=32,
                 gate_rows="shared",
                 penalty_ramp=0.0,
@@ -320,14 +313,19 @@ class AutoNFS(
         bounds = count_limits_from(params, table.n_features)
         constraints.check_limits(bounds)
         table.leave_out_(np.flatnonzero(constraints.is_dropped))
-        weights, target = self._read_target(y, sample_weight, table.n_rows)
+        training = checked_training(self.training)
+        # Ranks of columns and a compressed target go together: standard is plain.
+        may_compress = training.scaling == "normal_scores"
+        weights, target = self._read_target(
+            y, sample_weight, table.n_rows, may_compress
+        )
         prepared = prepare(
             table,
             target,
             weights,
             constraints,
-            scaling=self.scaling,  # type: ignore[arg-type]
-            max_categories=self.max_categories,
+            scaling=training.scaling,
+            max_categories=training.max_categories,
             row_groups=row_group_codes(groups, table.n_rows),
             # A balance that is given is the published search; all that carries
             # information is also what a copy carries.
@@ -350,7 +348,7 @@ class AutoNFS(
         self._task_network = getattr(self.training, "task_network", None)
 
     def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int
+        self, y: Any, sample_weight: Any, n_rows: int, may_compress: bool
     ) -> tuple[SampleWeights, Target]:
         """Return the encoded target and the weights of the rows."""
         if is_classifier(self):
@@ -366,8 +364,6 @@ class AutoNFS(
                 )
             return weights, target
         weights = row_weights(sample_weight, self.class_weight, None, n_rows)
-        # Ranks of columns and a compressed target go together: standard is plain.
-        may_compress = self.scaling == "normal_scores"
         target = value_target(y, n_rows, weights.by_row, may_compress=may_compress)
         return weights, target
 

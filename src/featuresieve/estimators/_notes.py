@@ -149,7 +149,8 @@ def _about_evidence(
             "disagreement",
             "the parts of the rows elect different columns: two of them share "
             f"{evidence.agreement:.0%} on average. Columns that stand for each other "
-            "may change places; more rows, or a larger n_members, would raise it.",
+            "may change places; more rows, or a larger training.n_members, would raise "
+            "it.",
         )
     if is_minimal:
         yield from _close_calls(estimator, evidence, prepared, names)

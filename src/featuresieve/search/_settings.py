@@ -24,18 +24,12 @@ class Settings:
     ----------
     training : Training
         Checked.
-    n_members : int or None
-        Networks that vote; None means "choose from the data".
-    n_epochs : int or None
-        None means "choose from the data".
     device : torch.device
     n_threads : int
         Threads that train and judge on the CPU.
     """
 
     training: Training = field(default_factory=Training)
-    n_members: int | None = None
-    n_epochs: int | None = None
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     n_threads: int = 1
 
@@ -54,8 +48,8 @@ class Settings:
         training = self.training
         batch_size = min(n_rows, training.batch_size or _automatic_batch_size(n_rows))
         steps_per_epoch = -(-n_rows // batch_size)
-        if self.n_epochs is not None:
-            n_steps = max(1, round(self.n_epochs * steps_per_epoch * share))
+        if training.n_epochs is not None:
+            n_steps = max(1, round(training.n_epochs * steps_per_epoch * share))
         else:
             # More columns, more candidates for a gate: up to two thirds longer.
             patience = 1 + min(n_columns, 500) / 750

@@ -24,10 +24,10 @@ from sievebench.selectors._scored_selector import (
 )
 
 _OF_TRAINING = (
-    *("penalty", "batch_size", "temperature_decay"),
+    *("n_members", "n_epochs", "penalty", "batch_size", "temperature_decay"),
     *("mask_learning_rate", "task_learning_rate"),
 )
-_PASSED_ON = ("balance", "n_members", "n_epochs", "max_time", "device", *_OF_TRAINING)
+_PASSED_ON = ("balance", "max_time", "device", *_OF_TRAINING)
 # How the estimators choose; another name wherever that changes, so that records tell.
 RULE = "votes"
 # The share of members that must keep a column at a balance that is a number.
