@@ -125,7 +125,7 @@ def _report(options: argparse.Namespace) -> int:
 def _print_one(
     results: "ReportData", sections: "Sections", options: argparse.Namespace
 ) -> int:
-    from sievebench.report import all_figures, svg_of
+    from sievebench.report import all_figures, svg_text
 
     tables = {table.name: table for _, section in sections for table in section}
     if options.table is not None:
@@ -137,7 +137,7 @@ def _print_one(
     if options.figure is not None:
         if options.figure not in figures:
             return refuse(f"no figure {options.figure!r}, but {', '.join(figures)}.")
-        print(svg_of(figures[options.figure]), end="")
+        print(svg_text(figures[options.figure]), end="")
         return 0
     width = max(map(len, (*tables, *figures)), default=0)
     for kind, found in (("table", tables), ("figure", figures)):

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import get_args
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -20,25 +20,18 @@ from sievebench.report.report_data import ReportData
 from sievebench.report.tables import Table
 
 Metric = Callable[[ReportData, str], Finding | None]
-# By the names that claims.toml has.
+
+
+def _is_metric(thing: Any) -> bool:
+    return getattr(thing, "__annotations__", {}).get("return") == Finding | None
+
+
+# By the names that claims.toml has: each public function that returns a finding.
 METRICS: Mapping[str, Metric] = {
-    metric.__name__: metric
-    for metric in (
-        *(of_runs.kept_share, of_runs.against_none, of_runs.first_of_all),
-        *(of_runs.first_as_published, of_runs.best_on_most, of_runs.told_apart),
-        *(of_runs.printed_scores_found, of_runs.printed_counts_found),
-        *(of_runs.matched, of_runs.no_noise_kept, of_runs.few_products_kept),
-        *(of_runs.others_keep_noise, of_studies.loss_without_one),
-        *(of_studies.loss_beside_others, of_studies.cohort_gain),
-        *(of_studies.cohort_reduction, of_studies.shallowest),
-        *(of_studies.near_constant, of_studies.balance_shape),
-        *(of_studies.balance_of_one, of_benchmarks.large_kept),
-        *(of_benchmarks.large_lost, of_benchmarks.large_noise),
-        *(of_benchmarks.breadth, of_benchmarks.madelon, of_benchmarks.mask_cost),
-        *(of_benchmarks.pixel_entropy, of_benchmarks.pixel_centre),
-        *(of_benchmarks.pixel_digits, of_fields.fresh, of_fields.fresh_lost),
-        of_fields.fresh_noise,
-    )
+    name: function
+    for module in (of_runs, of_studies, of_benchmarks, of_fields)
+    for name, function in vars(module).items()
+    if not name.startswith("_") and _is_metric(function)
 }
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _UNTESTED: Verdict = "cannot be tested here"
