@@ -46,7 +46,7 @@ LABORATORY_MAY_IMPORT = {
     "__init__": set(),
     "labels": set(),
     "search_space": set(),
-    "checks": set(),
+    "checks": {"featuresieve"},
     "stack": {"featuresieve"},
     "environment": {"featuresieve"},
     "run_spec": set(),
