@@ -32,32 +32,6 @@ from sievebench.selectors.stochastic_gates import StochasticGates
 from sievebench.selectors.univariate import Univariate
 from sievebench.selectors.xgboost import XGBoost
 
-__all__ = [
-    "LSPIN",
-    "MRMR",
-    "SELECTORS",
-    "AdaptiveGroupLasso",
-    "AttentionMap",
-    "AutoNFS",
-    "Boruta",
-    "DeepLasso",
-    "FirstLayerLasso",
-    "Lasso",
-    "LassoNet",
-    "LinearSVCElimination",
-    "MutualInformation",
-    "NoSelection",
-    "PermutationImportance",
-    "ProtoGate",
-    "RandomForest",
-    "ScoredSelector",
-    "Selection",
-    "StochasticGates",
-    "Univariate",
-    "XGBoost",
-    "select",
-]
-
 SELECTORS: dict[str, type[ScoredSelector]] = {
     "none": NoSelection,
     "univariate": Univariate,
@@ -80,6 +54,8 @@ SELECTORS: dict[str, type[ScoredSelector]] = {
     "svc-rfe": LinearSVCElimination,
     "permutation": PermutationImportance,
 }
+__all__ = ["SELECTORS", "ScoredSelector", "Selection", "select"]
+__all__ += [kind.__name__ for kind in SELECTORS.values()]
 for _kind in SELECTORS.values():
     if _kind.__doc__:  # not where Python leaves docstrings out
         _kind.__doc__ = completed(_kind)

@@ -25,6 +25,9 @@ def completed(kind: type[Any]) -> str:
     if published := getattr(kind, "published", None):
         said = f"`as_published` sets {_listed(published)}."
         given["Notes"] += f"\n\n{textwrap.fill(said, 84)}"
+    if kind.standardises:
+        said = "Columns, and a regression target, are standardised first."
+        given["Notes"] = f"{given['Notes']}\n\n{said}".lstrip()
     given["Examples"] = given["Examples"] or _example(kind)
     parts = [f"{name}\n{'-' * len(name)}\n{given[name]}" for name in _ORDER]
     return "\n\n".join([first, *(part for part in parts if not part.endswith("-\n"))])

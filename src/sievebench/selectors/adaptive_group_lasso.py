@@ -57,9 +57,8 @@ class AdaptiveGroupLasso(NeuralSelector):
     Ŵ; then, from a fresh start, ``L + ξ sum_j |W_j| / |Ŵ_j|^γ``. Both by proximal
     gradient descent: after each gradient step every group is shrunk in norm by
     learning rate times its strength, and is exactly zero where that is too much. A
-    group that is zero in Ŵ stays zero. The reference code chooses the strengths by the
-    mean of three splits, and trains the chosen one on all rows; here it is one split,
-    and its networks are taken.
+    group that is zero in Ŵ stays zero. Both strengths are chosen on one split, and its
+    networks are taken.
 
     References
     ----------

@@ -59,10 +59,7 @@ class AttentionMap(EarlyStoppedSelector):
     -----
     The score of column j is the mean, over validation rows, heads and layers, of the
     attention that the [CLS] token gives to the token of column j, at the epoch that is
-    best on the validation rows. Only the order of the scores means something. The
-    network is this package's own, since the maintained package of its authors
-    (rtdl_revisiting_models) gives no attention maps, uses torch's global generator and
-    trains one network at a time; both compute the same function.
+    best on the validation rows.
 
     References
     ----------

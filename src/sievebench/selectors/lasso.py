@@ -44,15 +44,9 @@ class Lasso(ScoredSelector):
 
     Notes
     -----
-    Columns, and a regression target, are standardised first.
     Regression: ``||y - X b||² / (2 n) + alpha ||b||_1``.
     Classification: multinomial logistic regression, ``C * loss + ||W||_1``, with the
     loss summed over the rows (SAGA).
-
-    The benchmark that the paper extends leaves `alpha` at 1 where it is not tuned: on a
-    standardised table this sets every coefficient to zero, hence the smaller default.
-    It also stops the logistic regression after 100 passes. Where more columns are asked
-    for than have coefficients, ties among the others are broken at random.
     """
 
     standardises: ClassVar[bool] = True

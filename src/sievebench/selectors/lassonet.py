@@ -69,10 +69,7 @@ class LassoNet(ScoredSelector):
     Minimises ``loss + λ Σ_j ||θ_j||`` subject to ``max_h |W_hj| <= M ||θ_j||``, with θ
     the weights of a linear layer from the columns to the outputs and W those of the
     first hidden layer, by a proximal step after each gradient step; λ grows by
-    `path_multiplier`. Columns, and a regression target, are standardised first. On the
-    CPU, training takes one thread: the networks are small, and more threads wait for
-    each other. Its L2 penalties are not offered, because lassonet computes them
-    without gradients. Different seeds may order the columns differently.
+    `path_multiplier`.
 
     References
     ----------

@@ -37,9 +37,9 @@ class LinearSVCElimination(ScoredSelector):
 
     Notes
     -----
-    Columns, and a regression target, are standardised first. A column's weight is the
-    sum of its squared weights over the one-against-rest classifiers; for regression, a
-    linear SVR with the squared loss. Columns dropped in one step have equal scores.
+    A column's weight is the sum of its squared weights over the one-against-rest
+    classifiers; for regression, a linear SVR with the squared loss. Columns dropped in
+    one step have equal scores.
     """
 
     standardises: ClassVar[bool] = True

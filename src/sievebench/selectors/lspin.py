@@ -44,10 +44,7 @@ class LSPIN(EarlyStoppedSelector):
     multiplied by ``clip(a (α_ij + σ ε_ij) + 0.5, 0, 1)``, ε standard normal; minimises
     ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``, λ the penalty. The predictor has tanh
     units, and normalises what comes into each of its layers by the batch, the gated
-    columns first. Two choices differ from the authors' code: its optional penalty on
-    unlike gates of like rows is left out (it is off there), and class logits do not
-    pass through tanh. That a column's score is the mean over rows is a choice of this
-    package: the paper ranks within rows only.
+    columns first.
 
     References
     ----------

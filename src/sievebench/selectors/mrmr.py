@@ -35,9 +35,7 @@ class MRMR(ScoredSelector):
     Notes
     -----
     Each step adds ``argmax_j F_j / mean_{i kept} max(|r_ij|, 0.001)``, with F the
-    statistic of `Univariate` and r the correlation of two columns. The steps are those
-    of scikit-lego; the redundancy is summed up as columns are added, which takes one
-    pass over the table a step instead of one for every kept column.
+    statistic of `Univariate` and r the correlation of two columns.
 
     References
     ----------

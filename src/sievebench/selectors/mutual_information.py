@@ -29,7 +29,7 @@ class MutualInformation(ScoredSelector):
     Notes
     -----
     Nearest-neighbour estimates of Kraskov et al. and Ross, as scikit-learn has them;
-    every column is taken for continuous, and standardised.
+    every column is taken for continuous.
     """
 
     standardises: ClassVar[bool] = True

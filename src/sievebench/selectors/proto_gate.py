@@ -59,13 +59,7 @@ class ProtoGate(EarlyStoppedSelector):
     what is minimised is k minus that number ``+ λ_global |W|₁ + λ_local mean_i sum_j
     Phi(α_ij / σ)``, W the weights of the gating network's first layer, λ_local the
     penalty.
-
-    The published evaluation builds a relaxed permutation of all training rows for
-    each query, whose memory grows with the square of their number. Here validation
-    rows take plain nearest neighbours among at most `max_prototypes` training rows.
-    That a column's score is the mean over rows is a choice of this package: the paper
-    ranks within rows only. Held-out rows judge an epoch by their neighbours; the
-    authors take the whole loss, penalties included.
+    Validation rows take plain nearest neighbours among `max_prototypes` training rows.
 
     References
     ----------

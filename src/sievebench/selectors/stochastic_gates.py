@@ -1,8 +1,6 @@
 """STG: a stochastic gate on every column, shared by all rows.
 
-The gates are this package's own, not captum's `GaussianStochasticGates`: those draw
-noise for every row (the published gates draw once a batch, which is what allows to fold
-them into the first layer), take it from torch's global generator, and know no stack.
+Own gates: captum's draw noise for every row, and know no stack.
 """
 
 from collections.abc import Mapping, Sequence
