@@ -38,8 +38,8 @@ class DeepLasso(PenalizedMLPSelector):
     Notes
     -----
     Minimises ``(1 - l) L + l sum_j sqrt(sum_i (dL/dx_ij)² + 1e-8)``, L the mean loss of
-    a batch; the score of column j is the norm of dL/dX_:j over the validation rows at
-    the epoch that is best on them.
+    a batch; the score of column j is the norm of ``dL/dX_:j`` over the validation rows
+    at the epoch that is best on them.
 
     References
     ----------

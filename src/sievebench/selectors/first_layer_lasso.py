@@ -25,8 +25,8 @@ class FirstLayerLasso(PenalizedMLPSelector):
     Notes
     -----
     Minimises ``(1 - l) L + l sum_j sqrt(sum_h W_hj² + 1e-8)``, W the weights of the
-    first layer; the score of column j is the norm of W_:j at the epoch that is best on
-    the validation rows.
+    first layer; the score of column j is the norm of ``W_:j`` at the epoch that is best
+    on the validation rows.
 
     References
     ----------
