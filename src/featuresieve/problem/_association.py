@@ -85,7 +85,7 @@ def nearest_gates(
     starts = np.cumsum([0, *(base.shape[1] for base in bases[:-1])])
     nearest, share = np.empty(len(gates), np.intp), np.empty(len(gates))
     is_sparse = issparse(problem.features)
-    table = problem.features[rows].tocsc() if is_sparse else None
+    table = problem.features[rows].tocsc() if is_sparse else problem.features
 
     def products(columns: slice) -> tuple[FloatArray, FloatArray]:
         """Return basis times columns, centred, and the squares of these."""

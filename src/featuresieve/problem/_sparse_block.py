@@ -30,7 +30,8 @@ class SparseBlock:
     def _sums(self, values: FloatArray) -> FloatArray:
         """Return the weighted sum of a value per cell over each column."""
         column = np.repeat(np.arange(len(self._sizes)), self._sizes)
-        return np.bincount(column, values * self._of_cell, len(self._sizes))
+        sums = np.bincount(column, values * self._of_cell, len(self._sizes))
+        return np.asarray(sums, dtype=np.float64)
 
     def distances(self) -> "SparseBlock":
         """Return how far values are from the mean of their column, less a constant.
