@@ -20,7 +20,7 @@ def no_table_is_wide(monkeypatch):
 def counts(n_rows, n_columns, seed):
     """Return counts of words, few of them frequent, five of which tell the class."""
     rng = np.random.default_rng(seed)
-    shares = np.minimum(0.4, 4.0 / np.arange(1, n_columns + 1))
+    shares = np.minimum(0.4, 1.2 / np.arange(1, n_columns + 1))
     X = (rng.random((n_rows, n_columns)) < shares).astype(np.float32)
     signal = X[:, 5:10].sum(axis=1) + 0.2 * rng.standard_normal(n_rows)
     return X, signal > np.median(signal)
