@@ -130,18 +130,18 @@ class StackOptimizer:
         """Update every parameter from its gradient, by default its ``.grad``."""
         if gradients is None:
             gradients = [value.grad for value in self._parameters]
-        slopes = list(map(_in_layout_of, self._parameters, gradients))
+        grads = list(map(_in_layout_of, self._parameters, gradients))
         if self._name == "sgd":
-            self._sgd_step_(slopes, learning_rate)
+            self._sgd_step_(grads, learning_rate)
         else:
-            self._adam_step_(slopes, learning_rate)
+            self._adam_step_(grads, learning_rate)
 
-    def _sgd_step_(self, slopes: list[Tensor], learning_rate: float | Tensor) -> None:
+    def _sgd_step_(self, grads: list[Tensor], learning_rate: float | Tensor) -> None:
         """Go down the gradient."""
         sgd(
             self._parameters,
-            slopes,
-            [None] * len(slopes),
+            grads,
+            [None] * len(grads),
             fused=True,
             weight_decay=self._weight_decay,
             momentum=0.0,
@@ -152,12 +152,12 @@ class StackOptimizer:
             maximize=False,
         )
 
-    def _adam_step_(self, slopes: list[Tensor], learning_rate: float | Tensor) -> None:
+    def _adam_step_(self, grads: list[Tensor], learning_rate: float | Tensor) -> None:
         """Take a step of Adam or AdamW."""
         update = adamw if self._name == "adamw" else adam
         update(
             self._parameters,
-            slopes,
+            grads,
             self._averages,
             self._squares,
             [],

@@ -7,18 +7,20 @@ from dataclasses import fields
 from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 from torch import nn
 
 from featuresieve.engine import (
-    DECISIONS,
-    GATE_ROWS,
-    MASK_INITS,
-    NOISE_KINDS,
-    PENALTY_KINDS,
-    REDUCTIONS,
     Training,
     resolve_device,
     resolve_threads,
@@ -39,7 +41,6 @@ from featuresieve.estimators._folds import check_folds
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
 from featuresieve.search import GOALS, JUDGES, Settings
-from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
@@ -191,16 +192,9 @@ def checked_training(value: Any) -> Training:
 
 def _check_training(given: Mapping[str, Any]) -> None:
     """Check what `training` holds; messages say `training.noise`."""
-    for name, allowed in (
-        ("scaling", SCALINGS),
-        ("penalty", PENALTY_KINDS),
-        ("noise", NOISE_KINDS),
-        ("reduction", REDUCTIONS),
-        ("decision", DECISIONS),
-        ("gate_rows", GATE_ROWS),
-        ("mask_init", MASK_INITS),
-    ):
-        check_choice(f"training.{name}", given[name], allowed)
+    for name, kind in get_type_hints(Training).items():
+        if get_origin(kind) is Literal:
+            check_choice(f"training.{name}", given[name], get_args(kind))
     check_flag("training.train_embedding", given["train_embedding"])
     check_sizes("training.hidden_sizes", given["hidden_sizes"])
     _check_task_network("training.task_network", given["task_network"])
