@@ -50,11 +50,7 @@ from featuresieve.problem import (
     row_weights,
     value_target,
 )
-from featuresieve.search import (
-    FixedMaskRun,
-    find_support,
-    train_predictor,
-)
+from featuresieve.search import FixedMaskRun, find_support, train_predictor
 from featuresieve.tables import read_table, with_known_names
 
 # Encoded tables up to this size stay with a fitted estimator, for `with_size`.
@@ -244,7 +240,7 @@ class AutoNFS(
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
         table = read_table(X)
-        prepared, target, bounds = self._prepare(X, y, sample_weight, groups, table)
+        prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
         splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
@@ -253,7 +249,7 @@ class AutoNFS(
             params | {"cv": digest_of(splits), "judge": named(self.judge)},
             prepared.problem,
             device=settings.device,
-            bounds=bounds,
+            limits=limits,
             seed=seed,
             started=started,
             data={"X": X, "y": y, "sample_weight": sample_weight, "groups": groups},
@@ -262,7 +258,7 @@ class AutoNFS(
             result = find_support(
                 prepared.problem,
                 settings,
-                bounds,
+                limits,
                 work,
                 balance=self.balance,
                 tolerance=self.tolerance,
@@ -310,8 +306,8 @@ class AutoNFS(
                 "Found array with 1 sample(s) while a minimum of 2 is required."
             )
         constraints = constraints_from(params, table.names, table.n_features)
-        bounds = count_limits_from(params, table.n_features)
-        constraints.check_limits(bounds)
+        limits = count_limits_from(params, table.n_features)
+        constraints.check_limits(limits)
         table.leave_out_(np.flatnonzero(constraints.is_dropped))
         training = checked_training(self.training)
         # Ranks of columns and a compressed target go together: standard is plain.
@@ -333,7 +329,7 @@ class AutoNFS(
             has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
             n_threads=resolve_threads(self.n_jobs),
         )
-        return prepared, target, bounds
+        return prepared, target, limits
 
     def _keep_predictor(
         self, prepared: Prepared, code: ClassEncoder | ValueScaler, run: FixedMaskRun

@@ -51,7 +51,7 @@ class MaskEvolutionDisplay(ColumnDisplay):
     gates : array-like of shape (n_records, n_features)
         Openness of each gate, between 0 and 1.
     is_kept, ranking, feature_names : array-like of shape (n_features,)
-        Which columns the selector keeps, their places (1 is the best) and their names.
+        Which columns the selector keeps, their ranks (1 is the best) and their names.
 
     Attributes
     ----------

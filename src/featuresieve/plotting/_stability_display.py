@@ -35,7 +35,7 @@ class StabilityDisplay(ColumnDisplay):
     frequency : array-like of shape (n_features,)
         Share of the networks that keep a column.
     is_kept, ranking, feature_names : array-like of shape (n_features,)
-        Which columns the selector keeps, their places (1 is the best) and their names.
+        Which columns the selector keeps, their ranks (1 is the best) and their names.
 
     Attributes
     ----------

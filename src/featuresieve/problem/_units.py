@@ -52,11 +52,11 @@ class Units(Sequence[IndexArray]):
     def take(self, units: IndexArray) -> "Units":
         """Return some units, in this order."""
         sizes = self.sizes[units]
-        features = self.features[places_of_runs(self.edges[:-1][units], sizes)]
+        features = self.features[indices_of_runs(self.edges[:-1][units], sizes)]
         return Units(features, np.cumsum([0, *sizes.tolist()]))
 
 
-def places_of_runs(starts: IndexArray, sizes: IndexArray) -> IndexArray:
+def indices_of_runs(starts: IndexArray, sizes: IndexArray) -> IndexArray:
     """Return start, start + 1, ... of each run, run after run."""
-    places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-    return places + np.arange(len(places))
+    indices = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return indices + np.arange(len(indices))

@@ -41,13 +41,7 @@ def held_out_splits(
 def gate_halves(
     problem: Problem, fit_rows: RowArray, n_halvings: int, seed: int
 ) -> list[tuple[RowArray, RowArray]]:
-    """Cut rows into two halves, and again; each halving is used both ways round.
-
-    Returns
-    -------
-    list of (task rows, gate rows)
-        ``2 * n_halvings`` entries.
-    """
+    """Halve rows again and again; return (task rows, gate rows), both ways round."""
     if len(fit_rows) < 2 or not _are_several(problem, fit_rows):
         return [(fit_rows, fit_rows)] * (2 * n_halvings)
     rng = np.random.default_rng(seed)
