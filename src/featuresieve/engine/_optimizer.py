@@ -14,23 +14,10 @@ OptimizerName = Literal["adam", "adamw", "sgd"]
 
 
 class FlatParameters:
-    """Named views, and their gradients, into one contiguous tensor.
+    """Named views, `value` and `gradient`, into one tensor, `flat`, and its ``.grad``.
 
-    Parameters
-    ----------
-    shapes : mapping of str to tuple of int
-        Name and shape of every parameter, in the order in which they are laid out.
-    dtype : torch.dtype
-    device : torch.device
-    member_axes : mapping of str to int
-        The axis of the members, where that is not the first.
-
-    Attributes
-    ----------
-    flat : Tensor
-        All values; its ``.grad`` holds all gradients.
-    value, gradient : dict of str to Tensor
-        The views by name. Gradients are unset before the first backward pass.
+    They lie there in the order of `shapes`; `member_axes` tells the axis of the members
+    where that is not the first. Gradients are unset before the first backward pass.
     """
 
     def __init__(
@@ -89,13 +76,7 @@ class StackOptimizer:
     optimiser classes costs more than the update when the networks are small (63 against
     32 µs for two tensors of 3,000 numbers), and building the first one imports its
     compiler. Updates are element-wise: members of a stack do not touch one another.
-
-    Parameters
-    ----------
-    parameters : iterable of Tensor
-    name : {"adam", "adamw", "sgd"}, default="adam"
-        AdamW decouples weight decay from the gradient, the others add it to it.
-    weight_decay : float, default=0.0
+    AdamW decouples weight decay from the gradient, the others add it to it.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
 """What a search found, as the learned attributes of an estimator and as a table."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,8 @@ def learned_attributes(
     importances = prepared.by_feature(votes.importances(), 0.0)
     judgement = result.judgement
     if judgement is not None:
-        judgement = judgement.with_sets(prepared.by_feature(judgement.sets, False))
+        sets = prepared.by_feature(judgement.sets, False)
+        judgement = replace(judgement, sets=sets)
     importance = np.full((2, len(prepared.units)), np.nan)
     if result.evidence is not None:
         importance = result.evidence.importance

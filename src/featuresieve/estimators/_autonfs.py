@@ -338,8 +338,8 @@ class AutoNFS(
         self._target_code = code
         if isinstance(code, ClassEncoder):
             self.classes_ = code.classes
-        kept = prepared.features_of(prepared.gates_of(self.support_))
-        self._encoder = prepared.encoder.take(kept)
+        kept = prepared.units.take(prepared.gates_of(self.support_))
+        self._encoder = prepared.encoder.take(kept.features)
         self._predictor = Predictor.of(run.task, prepared.problem.n_outputs)
         self._task_network = getattr(self.training, "task_network", None)
 

@@ -38,10 +38,6 @@ class Prepared:
     is_constant: BoolArray  # by gate
     copy_of: IndexArray  # by gate, which other it is a copy of; -1 for none
 
-    def features_of(self, gates: IndexArray) -> IndexArray:
-        """Return the features behind some gates, in the order of the problem."""
-        return self.units.take(gates).features
-
     def by_feature(self, by_gate: npt.NDArray[Any], default: float) -> npt.NDArray[Any]:
         """Spread a value per gate, on the last axis, over the features behind it.
 
