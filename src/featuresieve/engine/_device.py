@@ -20,7 +20,21 @@ def resolve_device(
 ) -> torch.device:
     """Return the device a name stands for; "auto" is CUDA, then MPS, then the CPU.
 
-    MPS does not know float64. A ValueError if the device is none, or is not there.
+    Parameters
+    ----------
+    device : str or torch.device
+        "auto" or the name of a torch device.
+    needs_float64 : bool, default=False
+        Whether it must know float64, which MPS does not.
+
+    Returns
+    -------
+    torch.device
+
+    Raises
+    ------
+    ValueError
+        If the name is not a device, or the device is not there.
     """
     is_there = {
         "cuda": torch.cuda.is_available(),
@@ -45,10 +59,18 @@ def resolve_device(
 def resolve_threads(n_jobs: int | None) -> int:
     """Return how many threads may train, as scikit-learn counts jobs.
 
-    -1 stands for all cores that the process may use, -2 for all but one, and so on.
-    None is what a surrounding ``joblib.parallel_config`` says of `n_jobs`, or else all
-    cores, within the limits of OpenMP and torch, which joblib sets in its worker
-    processes; workers that are threads share the cores already: each has one.
+    Parameters
+    ----------
+    n_jobs : int or None
+        -1 stands for all cores that the process may use, -2 for all but one, and so
+        on. None is what a surrounding ``joblib.parallel_config`` says of `n_jobs`, or
+        else all cores, within the limits of OpenMP and torch, which joblib sets in its
+        worker processes; workers that are threads share the cores already, so that
+        each has one.
+
+    Returns
+    -------
+    int
     """
     n_cores: int = joblib.cpu_count()
     if n_jobs is None:
@@ -136,9 +158,13 @@ def torch_defaults(*, is_exact: bool = True) -> Iterator[None]:
     """Shield training from the caller's torch settings, and them from training.
 
     One intra-op thread (tensors of a stack are so small that more slow it down),
-    float32 and the CPU as defaults, products that are not rounded (unless that is left
-    to the caller, `is_exact=False`), no autocast, gradients allowed; all restored
-    afterwards. Threads may train at the same time.
+    float32 and the CPU as defaults, products that are not rounded, no autocast,
+    gradients allowed; all restored afterwards. Threads may train at the same time.
+
+    Parameters
+    ----------
+    is_exact : bool, default=True
+        Whether products are not rounded; False leaves that to the caller.
     """
     n_threads = torch.get_num_threads()
     with ExitStack() as stack:

@@ -37,12 +37,25 @@ def judged_losses(
 ) -> tuple[HeldOutLosses, FloatArray]:
     """Train a model on every candidate of every split.
 
-    `sets` has one sequence of sets of gates per split, equally many in each. A loss is
-    the squared error of a prediction, summed over outputs; of probabilities (Brier's
-    score) where there are classes or labels.
+    A loss is the squared error of a prediction, summed over outputs; of probabilities
+    (Brier's score) where there are classes or labels.
 
-    Return the losses of the first candidates, as many as there was time for, one at
-    least; and those of the mean of the rows that were learnt from.
+    Parameters
+    ----------
+    problem : Problem
+    judge : "trees" or an estimator of scikit-learn's kind
+    sets : one sequence of sets of gates per split, equally many in each
+    splits : sequence of HeldOutSplit
+    deadline : float or None
+    n_threads : int
+        For the trees of several splits at once.
+
+    Returns
+    -------
+    losses : HeldOutLosses
+        Of the first candidates, as many as there was time for, one at least.
+    constant : array of shape (held-out rows,)
+        Losses of the mean of the rows that were learnt from.
     """
     truth = _as_numbers(problem)
     held_out = np.concatenate([split.test_rows for split in splits])

@@ -62,9 +62,18 @@ def train_gates(
 ) -> GateRun:
     """Train one gated network per balance.
 
-    `row_roles` has the (task rows, gate rows) of each member; the same array twice
-    means that the rows train both, as in the paper. `is_closed`, (members, gates), are
-    gates that a member never opens.
+    Parameters
+    ----------
+    problem : Problem
+    settings : Settings
+    balances : array of shape (members,)
+    row_roles : sequence of (task rows, gate rows), one a member
+        The same array twice means that the rows train both, as in the paper.
+    seed : int
+    is_closed : array of shape (members, gates) or None
+        Gates that a member never opens.
+    deadline : float or None
+    monitor : Monitor or None
     """
     training = settings.training
     used = _used_rows(problem, [rows for pair in row_roles for rows in pair])
