@@ -254,27 +254,18 @@ def count_limits_from(params: Mapping[str, Any], n_features: int) -> CountLimits
     exactly = _count(params["n_features_to_select"], n_features)
     most = _count(params["max_features"], n_features)
     least = params["min_features_to_select"]
-    for name, value in (
-        ("n_features_to_select", exactly),
-        ("min_features_to_select", least),
+    for what, bound in (
+        (f"the number of features, {n_features}", n_features),
+        (f"max_features={most}", most),
     ):
-        if value is not None and value > n_features:
-            raise ValueError(
-                f"{name} must be at most the number of features, {n_features}, "
-                f"got {value}."
-            )
-    if most is not None and least > most:
-        raise ValueError(
-            f"min_features_to_select must be at most max_features={most}, got {least}."
-        )
+        for name in ("n_features_to_select", "min_features_to_select"):
+            value = exactly if name.startswith("n_") else least
+            if value is not None and bound is not None and value > bound:
+                raise ValueError(f"{name} must be at most {what}, got {value}.")
     if exactly is not None and exactly < least:
         raise ValueError(
             f"n_features_to_select must be at least min_features_to_select={least}, "
             f"got {exactly}."
-        )
-    if most is not None and exactly is not None and exactly > most:
-        raise ValueError(
-            f"n_features_to_select must be at most max_features={most}, got {exactly}."
         )
     return CountLimits(least, n_features if most is None else most, exactly)
 

@@ -121,10 +121,3 @@ def name_rows(
 def n_shown_of(n_shown: int, n_all: int) -> str:
     """Return "13", or "30 of 500" if not all are shown."""
     return f"{n_all:,}" if n_shown == n_all else f"{n_shown:,} of {n_all:,}"
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return `value` if it is a positive whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
-    return int(value)
