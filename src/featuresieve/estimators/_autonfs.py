@@ -39,13 +39,13 @@ from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
     CountLimits,
-    Prepared,
+    EncodedProblem,
     SampleWeights,
     Target,
     ValueScaler,
     class_target,
     constraints_from,
-    prepare,
+    encode_problem,
     row_group_codes,
     row_weights,
     value_target,
@@ -295,7 +295,7 @@ class AutoNFS(
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, table: Any = None
-    ) -> tuple[Prepared, Target, CountLimits]:
+    ) -> tuple[EncodedProblem, Target, CountLimits]:
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
         table = read_table(X) if table is None else table
@@ -315,7 +315,7 @@ class AutoNFS(
         weights, target = self._read_target(
             y, sample_weight, table.n_rows, may_compress
         )
-        prepared = prepare(
+        prepared = encode_problem(
             table,
             target,
             weights,
@@ -332,7 +332,10 @@ class AutoNFS(
         return prepared, target, limits
 
     def _keep_predictor(
-        self, prepared: Prepared, code: ClassEncoder | ValueScaler, run: FixedMaskRun
+        self,
+        prepared: EncodedProblem,
+        code: ClassEncoder | ValueScaler,
+        run: FixedMaskRun,
     ) -> None:
         """Set the attributes that predictions are made from."""
         self._target_code = code

@@ -27,7 +27,7 @@ _BLOCK_COLUMNS = 64
 
 
 @dataclass(frozen=True)
-class Prepared:
+class EncodedProblem:
     """An encoded problem, and how its gates are the user's features."""
 
     problem: Problem
@@ -66,7 +66,7 @@ class Prepared:
         return np.flatnonzero(support[self.units.firsts])
 
 
-def prepare(
+def encode_problem(
     table: Table,
     target: Target,
     weights: SampleWeights,
@@ -78,7 +78,7 @@ def prepare(
     has_constants: bool = True,
     has_copies: bool = True,
     n_threads: int = 1,
-) -> Prepared:
+) -> EncodedProblem:
     """Encode a table and put its rows and columns into an order of their own.
 
     The order depends on content alone: shuffling the table shuffles the answer and
@@ -122,7 +122,7 @@ def prepare(
         None if weights.weights is None else weights.weights[order],
         groups,
     )
-    return Prepared(
+    return EncodedProblem(
         problem, encoder, units, table.n_features, rows, is_constant, copy_of
     )
 
