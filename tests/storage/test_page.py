@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
 import featuresieve
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.storage.page._fit_data import FitData
 from headless_browser import use_page
 from quick_selectors import built
@@ -97,9 +97,7 @@ def test_hostile_names_are_text_on_a_page_without_addresses(page):
 
 def test_page_of_a_thousand_columns_is_small(tmp_path):
     X = np.random.default_rng(0).normal(size=(500, 1000))
-    selector = AutoNFSClassifier(
-        0.01, training=Training(n_members=2, n_epochs=1), random_state=0
-    )
+    selector = built(AutoNFSClassifier, 0.01, n_members=2, n_epochs=1, random_state=0)
     selector.fit(pd.DataFrame(X).add_prefix("a rather long name "), X[:, 0] > 0)
     selector.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -192,7 +190,7 @@ def test_notebook_shows_the_answer_above_the_diagram_of_scikit_learn(hostile):
 
 def test_notebook_shows_columns_that_are_called_by_numbers():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    selector = AutoNFSClassifier(0.1, training=Training(n_epochs=20), random_state=0)
+    selector = built(AutoNFSClassifier, 0.1, n_epochs=20, random_state=0)
     text = selector.fit(pd.DataFrame(X, columns=[7, 8, 9]), X[:, 1] > 0)._repr_html_()
     assert 'title="8">8</span>' in text
 

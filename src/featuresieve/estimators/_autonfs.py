@@ -40,22 +40,18 @@ from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
     CountLimits,
-    Prepared,
+    EncodedProblem,
     SampleWeights,
     Target,
     ValueScaler,
     class_target,
     constraints_from,
-    prepare,
+    encode_problem,
     row_group_codes,
     row_weights,
     value_target,
 )
-from featuresieve.search import (
-    FixedMaskRun,
-    find_support,
-    train_predictor,
-)
+from featuresieve.search import FixedMaskRun, find_support, train_predictor
 from featuresieve.tables import read_table, with_known_names
 
 # Encoded tables up to this size stay with a fitted estimator, for `with_size`.
@@ -249,7 +245,7 @@ class AutoNFS(
         taken = rows_of_fit(self, X, y, sample_weight, groups, seed)
         X, y, sample_weight, groups = taken.data
         table = read_table(X)
-        prepared, target, bounds = self._prepare(X, y, sample_weight, groups, table)
+        prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
         splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
@@ -258,7 +254,7 @@ class AutoNFS(
             params | {"cv": digest_of(splits), "judge": named(self.judge)},
             prepared.problem,
             device=settings.device,
-            bounds=bounds,
+            limits=limits,
             seed=seed,
             started=started,
             data={"X": X, "y": y, "sample_weight": sample_weight, "groups": groups},
@@ -267,7 +263,7 @@ class AutoNFS(
             result = find_support(
                 prepared.problem,
                 settings,
-                bounds,
+                limits,
                 work,
                 balance=self.balance,
                 tolerance=self.tolerance,
@@ -305,7 +301,7 @@ class AutoNFS(
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, table: Any = None
-    ) -> tuple[Prepared, Target, CountLimits]:
+    ) -> tuple[EncodedProblem, Target, CountLimits]:
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
         table = read_table(X) if table is None else table
@@ -316,8 +312,8 @@ class AutoNFS(
                 "Found array with 1 sample(s) while a minimum of 2 is required."
             )
         constraints = constraints_from(params, table.names, table.n_features)
-        bounds = count_limits_from(params, table.n_features)
-        constraints.check_limits(bounds)
+        limits = count_limits_from(params, table.n_features)
+        constraints.check_limits(limits)
         table.leave_out_(np.flatnonzero(constraints.is_dropped))
         training = checked_training(self.training)
         # Ranks of columns and a compressed target go together: standard is plain.
@@ -325,7 +321,7 @@ class AutoNFS(
         weights, target = self._read_target(
             y, sample_weight, table.n_rows, may_compress
         )
-        prepared = prepare(
+        prepared = encode_problem(
             table,
             target,
             weights,
@@ -339,17 +335,20 @@ class AutoNFS(
             has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
             n_threads=resolve_threads(self.n_jobs),
         )
-        return prepared, target, bounds
+        return prepared, target, limits
 
     def _keep_predictor(
-        self, prepared: Prepared, code: ClassEncoder | ValueScaler, run: FixedMaskRun
+        self,
+        prepared: EncodedProblem,
+        code: ClassEncoder | ValueScaler,
+        run: FixedMaskRun,
     ) -> None:
         """Set the attributes that predictions are made from."""
         self._target_code = code
         if isinstance(code, ClassEncoder):
             self.classes_ = code.classes
-        kept = prepared.features_of(prepared.gates_of(self.support_))
-        self._encoder = prepared.encoder.take(kept)
+        kept = prepared.units.take(prepared.gates_of(self.support_))
+        self._encoder = prepared.encoder.take(kept.features)
         self._predictor = Predictor.of(run.task, prepared.problem.n_outputs)
         self._task_network = getattr(self.training, "task_network", None)
 
