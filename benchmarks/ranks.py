@@ -2,7 +2,7 @@
 
 Run with ``python benchmarks/ranks.py`` on an idle machine. ``--ranks 1 2 4`` says how
 many processes of one thread each train together, ``--rounds 3`` how often,
-``--tables 20000x100`` on which, ``--out FOLDER`` a folder beside ``benchmarks/results``.
+``--tables 20000x100`` on which, ``--out FOLDER`` where to write.
 Times are of `fit` alone, of the slowest rank; those of the processor are what a rank
 computes, also where others use the machine. All answers of a table must agree to the
 bit; one that does not ends the run.
@@ -32,7 +32,7 @@ def fit(shape: str) -> dict[str, Any]:
     from featuresieve import AutoNFSClassifier
 
     warnings.simplefilter("ignore")
-    AutoNFSClassifier(n_epochs=1, random_state=0).fit(*table("200x10"))  # first calls
+    AutoNFSClassifier(random_state=0).fit(*table("200x10"))  # the first calls
     X, y = table(shape)
     selector = AutoNFSClassifier(random_state=0, device="cpu", n_jobs=1)
     wall, cpu = time.perf_counter(), time.process_time()

@@ -24,6 +24,7 @@ from featuresieve.errors import CheckpointError
 from featuresieve.monitoring import _checkpoint, _monitor, _progress
 from interrupted_fits import answers
 from made_tables import class_table, value_table
+from quick_selectors import quick
 
 LEAST_WORK = 20_000
 PATIENCE = 240  # seconds, on a machine that does much else
@@ -91,8 +92,7 @@ def own_network(n_columns, n_outputs):
 def selector(is_classifier=True, **arguments):
     """Return a selector that learns for a moment."""
     kind = AutoNFSClassifier if is_classifier else AutoNFSRegressor
-    defaults = {"n_epochs": 3, "n_members": 20, "random_state": 3, "device": "cpu"}
-    return kind(**(defaults | arguments))
+    return quick(kind, **({"n_epochs": 3, "random_state": 3} | arguments))
 
 
 def answers_of(fitted, X):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from featuresieve.estimators import (
         AutoNFSClassifier,
         AutoNFSRegressor,
+        Stream,
         Training,
         load,
         register_onnx_converters,
@@ -45,6 +46,7 @@ __all__ = [
     "OutOfDeviceMemoryError",
     "RankError",
     "SelectionCollapseWarning",
+    "Stream",
     "TimeBudgetWarning",
     "Training",
     "TrainingDivergedError",
@@ -58,6 +60,7 @@ __all__ = [
 _LAZY = (
     "AutoNFSClassifier",
     "AutoNFSRegressor",
+    "Stream",
     "Training",
     "load",
     "register_onnx_converters",

@@ -12,9 +12,10 @@ import pytest
 import torch
 from sklearn.ensemble import RandomForestClassifier
 
-from featuresieve import AutoNFSClassifier, RankError
+from featuresieve import RankError
 from featuresieve.engine import joined_ranks, resolve_device, resolve_threads
 from made_tables import class_table
+from quick_selectors import quick
 from ranked_fits import (
     PATIENCE,
     fit,
@@ -51,7 +52,7 @@ def test_the_number_of_ranks_changes_no_bit_of_the_answer(alone, n_ranks):
         (False, {}),
         (False, {"goal": "all_relevant"}),
         (True, {"judge": "trees"}),
-        (True, {"training__task_network": own_network, "n_epochs": 1}),
+        (True, {"task_network": own_network, "n_epochs": 1}),
         (True, {"balance": 0.5}),
     ],
 )
@@ -84,7 +85,7 @@ def test_a_group_of_the_callers_is_used_and_stays(alone):
     ("changed", "expected"),
     [
         ({}, "the data, or their weights, groups or encoding, are others"),
-        ({"n_epochs": 4}, "n_epochs is 3 on rank 0 and 4 on rank 1"),
+        ({"training__n_epochs": 4}, "training.n_epochs is 3 on rank 0 and 4 on rank 1"),
         ({"random_state": 4}, "random_state is"),
         ({"max_time": 60}, "max_time is None on rank 0 and 60 on rank 1"),
     ],
@@ -180,7 +181,7 @@ def test_workers_of_joblib_are_alone():
     calls = [joblib.delayed(n_ranks)()] * 2
     assert joblib.Parallel(2, backend="threading")(calls) == [1, 1]
     X, y = class_table()
-    selector = AutoNFSClassifier(n_epochs=20, n_members=8, random_state=0)
+    selector = quick()
     fitted = joblib.Parallel(2, backend="multiprocessing")(
         [joblib.delayed(selector.fit)(X, y)] * 2
     )
@@ -190,7 +191,7 @@ def test_workers_of_joblib_are_alone():
 @pytest.mark.usefixtures("second_of_two")
 def test_a_launcher_without_an_address_is_an_error():
     with pytest.raises(RankError, match="MASTER_ADDR"):
-        AutoNFSClassifier(n_epochs=1).fit(*class_table())
+        quick().fit(*class_table())
 
 
 @pytest.mark.usefixtures("second_of_two")

@@ -86,6 +86,7 @@ class Sliceable(Protocol):
     """A trainer of all members, or of those of a slice."""
 
     data: TrainingData
+    ranks: Ranks
 
     def batch(self, rows: Tensor) -> TrainingData:
         """Pick the rows of a step."""
@@ -155,7 +156,6 @@ class Slices:
     part_of : callable (members) -> Sliceable
         Returns a trainer of a slice.
     n_threads : int
-    ranks : Ranks
     """
 
     def __init__(
@@ -164,10 +164,9 @@ class Slices:
         slices: Sequence[slice],
         part_of: Callable[[slice], Sliceable],
         n_threads: int,
-        ranks: Ranks,
     ) -> None:
-        self._whole, self._slices, self._ranks = whole, list(slices), ranks
-        own = self._slices[ranks.number :: ranks.size]
+        self._whole, self._slices, self._ranks = whole, list(slices), whole.ranks
+        own = self._slices[self._ranks.number :: self._ranks.size]
         self._parts = [(members, part_of(members)) for members in own]
         self._n_threads = max(1, min(n_threads, len(own)))
         self._pool: ThreadPoolExecutor | None = None

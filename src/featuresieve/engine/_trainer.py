@@ -8,11 +8,13 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from featuresieve.engine._cuda_graph import CapturedStep
-from featuresieve.engine._losses import SelectionPenalty, TaskLoss
+from featuresieve.engine._device import wait_for
+from featuresieve.engine._losses import SelectionPenalty, TaskLoss, reduced
 from featuresieve.engine._masking import (
     MaskingNetwork,
     NoiseBuffer,
@@ -20,6 +22,7 @@ from featuresieve.engine._masking import (
     relaxed_mask_slope,
 )
 from featuresieve.engine._module_network import ModuleStack
+from featuresieve.engine._open_gates import OpenGates, networks_of
 from featuresieve.engine._optimizer import StackOptimizer
 from featuresieve.engine._ranks import Ranks
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
@@ -29,6 +32,8 @@ from featuresieve.engine._state import (
     History,
     Monitor,
     State,
+    array_of,
+    check_finite,
     load_tensors_,
     number_array,
     number_of,
@@ -40,7 +45,6 @@ from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._task_stack import TaskStack
 from featuresieve.engine._training import Training
 from featuresieve.engine._training_data import TrainingData
-from featuresieve.errors import TrainingDivergedError
 
 NoiseSource = Callable[[], Tensor]
 OnRecord = Callable[["StackTrainer"], None]
@@ -51,10 +55,9 @@ class StackTrainer:
 
     `balances`, (members,), weigh the penalty of a masking network. Without one the mask
     is `fixed_mask`, (columns, members), or open. `seed` decides the order of the rows
-    and the noise, which tests replace by a source of their own. On the CPU a large
-    stack trains in slices, on `n_threads` threads; their number changes no answer.
-    Ranks share the slices; a stack of one slice is trained by the first, and they all
-    know it at the records.
+    and the noise, which tests replace. A large stack trains in slices, on `n_threads`
+    and by `ranks`, of which the first trains what is one slice; all know it at records.
+    If it `may_shrink`, gates that every member has shut leave it at a record.
     """
 
     def __init__(
@@ -71,6 +74,7 @@ class StackTrainer:
         noise_source: NoiseSource | None = None,
         n_threads: int = 1,
         ranks: Ranks | None = None,
+        may_shrink: bool = False,
     ) -> None:
         self.data, self.loss, self.training, self.task = data, loss, training, task
         self.penalty = SelectionPenalty(training.penalty, training.target_count)
@@ -84,8 +88,9 @@ class StackTrainer:
             bias = masking.parameters.value["bias"]  # (gates, members)
             drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
             self._noise = noise_source or drawn
+        self.open_gates = OpenGates.of(data, masking) if may_shrink else None
         self._loss_sums = data.features.new_zeros(task.n_members)
-        self._n_threads, self._ranks = n_threads, ranks or Ranks()
+        self._n_threads, self.ranks = n_threads, ranks or Ranks()
         self._slices: Slices | None = None
         self.step = 0  # steps taken
         self.planned_steps = 0  # fewer than asked for if a deadline required it
@@ -104,7 +109,10 @@ class StackTrainer:
 
     def next_noise(self) -> Tensor | None:
         """Return the noise of the next step, (gates, members), or None if unmasked."""
-        return None if self._noise is None else self._noise()
+        noise = None if self._noise is None else self._noise()
+        if noise is None or self.open_gates is None:
+            return noise
+        return self.open_gates.pick(noise)
 
     def step_with_noise(
         self,
@@ -141,7 +149,8 @@ class StackTrainer:
         outputs = self.task.forward(batch.features, column_mask)
         losses, slope = self.loss.losses_and_gradient(outputs, batch.targets)
         task_weights, mask_weights = batch.weights_by_member()
-        self._loss_sums += self._reduce_(losses, slope, task_weights)
+        reduction = self.training.reduction
+        self._loss_sums += reduced(losses, slope, task_weights, reduction)
         mask_slope = self.task.backward(slope, task_weights, mask_weights)
         if self.masking is not None:
             assert mask is not None
@@ -155,17 +164,6 @@ class StackTrainer:
         for optimizer, learning_rate in self._optimizers:
             optimizer.step_(learning_rate)
 
-    def _reduce_(
-        self, losses: Tensor, slope: Tensor, task_weights: Tensor | None
-    ) -> Tensor:
-        """Reduce row losses to one a member; without weights scale `slope` to match."""
-        if task_weights is not None:
-            return (losses * task_weights).sum(dim=-1)
-        if self.training.reduction == "sum":
-            return losses.sum(dim=-1)
-        slope.mul_(1.0 / losses.shape[-1])
-        return losses.mean(dim=-1)
-
     def run(
         self,
         schedule: Schedule,
@@ -177,11 +175,10 @@ class StackTrainer:
     ) -> Schedule:
         """Train along a schedule; return what was really run.
 
-        `record_after` holds the fractions of the run after which `history` gets an
-        entry and `on_record` is called. A run that would pass the `deadline`, a
-        `time.monotonic` value, is shortened, as a whole, after its first few steps have
-        shown how fast it is. The `monitor` follows the run: resumes it, reports on it,
-        stops it.
+        After the fractions `record_after` of the run `history` gets an entry, and
+        `on_record` is called. A run that would pass the `deadline`, a `time.monotonic`
+        value, is shortened, as a whole, once its first steps have shown how fast it is.
+        The `monitor` follows the run: resumes it, reports on it, stops it.
         """
         self.planned_steps = schedule.n_steps
         following = nullcontext() if monitor is None else monitor.following(self)
@@ -201,43 +198,72 @@ class StackTrainer:
     ) -> Schedule:
         """Take the steps that are left."""
         # The order of the rows is drawn again up to the step a resumed run goes on at.
-        batches = islice(self._batches(schedule.batch_size), self.step, None)
+        is_whole, order = not isinstance(self.task, ModuleStack), self._order_generator
+        orders = self.data.orders(schedule.batch_size, order, is_whole)
+        batches = islice(orders, self.step, None)
         course = Course(schedule.shortened(self.planned_steps), record_after)
-        stopwatch = StepBudget(deadline, self.step, self._ranks)
-        with self._stepping(schedule.batch_size) as take_step:
-            while self.step < self.planned_steps and not self.is_stopped:
-                temperature, scale = course.at(self.step)
-                take_step(next(batches), temperature, scale)
-                self.step += 1
-                n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
-                if n_steps is not None and n_steps < self.planned_steps:
-                    course = Course(schedule.shortened(n_steps), record_after)
-                    self.planned_steps = course.schedule.n_steps
-                if self.step in course.records:
-                    self._record(temperature, on_record)
-                if monitor is not None and monitor.after_step(self):
-                    self.is_stopped = True
-                    if self.history.step[-1:] != [self.step]:
+        stopwatch = StepBudget(deadline, self.step, self.ranks)
+        while self.step < self.planned_steps and not self.is_stopped:
+            # Not elsewhere: a resumed run must shrink where it would have shrunk.
+            if self.step == 0 or self.step in course.records:
+                self._shrink_()
+            with self._stepping(schedule.batch_size) as take_step:
+                while self.step < self.planned_steps and not self.is_stopped:
+                    temperature, scale = course.at(self.step)
+                    take_step(next(batches), temperature, scale)
+                    self.step += 1
+                    n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
+                    if n_steps is not None and n_steps < self.planned_steps:
+                        course = Course(schedule.shortened(n_steps), record_after)
+                        self.planned_steps = course.schedule.n_steps
+                    if self.step in course.records:
                         self._record(temperature, on_record)
+                    if monitor is not None and monitor.after_step(self):
+                        self.is_stopped = True
+                        if self.history.step[-1:] != [self.step]:
+                            self._record(temperature, on_record)
+                    if self.open_gates is not None and self.step in course.records:
+                        break
         return replace(course.schedule, n_steps=self.step)
+
+    def _shrink_(self, is_open: npt.NDArray[np.bool_] | None = None) -> None:
+        """Go on with some gates, those that may matter yet, if they are far fewer."""
+        if self.open_gates is None:
+            return
+        assert isinstance(self.task, StackedMLP)
+        assert self.masking is not None
+        logits = self.masking.logits()
+        is_open = self.open_gates.still_open(logits) if is_open is None else is_open
+        if is_open is None:
+            return
+        self.open_gates.spread(logits)
+        if self._slices is not None:
+            self._slices.collect_()
+            self._slices = None
+        self.data, columns = self.data.of_gates(is_open)
+        gates = self.open_gates.keep_(is_open)
+        present = self.task, self.masking, vars(self).get("_optimizers", [])
+        left = networks_of(*present, columns, gates)
+        self.task, self.masking, optimizers = left
+        if optimizers:
+            self._optimizers = optimizers
 
     @contextmanager
     def _stepping(self, batch_size: int) -> Iterator[TakeStep]:
         """Yield what takes a step: for a large stack, slice by slice."""
-        cuts = cuts_of(self.task, self.data, batch_size, self._ranks.size)
+        cuts = cuts_of(self.task, self.data, batch_size, self.ranks.size)
         if self._slices is not None and not self._slices.are(cuts):
             self._slices.collect_()
             self._slices = None
         if len(cuts) == 1:
-            yield self._step_function() if self._ranks.is_first else watch
+            yield self._step_function() if self.ranks.is_first else watch
             return
-        slices = self._slices or Slices(
-            self, cuts, self._part, self._n_threads, self._ranks
-        )
+        slices = self._slices or Slices(self, cuts, self._part, self._n_threads)
         self._slices = slices
         with slices.working():
             yield slices.step_function()
-        slices.collect_(is_brief=True)
+        if self.history.step[-1:] != [self.step]:
+            slices.collect_(is_brief=True)
 
     def _part(self, members: slice) -> "StackTrainer":
         """Return a trainer of a slice, in memory of its own, for its steps alone."""
@@ -290,49 +316,30 @@ class StackTrainer:
         """Do one gradient step with the next noise."""
         self.step_with_noise(rows, temperature, scale, self.next_noise())
 
-    def _batches(self, batch_size: int) -> Iterator[Tensor]:
-        """Yield row numbers for ever, every row once an epoch, in a new order."""
-        n_rows, device = self.data.features.shape[0], self.data.features.device
-        # Batch normalisation in a user's module cannot train on a single row.
-        is_last_single = n_rows > batch_size > 1 and n_rows % batch_size == 1
-        n_used = n_rows - (is_last_single and isinstance(self.task, ModuleStack))
-        while True:
-            order = torch.randperm(n_rows, generator=self._order_generator)[:n_used]
-            yield from order.to(device).split(batch_size)
-
     def synchronize(self) -> None:
         """Wait for the device or the slices, so that a clock can be read."""
         if self._slices is not None:
             self._slices.wait()
-        device = self.data.features.device
-        if device.type == "cuda":
-            # Not the whole device: another thread may be recording a graph on it.
-            torch.cuda.current_stream(device).synchronize()
-        elif device.type == "mps":
-            torch.mps.synchronize()
+        wait_for(self.data.features.device)
 
     def _record(self, temperature: float, on_record: OnRecord | None) -> None:
         """Append means since the last record to the history."""
         if self._slices is not None:
             self._slices.collect_(is_brief=True)
-        elif self._ranks.size > 1:
-            self._ranks.broadcast_(self._brief_tensors(), 0)
+        elif self.ranks.size > 1:
+            self.ranks.broadcast_(self._live_tensors(is_brief=True), 0)
         n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
         self._loss_sums.zero_()
-        if not np.isfinite(task_loss).all():
-            raise TrainingDivergedError(
-                f"training diverged: the task loss is {task_loss.tolist()} after "
-                f"{self.step} steps. Lower training.task_learning_rate, or look for "
-                "extreme values."
-            )
+        check_finite(task_loss, self.step)
         self.history.step.append(self.step)
         self.history.temperature.append(float(temperature))
         self.history.task_loss.append(task_loss)
         if self.masking is not None:
-            logits = self.masking.logits()
-            mask = torch.sigmoid(logits / temperature)
-            penalty = self.penalty.value(mask, self.data.gates)
+            logits, gates = self.masking.logits(), self.data.gates
+            if self.open_gates is not None:
+                logits, gates = self.open_gates.spread(logits), self.open_gates.of_all
+            penalty = self.penalty.value(torch.sigmoid(logits / temperature), gates)
             self.history.penalty.append(penalty.cpu().double().numpy())
             # In one layout, resumed or not: means depend on it in the last digit.
             by_member = logits.T.cpu().float().contiguous()
@@ -340,16 +347,12 @@ class StackTrainer:
         if on_record is not None:
             on_record(self)
 
-    def _brief_tensors(self) -> list[Tensor]:
-        """Return the networks, and what a record is made from."""
+    def _live_tensors(self, *, is_brief: bool = False) -> list[Tensor]:
+        """Return what the rest of a run depends on; brief: what a record does."""
         masks = [] if self.masking is None else [self.masking.parameters.flat]
-        return [*self.task.state_tensors, *masks, self._loss_sums]
-
-    def _live_tensors(self) -> list[Tensor]:
-        """Return what training changes and the rest of a run depends on."""
-        *networks, loss_sums = self._brief_tensors()
-        remembered = [t for adam, _ in self._optimizers for t in adam.state_tensors]
-        return [*networks, *remembered, loss_sums]
+        optimizers = [] if is_brief else self._optimizers
+        remembered = [t for adam, _ in optimizers for t in adam.state_tensors]
+        return [*self.task.state_tensors, *masks, *remembered, self._loss_sums]
 
     def state(self) -> State:
         """Return the state between two steps; what a finished run can spare is marked.
@@ -363,6 +366,8 @@ class StackTrainer:
             running |= with_prefix("noise.", self._noise.state())
         if isinstance(self.task, ModuleStack):
             running["dropout_seed"] = number_array(self.task.dropout_seed)
+        if self.open_gates is not None and not self.open_gates.are_all:
+            running["open_gates"] = self.open_gates.left.astype(np.int64)
         numbers = {
             "step": number_array(self.step),
             "planned_steps": number_array(self.planned_steps),
@@ -377,15 +382,17 @@ class StackTrainer:
         self.step = number_of(state, "step", 0, planned)
         self.planned_steps = planned
         self.is_stopped = bool(number_of(state, "is_stopped", 0, 1))
-        self.history.load_state_dict(
-            without_prefix("history.", state),
-            self.task.n_members,
-            self.masking is not None,
-        )
+        history, is_masked = without_prefix("history.", state), self.masking is not None
+        self.history.load_state_dict(history, self.task.n_members, is_masked)
         running = without_prefix(RUNNING, state)
         if not running and (self.is_stopped or self.step == planned):
             return
         self._slices = None
+        if self.open_gates is not None and "open_gates" in running:
+            left = array_of(running, "open_gates", np.int64, (None,))
+            self._shrink_(np.isin(self.open_gates.left, left))
+            if self.history.logits:
+                self.open_gates.remember(self.history.logits[-1])
         load_tensors_(self._live_tensors(), running)
         if isinstance(self._noise, NoiseBuffer):
             self._noise.load_state_dict(without_prefix("noise.", running))

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from featuresieve.engine import (
     LOSSES,
+    ModuleStack,
     Monitor,
     State,
     TaskStack,
@@ -184,7 +185,10 @@ class _Watch:
             return np.asarray(losses)
 
         splits = range(len(self._parts))
-        parts = on_ranks(losses_of, splits, self._n_threads, self._ranks)
+        if isinstance(task, ModuleStack):  # it counts what it is asked, for its noise
+            parts = self._ranks.from_first(lambda: list(map(losses_of, splits)))
+        else:
+            parts = on_ranks(losses_of, splits, self._n_threads, self._ranks)
         rows = np.concatenate(parts, axis=1)
         if self._best_rows is None:
             self._best_rows = rows
