@@ -17,11 +17,15 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Stream
 from featuresieve.engine import _slices, joined_ranks
 from featuresieve.engine import on_ranks as on_ranks_of
-from featuresieve.errors import CheckpointError
+from featuresieve.engine._open_gates import OpenGates
+from featuresieve.errors import CheckpointError, TableFileError
+from featuresieve.files.stream import _parquet_files
+from featuresieve.files.stream._row_sample import RowSample
 from featuresieve.monitoring import _checkpoint, _monitor, _progress
+from featuresieve.search import _stacks
 from interrupted_fits import answers
 from made_tables import class_table, value_table
 from quick_selectors import quick
@@ -105,6 +109,43 @@ def fit(number, is_classifier=True, arguments=None):  # noqa: ARG001
     """Fit, and return the answers."""
     X, y = class_table() if is_classifier else value_table()
     return answers_of(selector(is_classifier, **(arguments or {})).fit(X, y), X)
+
+
+def fit_wide(number):  # noqa: ARG001
+    """Fit what counts as wide: gates leave its stack. Tell how many were left."""
+    _stacks._WIDE = 10
+    n_left, still_open = [], OpenGates.still_open
+
+    def counted(gates, logits):
+        n_left.append(len(logits))
+        return still_open(gates, logits)
+
+    OpenGates.still_open = counted
+    X, y = class_table(400, 60)
+    fitted = selector(n_epochs=60).fit(X, y)
+    return answers_of(fitted, X), n_left
+
+
+def fit_stream(number, folder, classes, damaged=None):
+    """Fit a sample of Parquet files; count the rows that this rank has read."""
+    n_read, look = [], RowSample.add
+
+    def counting(sample, batch, first_row):
+        n_read.append(batch.num_rows)
+        look(sample, batch, first_row)
+
+    RowSample.add = counting
+    if damaged is not None and number == 1:
+        _parquet_files.ParquetFiles.batches = damaged
+    stream = Stream(str(folder), memory=600 * 1000)
+    fitted = selector(classes).fit(stream, "y")
+    sums = [fitted.logits_.tobytes(), fitted.history_["task_loss"].tobytes()]
+    return sums, fitted.notes_[-1]["text"], sum(n_read)
+
+
+def fails(files, n_rows):  # noqa: ARG001
+    """Stand for a file that cannot be read to its end."""
+    raise TableFileError("part.parquet cannot be read.")
 
 
 def fit_in_a_group_of_the_callers(number):

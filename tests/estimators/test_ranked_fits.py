@@ -8,8 +8,10 @@ import sys
 
 import joblib
 import numpy as np
+import pyarrow as pa
 import pytest
 import torch
+from pyarrow import parquet
 from sklearn.ensemble import RandomForestClassifier
 
 from featuresieve import RankError
@@ -18,13 +20,16 @@ from made_tables import class_table
 from quick_selectors import quick
 from ranked_fits import (
     PATIENCE,
+    fails,
     fit,
     fit_and_warn,
     fit_as_on_gpus,
     fit_in_a_group_of_the_callers,
+    fit_stream,
     fit_unalike,
     fit_until_killed,
     fit_until_raised,
+    fit_wide,
     on_ranks,
     own_network,
 )
@@ -59,6 +64,48 @@ def test_the_number_of_ranks_changes_no_bit_of_the_answer(alone, n_ranks):
 def test_other_searches_are_the_same_on_two_ranks(is_classifier, arguments):
     [expected] = on_ranks(1, fit, is_classifier, arguments)
     assert on_ranks(2, fit, is_classifier, arguments) == [expected] * 2
+
+
+def test_gates_leave_a_wide_stack_on_all_ranks_alike():
+    [(expected, n_left)] = on_ranks(1, fit_wide)
+    assert min(n_left) < 60
+    assert on_ranks(3, fit_wide) == [(expected, n_left)] * 3
+
+
+@pytest.fixture
+def parquet_files(tmp_path):
+    """Write two files in several groups of rows, with a rare class at the end."""
+    X, is_class = class_table(3000)
+    for number, y in enumerate((is_class, np.arange(3000) // 2990 + is_class * 2)):
+        table = pa.table({**dict(zip("abcdefgh", X.T, strict=True)), "y": y})
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        parquet.write_table(table[:1100], folder / "0.parquet", row_group_size=300)
+        parquet.write_table(table[1100:], folder / "1.parquet", row_group_size=700)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("folder", "classes"), [("0", True), ("1", True), ("1", False)]
+)
+def test_ranks_read_their_parts_of_files_and_have_one_sample(
+    parquet_files, folder, classes
+):
+    path = parquet_files / folder
+    [(expected, note, n_read)] = on_ranks(1, fit_stream, path, classes)
+    assert n_read == 3000
+    assert "of the 3,000 rows of the stream, a random sample" in note
+    told = on_ranks(3, fit_stream, path, classes)
+    assert [each[:2] for each in told] == [(expected, note)] * 3
+    assert sum(each[2] for each in told) == 3000
+    assert max(each[2] for each in told) < 1500
+
+
+def test_a_file_that_one_rank_cannot_read_is_said_by_the_others(parquet_files):
+    first, second = on_ranks(2, fit_stream, parquet_files / "0", True, fails)
+    assert second == ("TableFileError", "part.parquet cannot be read.")
+    assert first[0] == "RankError"
+    assert "rank 1 could not begin: TableFileError: part.parquet" in first[1]
 
 
 def test_the_first_rank_draws_the_seed_and_judges_what_it_is_asked_to():

@@ -248,7 +248,7 @@ class AutoNFS(
         settings = replace(settings_from(params), ranks=ranks)
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
-        taken = rows_of_fit(self, X, y, sample_weight, groups, seed)
+        taken = rows_of_fit(self, X, y, sample_weight, groups, seed, ranks)
         X, y, sample_weight, groups = taken.data
         table = read_table(X)
         prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from featuresieve.engine import Ranks, Training
 from featuresieve.errors import listed, shown
 from featuresieve.files import (
     Stream,
@@ -42,9 +43,18 @@ class FitRows:
 
 
 def rows_of_fit(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    seed: int,
+    ranks: Ranks | None = None,
 ) -> FitRows:
-    """Return what was passed to `fit`; of a stream a sample, if it is too large."""
+    """Return what was passed to `fit`; of a stream a sample, if it is too large.
+
+    Ranks read parts of Parquet files, and have the same sample then.
+    """
     stream = as_stream(X, is_named=isinstance(y, str))
     if stream is None:
         return FitRows(X, y, sample_weight, groups)
@@ -68,7 +78,8 @@ def rows_of_fit(
         groups=groups,
         seed=seed,
         has_classes=is_classifier(estimator),
-        max_categories=estimator.max_categories,
+        max_categories=(estimator.training or Training()).max_categories,
+        readers=ranks if ranks and ranks.size > 1 else None,
     )
     notes: list[dict[str, Any]] = []
     if not taken.sample.is_whole:
