@@ -228,7 +228,7 @@ class AutoNFS(
         before = vars(self).copy()
         try:
             with joined_ranks() as ranks:
-                work = self._fit(X, y, sample_weight, groups, ranks)
+                work = self._fit(ranks, X, y, sample_weight, groups)
             if ranks.is_first:
                 warn_about(self.notes_)
         except BaseException:  # also an interrupt: what was there before stays
@@ -240,7 +240,7 @@ class AutoNFS(
 
     @with_callbacks  # type: ignore[untyped-decorator]
     def _fit(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, ranks: Ranks
+        self, ranks: Ranks, X: Any, y: Any, sample_weight: Any, groups: Any
     ) -> FitRun:
         """Do what `fit` says; attributes are set at the end."""
         started = time.monotonic()
@@ -289,10 +289,8 @@ class AutoNFS(
                 deadline=work.deadline(1.0),
                 monitor=work.monitor,
             )
-        for name, value in learned_attributes(
-            result, prepared, settings.n_threads
-        ).items():
-            setattr(self, name, value)
+        learned = learned_attributes(result, prepared, settings.n_threads)
+        self.__dict__.update(learned)
         self._keep_predictor(prepared, target.code, run)
         self._seed = work.seed
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT

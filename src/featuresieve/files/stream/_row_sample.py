@@ -119,7 +119,8 @@ class RowSample:
             own = np.array([self._code(label) for label in labels], np.int64)
             everyones.append(own[codes])
         rows, costs = (np.concatenate([each[k] for each in told]) for k in (1, 3))
-        self._let_go_(rows, np.concatenate(everyones), costs)
+        is_kept = self._affordable(rows, np.concatenate(everyones), costs)
+        self._keep_(np.isin(self._known()[0], rows[is_kept]))
         first, *others = gather(self)
         for other in others:
             first.merge(other)
@@ -183,22 +184,23 @@ class RowSample:
 
     def _thin_(self) -> None:
         """Let go of the rows that the budget has no room for."""
-        self._let_go_(*self._known())
+        self._keep_(self._affordable(*self._known()))
 
-    def _let_go_(self, rows: IndexArray, codes: IndexArray, costs: IndexArray) -> None:
-        """Let go of what the budget has no room for beside the best of some rows."""
+    def _affordable(
+        self, rows: IndexArray, codes: IndexArray, costs: IndexArray
+    ) -> npt.NDArray[np.bool_]:
+        """Tell which rows the budget has room for; others like the rest never come."""
         hashes = row_hashes(self._seed, rows)
         is_kept = affordable_rows(hashes, codes, costs, self._budget, self._most_rows)
-        if is_kept.all():
-            return
         for code in np.unique(codes[~is_kept]).tolist():
             own = hashes[is_kept & (codes == code)]
             self._limits[code] = own.max() if len(own) else 0
-        rows, codes, costs = self._known()
-        self._keep_(row_hashes(self._seed, rows) <= self._limits[codes])
+        return is_kept
 
     def _keep_(self, is_kept: npt.NDArray[np.bool_]) -> None:
         """Keep these of the rows."""
+        if is_kept.all():
+            return
         rows, codes, costs = self._known()
         edges = np.cumsum([len(part) for part in self._rows])[:-1]
         masks = np.split(is_kept, edges)
