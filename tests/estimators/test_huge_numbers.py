@@ -162,7 +162,7 @@ def test_option_of_compare_is_refused(option, value, tmp_path, capsys):
 @pytest.mark.parametrize("value", [HUGE, Fraction(HUGE), np.longdouble("1e400")])
 def test_laboratory_refuses_huge_arguments(value):
     for check, bound in ((check_integer, {"low": 1}), (check_number, {"above": 0.0})):
-        with pytest.raises(ValueError, match=r"^alpha must be an? (int|number) >"):
+        with pytest.raises(ValueError, match=r"^alpha must be an? (int|number) [<>]"):
             check("alpha", value, **bound)
 
 

@@ -141,6 +141,19 @@ def test_correlations_of_standardised_columns_are_those_of_numpy(form):
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_page_speaks_of_dropped_columns_only_where_it_shows_some(has_copy, tmp_path):
+    X = 20_000 * np.random.default_rng(0).normal(size=(200, 4))
+    if has_copy:
+        X[:, 3] = X[:, 0] + 0.1 * X[:, 3]
+    selector = AutoNFSClassifier(always_keep=[0, 1], n_features_to_select=2, **SHORT)
+    selector.fit(X, X[:, 0] > 0).report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("right of the gap" in text) is has_copy
+    assert ("No dropped column goes closely" in text) is not has_copy
+    assert not re.search(r">−?\d\.\d+e\+04<", text)
+
+
 def test_page_of_a_loaded_selector_says_that_the_data_are_missing(hostile, tmp_path):
     hostile.save(tmp_path / "selector.sieve")
     loaded = featuresieve.load(tmp_path / "selector.sieve")

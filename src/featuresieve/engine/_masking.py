@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from featuresieve.engine._optimizer import FlatParameters
+from featuresieve.engine._optimizer import FlatParameters, Place
 from featuresieve.engine._state import State, array_of
 from featuresieve.engine._training import MaskInit, NoiseKind
 
@@ -67,7 +67,9 @@ class NoiseBuffer:
     def __init__(
         self, like: Tensor, kind: NoiseKind, generator: torch.Generator
     ) -> None:
-        self._like, self._kind, self._generator = like, kind, generator
+        # Of its own, not a view that keeps all parameters in memory.
+        self._like = torch.empty_like(like)
+        self._kind, self._generator = kind, generator
         self._rest: Iterator[Tensor] = iter(())
 
     def __call__(self) -> Tensor:
@@ -149,6 +151,17 @@ class MaskingNetwork:
         part = copy(self)
         part.parameters = self.parameters.of_members(members)
         return part
+
+    def of_gates(self, gates: Tensor) -> "MaskingNetwork":
+        """Return a copy of some gates."""
+        part = copy(self)
+        part.parameters = self.parameters.at(self.places_of(gates))
+        return part
+
+    @staticmethod
+    def places_of(gates: Tensor) -> dict[str, Place]:
+        """Return where the parameters of some gates stand."""
+        return {"projection": (1, gates), "bias": (0, gates)}
 
     def close_(self, is_closed: Tensor) -> None:
         """Close gates for good, (members, gates): a closed gate has no gradient."""

@@ -1,6 +1,7 @@
 """Flat parameters of a stack, and what updates all of them at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from math import prod
 from typing import Literal, cast
 
@@ -11,6 +12,8 @@ from torch.optim.adamw import adamw
 from torch.optim.sgd import sgd
 
 OptimizerName = Literal["adam", "adamw", "sgd"]
+# An axis, and which entries along it.
+Place = tuple[int, Tensor]
 
 
 class FlatParameters:
@@ -50,21 +53,33 @@ class FlatParameters:
             for name, view in self._views(flat).items()
         ]
 
+    def views_at(self, flat: Tensor, places: Mapping[str, Place]) -> list[Tensor]:
+        """Return numbers of a tensor laid out like `flat`: all, or those at places."""
+        return [
+            view if name not in places else view.index_select(*places[name])
+            for name, view in self._views(flat).items()
+        ]
+
     def of_members(self, members: slice) -> "FlatParameters":
         """Return a copy of some members."""
-        n_members = members.stop - members.start
-        shapes = {}
-        for name, shape in self._shapes.items():
-            axis = self._axes.get(name, 0)
-            shapes[name] = (*shape[:axis], n_members, *shape[axis + 1 :])
+        return self._copy_of(self.member_views(self.flat, members))
+
+    def at(self, places: Mapping[str, Place]) -> "FlatParameters":
+        """Return a copy of some places, along an axis, of some of the parameters."""
+        return self._copy_of(self.views_at(self.flat, places))
+
+    def _copy_of(self, parts: Sequence[Tensor]) -> "FlatParameters":
+        """Return parameters of the same names with other values."""
         part = FlatParameters(
-            shapes,
+            {
+                name: tuple(values.shape)
+                for name, values in zip(self._shapes, parts, strict=True)
+            },
             dtype=self.flat.dtype,
             device=self.flat.device,
             member_axes=self._axes,
         )
-        whole = self.member_views(self.flat, members)
-        for own, values in zip(part.value.values(), whole, strict=True):
+        for own, values in zip(part.value.values(), parts, strict=True):
             own.copy_(values)
         return part
 
@@ -101,6 +116,21 @@ class StackOptimizer:
         """What is remembered from step to step."""
         by_parameter = zip(self._averages, self._squares, self._steps, strict=True)
         return [tensor for three in by_parameter for tensor in three]
+
+    def carried_over(
+        self, after: FlatParameters, before: FlatParameters, places: Mapping[str, Place]
+    ) -> "StackOptimizer":
+        """Return one for what is left of some parameters, which remembers its part."""
+
+        def part_of(flat: Tensor) -> Tensor:
+            views = before.views_at(flat, places)
+            return torch.cat([view.reshape(-1) for view in views])
+
+        part = copy(self)
+        part._parameters = [after.flat]
+        part._averages = list(map(part_of, self._averages))
+        part._squares = list(map(part_of, self._squares))
+        return part
 
     @torch.no_grad()
     def step_(

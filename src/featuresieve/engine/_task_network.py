@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from featuresieve.engine._optimizer import FlatParameters
+from featuresieve.engine._optimizer import FlatParameters, Place
 from featuresieve.engine._training_data import SparseRows
 
 Batch = Tensor | SparseRows
@@ -75,6 +75,18 @@ class StackedMLP:
         part.parameters = self.parameters.of_members(members)
         part._folded = torch.empty_like(part.parameters.value["weight0"])
         return part
+
+    def of_columns(self, columns: Tensor) -> "StackedMLP":
+        """Return a copy that reads some columns only."""
+        part = copy(self)
+        part.parameters = self.parameters.at(self.places_of(columns))
+        part._folded = torch.empty_like(part.parameters.value["weight0"])
+        return part
+
+    @staticmethod
+    def places_of(columns: Tensor) -> dict[str, Place]:
+        """Return where the parameters of some columns stand."""
+        return {"weight0": (0, columns)}
 
     @property
     def trainable(self) -> list[Tensor]:

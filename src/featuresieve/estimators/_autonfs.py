@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from featuresieve.engine import (
     Predictor,
@@ -35,6 +35,7 @@ from featuresieve.estimators._notes import notes_about, warn_about
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
 from featuresieve.estimators._shown import Shown
+from featuresieve.estimators._streams import rows_of_fit
 from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
@@ -202,13 +203,15 @@ class AutoNFS(
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : table of shape (n_samples, n_features) or stream
             A data frame of pandas, polars or pyarrow, an array, a scipy sparse matrix
             or a tensor. Numbers, booleans, dates, categories and strings; missing
-            values are allowed, infinite ones are not.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            values are allowed, infinite ones are not. What does not fit into memory:
+            a `Stream`, or what makes one, such as the path of Parquet files.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
             Class labels, or a matrix of zeros and ones with one column a label; real
-            values, in one column or several.
+            values, in one column or several. Of a stream, the name of the column, and
+            so for the next two.
         sample_weight : array-like of shape (n_samples,), default=None
             How many rows a row stands for.
         groups : array-like of shape (n_samples,), default=None
@@ -239,6 +242,8 @@ class AutoNFS(
         settings = settings_from(params)
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
+        taken = rows_of_fit(self, X, y, sample_weight, groups, seed)
+        X, y, sample_weight, groups = taken.data
         table = read_table(X)
         prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
@@ -289,6 +294,7 @@ class AutoNFS(
         self.notes_ = notes_about(
             self, result, prepared, table, is_cut_short, settings.n_threads
         )
+        self.notes_ += taken.notes
         self._all_columns = None if result.evidence is None else result.evidence.whole
         work.end_fit()
         return work
@@ -365,16 +371,6 @@ class AutoNFS(
         weights = row_weights(sample_weight, self.class_weight, None, n_rows)
         target = value_target(y, n_rows, weights.by_row, may_compress=may_compress)
         return weights, target
-
-    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
-        """Return the mask `SelectorMixin` works with."""
-        check_is_fitted(self)
-        return np.asarray(self.support_)
-
-    @property
-    def n_features_(self) -> int:
-        """Return how many features are kept, under scikit-learn's name."""
-        return int(self.n_features_selected_)
 
     def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the outputs of the predictor networks, (members, rows, outputs)."""

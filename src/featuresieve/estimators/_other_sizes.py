@@ -12,6 +12,7 @@ from featuresieve.engine import explain_out_of_memory, torch_defaults
 from featuresieve.errors import draw_seed
 from featuresieve.estimators._arguments import count_limits_from, settings_from
 from featuresieve.estimators._notes import ABOUT_DATA, about_copies
+from featuresieve.estimators._streams import rows_of_fit
 from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
@@ -124,8 +125,9 @@ class OtherSizes:
         if seed is None:  # of a file of version 1
             seed = draw_seed(other.random_state)
         if data[0] is not None:
-            self._check_columns(data[0], read_table(data[0]))
-            prepared, target, _ = other._prepare(*data)
+            rows = rows_of_fit(other, *data, None, seed)
+            self._check_columns(rows.X, read_table(rows.X))
+            prepared, target, _ = other._prepare(rows.X, rows.y, rows.sample_weight)
             code = target.code
         if prepared is None:
             raise ValueError(
