@@ -1,7 +1,7 @@
 """Measure fits of tables that are read from Parquet batch by batch.
 
 ``python benchmarks/streams.py`` writes 10,000,000 rows of 100 columns (float32; six of
-them matter) to a temporary folder, about 4 GB, fits them as a stream, and stores the
+them matter) to a temporary folder, about 6 GB, fits them as a stream, and stores the
 peak memory of that process, its seconds and what it kept. Then it does the same with
 400,000 rows, which fit into memory: as a stream and read at once, in turn. Each fit is
 a process of its own; its peak is from the start, libraries included.
