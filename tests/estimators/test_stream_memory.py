@@ -14,11 +14,13 @@ N_COLUMNS, GROUP_ROWS = 50, 25_000
 # A fit of a few rows first: what is loaded and started then is no part of it.
 SCRIPT = """
 import resource, sys, warnings
-from featuresieve import AutoNFSClassifier, FeatureSieveWarning, Stream
+from featuresieve import AutoNFSClassifier, FeatureSieveWarning, Stream, Training
 warnings.simplefilter("ignore", FeatureSieveWarning)
 peaks = []
 for path in sys.argv[1:]:
-    selector = AutoNFSClassifier("price", n_epochs=1, random_state=0, n_jobs=1)
+    selector = AutoNFSClassifier(
+        "price", random_state=0, n_jobs=1, training=Training(n_epochs=1)
+    )
     selector.fit(Stream(path, memory="60 MiB"), "y")
     len(selector.predict(path))
     peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)

@@ -113,10 +113,8 @@ class KeptColumns:
         if stream is not None:
             return stream
         is_reduced = isinstance(self._read(X), PartialTable)
-        places = (
-            range(self.n_features_) if is_reduced else np.flatnonzero(self.support_)
-        )
-        kept = take_columns(X, np.asarray(places))
+        own = range(self.n_features_) if is_reduced else np.flatnonzero(self.support_)
+        kept = take_columns(X, np.asarray(own))
         asked = vars(self).get("_sklearn_output_config", {}).get("transform")
         if asked == "default":
             return plain_array(kept)

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
+from featuresieve.engine import Training
 from featuresieve.errors import listed, shown
 from featuresieve.files import (
     Stream,
@@ -68,7 +69,7 @@ def rows_of_fit(
         groups=groups,
         seed=seed,
         has_classes=is_classifier(estimator),
-        max_categories=estimator.max_categories,
+        max_categories=(estimator.training or Training()).max_categories,
     )
     notes: list[dict[str, Any]] = []
     if not taken.sample.is_whole:
