@@ -98,8 +98,8 @@ class LargeFiles:
 def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
     """Return what a name stands for if it is read in parts, else None.
 
-    That is a folder, a pattern, an address in a store, and a file of Parquet that is too large:
-    for `memory`, or for half of what this process may use.
+    That is a folder, a pattern, an address in a store, and a file of Parquet that is
+    too large: for `memory`, or for half of what this process may use.
     """
     path = Path(name).expanduser()
     is_many = path.is_dir() or name.startswith(_ADDRESSES)
