@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.engine import Ranks, Training
@@ -19,6 +20,7 @@ from featuresieve.files import (
     take_array_rows,
     take_rows,
 )
+from featuresieve.process import show_status
 from featuresieve.tables import plain_array, read_table
 
 Predict = Callable[[Any, Any], npt.NDArray[Any]]
@@ -70,6 +72,7 @@ def rows_of_fit(
                 f"{argument} must be the name of a column where X is a stream, got "
                 f"{shown(name)}."
             )
+    is_told = estimator.verbose and (ranks is None or ranks.is_first)
     taken = take_rows(
         stream.open(),
         y,
@@ -80,12 +83,20 @@ def rows_of_fit(
         has_classes=is_classifier(estimator),
         max_categories=(estimator.training or Training()).max_categories,
         readers=ranks if ranks and ranks.size > 1 else None,
+        say=_say_rows if is_told else None,
     )
+    if is_told:
+        show_status("")
     notes: list[dict[str, Any]] = []
     if not taken.sample.is_whole:
         _check_cv(estimator.cv)
         notes = _notes(len(taken.sample.rows), taken.sample.n_rows, taken.hidden)
     return FitRows(taken.features, taken.target, taken.weights, taken.groups, notes)
+
+
+def _say_rows(n_rows: int) -> None:
+    """Say how much of a stream has been read."""
+    show_status(f"featuresieve: reading, {n_rows:,} rows")
 
 
 def _array_rows(
@@ -169,12 +180,10 @@ def _kept_parts(estimator: Any, stream: Stream) -> Iterator[Any]:
         for start in range(0, len(X), _BLOCK_ROWS):
             yield X[start : start + _BLOCK_ROWS]
         return
-    import pyarrow as pa
-
     _, batches = kept_batches(stream, _kept_names(estimator))
     for batch in batches:
         if batch.num_rows:
-            yield pa.Table.from_batches([batch])
+            yield _as_table(batch)
 
 
 def _kept_names(estimator: Any) -> list[str]:
@@ -202,3 +211,56 @@ def kept_columns(estimator: Any, X: Any) -> Any:
 
     schema, batches = kept_batches(stream, _kept_names(estimator))
     return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+class ScoresStreams:
+    """What an estimator inherits, before scikit-learn's mixin, to be scored on them."""
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or R² of a regressor.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features) or stream
+            As for `predict`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            The true labels or values; of a stream, the name of their column.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        float
+        """
+        stream = as_stream(X, is_named=True) if isinstance(y, str) else None
+        if stream is None:
+            own = super().score  # type: ignore[misc]
+            return float(own(X, y, sample_weight))
+        check_is_fitted(self)
+        metric = accuracy_score if is_classifier(self) else r2_score
+        kept, others = _kept_names(self), [y, *filter(None, [sample_weight])]
+        _, batches = kept_batches(stream, [*kept, *others])
+        guesses, known = [], []
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            guesses.append(self.predict(_as_table(batch.select(kept))))
+            known.append(_as_table(batch.select(others)))
+        table = _joined(known)
+        weights = None if sample_weight is None else table[sample_weight].to_numpy()
+        truth = np.asarray(table[y].to_pylist())
+        return float(metric(truth, np.concatenate(guesses), sample_weight=weights))
+
+
+def _as_table(batch: Any) -> Any:
+    """Return a batch of pyarrow as a table."""
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def _joined(tables: list[Any]) -> Any:
+    """Return tables of pyarrow as one."""
+    import pyarrow as pa
+
+    return pa.concat_tables(tables)
