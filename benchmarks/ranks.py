@@ -79,7 +79,7 @@ def record(shape: str, sizes: list[int], n_rounds: int) -> list[dict[str, Any]]:
             times[size].append((slowest[0], slowest[1]))
             print(shape, size, [round(value, 1) for value in slowest], flush=True)
     medians = {size: np.median(own, axis=0) for size, own in times.items()}
-    first = medians[sizes[0]]
+    first = medians[min(sizes)]
     return [
         {
             "table": shape,
