@@ -20,7 +20,7 @@ from featuresieve.files._task import MOST_CLASSES
 from featuresieve.files.stream._batch_source import source_of_files
 from featuresieve.files.stream._costs import TEXT_COPIES, is_text, row_cost
 from featuresieve.files.stream._memory import as_bytes, memory_of_process, size_text
-from featuresieve.files.stream._parquet_files import find_files, is_pattern
+from featuresieve.files.stream._parquet_files import find_files, is_address, is_pattern
 from featuresieve.files.stream._row_choice import MOST_ROWS
 from featuresieve.files.stream._stream import DEFAULT_MEMORY
 from featuresieve.files.stream._taking import take_rows
@@ -88,7 +88,6 @@ class LargeFiles:
         return Whole(
             self.batches,
             self.files.schema,
-            tuple(each.path for each in self.files.fragments),
             self.files.n_rows,
             n_without_target,
             row_weights,
@@ -103,7 +102,8 @@ def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
     """
     path = Path(name).expanduser()
     is_many = path.is_dir() or name.startswith(_ADDRESSES)
-    is_many = is_many or (is_pattern(name) and not path.exists())
+    if is_pattern(name) and not (is_address(name) or path.exists()):
+        is_many = True
     if name == "-" or not (is_many or _is_parquet(path)):
         return None
     files = find_files([name])
@@ -193,8 +193,7 @@ def _has_classes(large: LargeFiles, target: str, task: str) -> bool:
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return not pa.types.is_decimal(kind)
     found: set[float] = set()
-    batches = large.batches([target])
-    for batch in batches:
+    for batch in large.batches([target]):
         values = pc.unique(batch.column(0)).drop_null().to_pylist()
         found |= {value for value in values if value == value}
         is_whole = all(value == value // 1 for value in values if value == value)
