@@ -28,8 +28,6 @@ from featuresieve.files.stream._taking import take_rows
 # What a selection may take of the memory before only a sample is read.
 _SHARE_OF_MEMORY = 0.5
 _MAX_CATEGORIES = 32
-# Of stores that Arrow opens.
-_ADDRESSES = ("s3://", "gs://", "gcs://", "abfs://", "abfss://", "hdfs://")
 
 
 @dataclass(frozen=True)
@@ -97,14 +95,12 @@ class LargeFiles:
 def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
     """Return what a name stands for if it is read in parts, else None.
 
-    That is a folder, a pattern, an address in a store, and a file of Parquet that is
-    too large: for `memory`, or for half of what this process may use.
+    That is a folder, a pattern, and a file of Parquet that is too large: for `memory`,
+    or for half of what this process may use.
     """
     path = Path(name).expanduser()
-    is_many = path.is_dir() or name.startswith(_ADDRESSES)
-    if is_pattern(name) and not (is_address(name) or path.exists()):
-        is_many = True
-    if name == "-" or not (is_many or _is_parquet(path)):
+    is_many = path.is_dir() or (is_pattern(name) and not path.exists())
+    if name == "-" or is_address(name) or not (is_many or _is_parquet(path)):
         return None
     files = find_files([name])
     most = _SHARE_OF_MEMORY * memory_of_process()
