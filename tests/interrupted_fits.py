@@ -15,7 +15,7 @@ from unittest import mock
 import numpy as np
 from torch import nn
 
-from featuresieve import AutoNFSClassifier, Training
+from featuresieve import AutoNFSClassifier
 from featuresieve.monitoring import _checkpoint
 from made_tables import class_table
 from quick_selectors import built
@@ -94,8 +94,8 @@ def assert_same_answers(found, expected):
 def _fit_and_store(path, checkpoint):
     """Fit with a checkpoint after every step, and store the answers."""
     X, y = class_table()
-    selector = AutoNFSClassifier(
-        training=Training(n_epochs=8), random_state=3, checkpoint=checkpoint
+    selector = built(
+        AutoNFSClassifier, n_epochs=8, random_state=3, checkpoint=checkpoint
     )
     with write_at_every_step():
         np.savez(path, **answers(selector.fit(X, y), X))

@@ -31,7 +31,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import INFORMATIVE, class_table, value_table
 from quick_selectors import built
 
@@ -208,11 +208,11 @@ def test_folds_predict_what_a_selector_of_the_other_rows_does():
 def test_target_is_transformed_around_the_regressor():
     X, y = value_table()
     model = TransformedTargetRegressor(
-        AutoNFSRegressor(0.05, training=Training(n_epochs=20), random_state=0),
+        built(AutoNFSRegressor, 0.05, n_epochs=20, random_state=0),
         func=np.log,
         inverse_func=np.exp,
     ).fit(X, y)
-    by_hand = AutoNFSRegressor(
-        0.05, training=Training(n_epochs=20), random_state=0
-    ).fit(X, np.log(y))
+    by_hand = built(AutoNFSRegressor, 0.05, n_epochs=20, random_state=0).fit(
+        X, np.log(y)
+    )
     np.testing.assert_allclose(model.predict(X), np.exp(by_hand.predict(X)))

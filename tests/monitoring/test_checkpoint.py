@@ -33,6 +33,7 @@ from interrupted_fits import (
     write_at_every_step,
 )
 from made_tables import class_table, value_table
+from quick_selectors import built
 
 TESTS = Path(__file__).parents[1]
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
@@ -88,9 +89,7 @@ class Lines(LinearRegression):
 
 
 def test_a_judge_is_the_same_in_another_process(path):
-    selector = AutoNFSRegressor(
-        judge=Lines(), training=Training(n_epochs=4), random_state=3
-    )
+    selector = built(AutoNFSRegressor, judge=Lines(), n_epochs=4, random_state=3)
     expected = answers(clone(selector).fit(X_VALUE, Y_VALUE), X_VALUE)
     selector.set_params(checkpoint=path)
     assert fit_until(selector, X_VALUE, Y_VALUE, n_writes=60)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featuresieve import AutoNFSRegressor, CheckpointError, FeatureSieveError, Training
+from featuresieve import AutoNFSRegressor, CheckpointError, FeatureSieveError
 from featuresieve.monitoring import _checkpoint
 from featuresieve.monitoring._checkpoint import Checkpoint
 from interrupted_fits import (
@@ -19,6 +19,7 @@ from interrupted_fits import (
     own_network,
 )
 from made_tables import class_table
+from quick_selectors import built
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
 pytestmark = [
@@ -80,8 +81,8 @@ def test_checkpoint_of_other_data_is_refused(left_behind, part):
 
 def test_checkpoint_of_a_classifier_is_refused_by_a_regressor(left_behind):
     X, y = class_table()
-    selector = AutoNFSRegressor(
-        training=Training(n_epochs=4), random_state=3, checkpoint=left_behind
+    selector = built(
+        AutoNFSRegressor, n_epochs=4, random_state=3, checkpoint=left_behind
     )
     with pytest.raises(CheckpointError, match="the data"):
         selector.fit(X, y.astype(float))

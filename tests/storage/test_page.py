@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.pipeline import make_pipeline
 
 import featuresieve
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.storage.page._fit_data import FitData
 from headless_browser import use_page
 from quick_selectors import built
@@ -97,9 +97,7 @@ def test_hostile_names_are_text_on_a_page_without_addresses(page):
 
 def test_page_of_a_thousand_columns_is_small(tmp_path):
     X = np.random.default_rng(0).normal(size=(500, 1000))
-    selector = AutoNFSClassifier(
-        0.01, training=Training(n_members=2, n_epochs=1), random_state=0
-    )
+    selector = built(AutoNFSClassifier, 0.01, n_members=2, n_epochs=1, random_state=0)
     selector.fit(pd.DataFrame(X).add_prefix("a rather long name "), X[:, 0] > 0)
     selector.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -141,6 +139,19 @@ def test_correlations_of_standardised_columns_are_those_of_numpy(form):
     found = data.correlations([3, 1], [0, 2])
     expected = np.corrcoef(X.T)[np.ix_([3, 1], [0, 2])]
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+@pytest.mark.parametrize("has_copy", [True, False])
+def test_page_speaks_of_dropped_columns_only_where_it_shows_some(has_copy, tmp_path):
+    X = 20_000 * np.random.default_rng(0).normal(size=(200, 4))
+    if has_copy:
+        X[:, 3] = X[:, 0] + 0.1 * X[:, 3]
+    selector = AutoNFSClassifier(always_keep=[0, 1], n_features_to_select=2, **SHORT)
+    selector.fit(X, X[:, 0] > 0).report(tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert ("right of the gap" in text) is has_copy
+    assert ("No dropped column goes closely" in text) is not has_copy
+    assert not re.search(r">−?\d\.\d+e\+04<", text)
 
 
 def test_page_of_a_loaded_selector_says_that_the_data_are_missing(hostile, tmp_path):
@@ -192,7 +203,7 @@ def test_notebook_shows_the_answer_above_the_diagram_of_scikit_learn(hostile):
 
 def test_notebook_shows_columns_that_are_called_by_numbers():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    selector = AutoNFSClassifier(0.1, training=Training(n_epochs=20), random_state=0)
+    selector = built(AutoNFSClassifier, 0.1, n_epochs=20, random_state=0)
     text = selector.fit(pd.DataFrame(X, columns=[7, 8, 9]), X[:, 1] > 0)._repr_html_()
     assert 'title="8">8</span>' in text
 

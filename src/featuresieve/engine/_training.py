@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from sklearn.base import BaseEstimator
 from torch import nn
@@ -10,17 +10,9 @@ from torch import nn
 # (n_columns, n_outputs) -> a fresh network, (rows, columns) -> (rows, outputs)
 ModuleFactory = Callable[[int, int], nn.Module]
 PenaltyKind = Literal["fraction", "target"]
-PENALTY_KINDS: tuple[PenaltyKind, ...] = get_args(PenaltyKind)
 NoiseKind = Literal["gumbel", "logistic"]
-NOISE_KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 Reduction = Literal["mean", "sum"]
-REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
-Decision = Literal["threshold", "vote"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
-GateRows = Literal["held_out", "shared"]
-GATE_ROWS: tuple[GateRows, ...] = get_args(GateRows)
 MaskInit = Literal["zeros", "uniform"]
-MASK_INITS: tuple[MaskInit, ...] = get_args(MaskInit)
 
 
 @dataclass(kw_only=True, repr=False)
@@ -113,8 +105,8 @@ class Training(BaseEstimator):
     penalty_ramp: float = 0.3
     noise: NoiseKind = "gumbel"
     reduction: Reduction = "mean"
-    decision: Decision = "threshold"
-    gate_rows: GateRows = "held_out"
+    decision: Literal["threshold", "vote"] = "threshold"
+    gate_rows: Literal["held_out", "shared"] = "held_out"
     mask_init: MaskInit = "zeros"
     train_embedding: bool = True
     start_temperature: float = 2.0

@@ -15,7 +15,7 @@ from featuresieve.errors import (
     listed,
 )
 from featuresieve.estimators._row_labels import row_labels
-from featuresieve.problem import Prepared
+from featuresieve.problem import EncodedProblem
 from featuresieve.search import Evidence, SearchResult
 from featuresieve.storage import VERDICTS, feature_names
 from featuresieve.tables import Table
@@ -47,7 +47,7 @@ def _note(
 def notes_about(
     estimator: Any,
     result: SearchResult,
-    prepared: Prepared,
+    prepared: EncodedProblem,
     table: Table,
     is_cut_short: bool,
     n_threads: int = 1,
@@ -112,7 +112,7 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
 
 
 def _about_evidence(
-    estimator: Any, evidence: Evidence, prepared: Prepared, names: Sequence[str]
+    estimator: Any, evidence: Evidence, prepared: EncodedProblem, names: Sequence[str]
 ) -> Iterator[Note]:
     """Yield what the votes and the held-out losses say."""
     is_large = evidence.first_gain >= max(_LEAK, _LEAK_OF_ALL * evidence.gain)
@@ -157,7 +157,7 @@ def _about_evidence(
 
 
 def _close_calls(
-    estimator: Any, evidence: Evidence, prepared: Prepared, names: Sequence[str]
+    estimator: Any, evidence: Evidence, prepared: EncodedProblem, names: Sequence[str]
 ) -> Iterator[Note]:
     """Yield which features have nearly too few votes, or nearly enough."""
     is_close = prepared.by_feature(evidence.close_calls, False)
@@ -173,7 +173,7 @@ def _close_calls(
 
 def _about_columns(
     estimator: Any,
-    prepared: Prepared,
+    prepared: EncodedProblem,
     table: Table,
     names: Sequence[str],
     n_threads: int,

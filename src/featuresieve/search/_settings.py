@@ -18,33 +18,16 @@ _MOST_STEPS = 1500
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a search needs to know besides the data.
+    """Everything a search needs to know besides the data."""
 
-    Attributes
-    ----------
-    training : Training
-        Checked.
-    device : torch.device
-    n_threads : int
-        Threads that train and judge on the CPU.
-    """
-
-    training: Training = field(default_factory=Training)
+    training: Training = field(default_factory=Training)  # checked
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    n_threads: int = 1
+    n_threads: int = 1  # that train and judge on the CPU
 
     def schedule(
         self, n_rows: int, n_columns: int, n_members: int, share: float = 1.0
     ) -> Schedule:
-        """Return how long a stack trains.
-
-        Parameters
-        ----------
-        n_rows, n_columns, n_members : int
-            Size of the problem.
-        share : float
-            Part of the usual length to take, for stacks that need less.
-        """
+        """Return how long a stack trains, or a share of it where less is enough."""
         training = self.training
         batch_size = min(n_rows, training.batch_size or _automatic_batch_size(n_rows))
         steps_per_epoch = -(-n_rows // batch_size)

@@ -13,9 +13,10 @@ from featuresieve.storage._json_values import from_json_value, to_json_value
 # Arguments that belong to one machine. A file from elsewhere must not name a path that
 # the next fit writes to, and deletes.
 _LEFT_OUT = ("checkpoint",)
-# Arguments that may be code, which a file does not hold: what is written in its place,
+# Arguments that may be objects, which a file does not hold: what is written instead,
 # and the types that are written as they are.
-CODE_ARGUMENTS = {
+OBJECT_ARGUMENTS = {
+    "random_state": (None, int | np.integer | None),
     "cv": (None, int | np.integer | None),
     "judge": ("networks", str),
 }
@@ -25,11 +26,9 @@ _LAST_MOVED = ("n_members", "n_epochs", "scaling", "max_categories")
 
 
 def argument_state(params: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments for JSON; a generator of random numbers becomes None."""
+    """Return arguments for JSON, plain ones in place of objects."""
     params = dict(params)
-    if not isinstance(params["random_state"], int | np.integer):
-        params["random_state"] = None
-    for name, (default, plain) in CODE_ARGUMENTS.items():
+    for name, (default, plain) in OBJECT_ARGUMENTS.items():
         if not isinstance(params[name], plain):
             params[name] = default
     training = params.pop("training")
