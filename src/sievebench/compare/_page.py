@@ -89,12 +89,12 @@ def _scatter(scored: pd.DataFrame, scale: Scale, n_columns: int) -> dict[str, An
     across, ticks = count_scale(n_columns)
     height = max(240.0, _LABEL_HEIGHT * len(scored))
     heights = [height * (1 - scale.at(score) / 100) for score in scored["score"]]
-    places = spread_labels(heights, _LABEL_HEIGHT, height)
+    positions = spread_labels(heights, _LABEL_HEIGHT, height)
     xs = [across.at(n_kept) for n_kept in np.log10(scored["n_kept"])]
     points = [
-        {"row": row, "x": x, "y": round(y, 1), "label": place}
-        for row, x, y, place in zip(
-            scored.itertuples(), xs, heights, places, strict=True
+        {"row": row, "x": x, "y": round(y, 1), "label": position}
+        for row, x, y, position in zip(
+            scored.itertuples(), xs, heights, positions, strict=True
         )
     ]
     levels = [(round(height * (1 - at / 100), 1), text) for at, text in scale.ticks()]
