@@ -218,7 +218,7 @@ def _one_fit(
     sender: Any, shape: tuple[int, int, int | None], device: str, n_jobs: int
 ) -> None:
     """Fit once and send what it took."""
-    from featuresieve import AutoNFSClassifier
+    from featuresieve import AutoNFSClassifier, Training
 
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -228,7 +228,10 @@ def _one_fit(
         torch.cuda.reset_peak_memory_stats()
     X, y = made_table(f"{n_rows}x{n_columns}")
     selector = AutoNFSClassifier(
-        random_state=0, device=device, n_jobs=n_jobs, n_members=n_members
+        random_state=0,
+        device=device,
+        n_jobs=n_jobs,
+        training=Training(n_members=n_members),
     )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started, cpu = time.perf_counter(), time.process_time()

@@ -146,8 +146,9 @@ def _unmasked(name: str) -> Callable[[np.ndarray, np.ndarray], int]:
         n_outputs = 1 if is_regression else int(y.max()) + 1
         task = "regression" if is_regression else "classification"
         problem = Problem(X.astype(np.float32), targets, n_outputs, task)
-        training = Training(batch_size=32, task_learning_rate=3e-4)
-        settings = Settings(training, n_epochs=150)
+        settings = Settings(
+            Training(n_epochs=150, batch_size=32, task_learning_rate=3e-4)
+        )
         schedule = settings.schedule(len(X), X.shape[1], 1)
         train_fixed_mask(problem, settings, [np.arange(X.shape[1])], schedule, seed=0)
         return X.shape[1]

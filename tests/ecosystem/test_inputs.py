@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 import xarray
 
-from featuresieve import AutoNFSClassifier
+from featuresieve import AutoNFSClassifier, Training
 from made_tables import class_table
 
 NAMES = [f"f{j}" for j in range(8)]
 
 
 def quick():
-    return AutoNFSClassifier(n_epochs=20, random_state=0)
+    return AutoNFSClassifier(training=Training(n_epochs=20), random_state=0)
 
 
 def labelled(X):

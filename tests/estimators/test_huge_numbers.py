@@ -17,8 +17,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarnin
 
 HUGE = 10**400
 COUNTS = (
-    *("n_features_to_select", "min_features_to_select", "max_features", "n_members"),
-    *("n_epochs", "n_jobs", "max_categories"),
+    *("n_features_to_select", "min_features_to_select", "max_features", "n_jobs"),
+    *("training__n_members", "training__n_epochs", "training__max_categories"),
     *("training__batch_size", "training__embedding_size"),
 )
 NUMBERS = (
@@ -32,7 +32,7 @@ HUGE_NUMBERS = (HUGE, -HUGE, 10**5000, Fraction(HUGE), np.longdouble("1e400"))
 
 
 def fit(**arguments):
-    settings = {"balance": "price", "n_epochs": 2, "random_state": 0}
+    settings = {"balance": "price", "training__n_epochs": 2, "random_state": 0}
     selector = AutoNFSClassifier().set_params(**(settings | arguments))
     return selector.fit(*class_table())
 
@@ -78,7 +78,7 @@ def test_number_may_be_a_fraction(name):
 
 
 def test_time_may_be_endless():
-    assert fit(max_time=1e308, n_epochs=40).n_features_selected_ >= 1
+    assert fit(max_time=1e308, training__n_epochs=40).n_features_selected_ >= 1
 
 
 def test_device_that_is_a_number_is_refused_by_name():
@@ -157,7 +157,7 @@ def test_option_of_compare_is_refused(option, value, tmp_path, capsys):
 @pytest.mark.parametrize("value", [HUGE, Fraction(HUGE), np.longdouble("1e400")])
 def test_laboratory_refuses_huge_arguments(value):
     for check, bound in ((check_integer, {"low": 1}), (check_number, {"above": 0.0})):
-        with pytest.raises(ValueError, match=r"^alpha must be an? (int|number) >"):
+        with pytest.raises(ValueError, match=r"^alpha must be an? (int|number) [<>]"):
             check("alpha", value, **bound)
 
 

@@ -81,7 +81,7 @@ def test_balance_is_the_price_times_the_features():
 )
 def test_fewer_members_vote_on_wide_tables(n_columns, wanted, n_members):
     problem = SimpleNamespace(n_columns=n_columns)
-    assert n_voters(problem, Settings(n_members=wanted)) == n_members
+    assert n_voters(problem, Settings(Training(n_members=wanted))) == n_members
 
 
 # Classes of the same weight.
@@ -156,9 +156,13 @@ def test_a_set_worse_than_a_constant_has_nothing_to_give_up():
 # Whole searches on a target that two of six columns decide.
 
 QUICK = Settings(
-    Training(batch_size=32, mask_learning_rate=0.05, task_learning_rate=1e-2),
-    n_epochs=40,
-    n_members=20,
+    Training(
+        n_epochs=40,
+        n_members=20,
+        batch_size=32,
+        mask_learning_rate=0.05,
+        task_learning_rate=1e-2,
+    )
 )
 
 
@@ -232,7 +236,7 @@ def test_kept_features_are_those_with_a_tenth_of_the_votes(result):
 def test_each_of_five_parts_has_members_of_its_own(search, result):
     assert len(search.splits) == 5
     assert result.votes.kept.shape == (5 * search.members_per_split, 6)
-    assert 5 * search.members_per_split == QUICK.n_members
+    assert 5 * search.members_per_split == QUICK.training.n_members
 
 
 def test_search_is_decided_by_its_seed(result):

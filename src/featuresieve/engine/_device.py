@@ -112,7 +112,7 @@ def explain_out_of_memory(device: torch.device) -> Iterator[None]:
         first = str(error).partition("\n")[0][:200]
         raise OutOfDeviceMemoryError(
             f"the device {str(device)!r} has no memory left. Choose a smaller "
-            "n_members, training.batch_size or training.hidden_sizes"
+            "training.n_members, training.batch_size or training.hidden_sizes"
             f"{elsewhere}. It said: {first}"
         ) from error
 

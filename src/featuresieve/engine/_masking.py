@@ -164,7 +164,7 @@ class MaskingNetwork:
         return {"projection": (1, gates), "bias": (0, gates)}
 
     def close_(self, is_closed: Tensor) -> None:
-        """Close gates for good, (members, gates): a closed gate has no slope."""
+        """Close gates for good, (members, gates): a closed gate has no gradient."""
         self.parameters.value["bias"].masked_fill_(is_closed.T, CLOSED)
 
     def logits(self) -> Tensor:
@@ -181,14 +181,14 @@ class MaskingNetwork:
         """Write the gradients that follow from d loss / d logits, (gates, members)."""
         value, gradient = self.parameters.value, self.parameters.gradient
         gradient["bias"].copy_(logit_gradient)
-        slope = logit_gradient.T.contiguous()  # (members, gates)
+        grad = logit_gradient.T.contiguous()  # (members, gates)
         torch.mul(
-            slope.unsqueeze(-1),
+            grad.unsqueeze(-1),
             value["embedding"].unsqueeze(1),
             out=gradient["projection"],
         )
         if self.train_embedding:
             by_embedding = gradient["embedding"].unsqueeze(1)
-            torch.bmm(slope.unsqueeze(1), value["projection"], out=by_embedding)
+            torch.bmm(grad.unsqueeze(1), value["projection"], out=by_embedding)
         else:
             gradient["embedding"].zero_()

@@ -17,23 +17,10 @@ Place = tuple[int, Tensor]
 
 
 class FlatParameters:
-    """Named views, and their gradients, into one contiguous tensor.
+    """Named views, `value` and `gradient`, into one tensor, `flat`, and its ``.grad``.
 
-    Parameters
-    ----------
-    shapes : mapping of str to tuple of int
-        Name and shape of every parameter, in the order in which they are laid out.
-    dtype : torch.dtype
-    device : torch.device
-    member_axes : mapping of str to int
-        The axis of the members, where that is not the first.
-
-    Attributes
-    ----------
-    flat : Tensor
-        All values; its ``.grad`` holds all gradients.
-    value, gradient : dict of str to Tensor
-        The views by name. Gradients are unset before the first backward pass.
+    They lie there in the order of `shapes`; `member_axes` tells the axis of the members
+    where that is not the first. Gradients are unset before the first backward pass.
     """
 
     def __init__(
@@ -104,13 +91,7 @@ class StackOptimizer:
     optimiser classes costs more than the update when the networks are small (63 against
     32 µs for two tensors of 3,000 numbers), and building the first one imports its
     compiler. Updates are element-wise: members of a stack do not touch one another.
-
-    Parameters
-    ----------
-    parameters : iterable of Tensor
-    name : {"adam", "adamw", "sgd"}, default="adam"
-        AdamW decouples weight decay from the gradient, the others add it to it.
-    weight_decay : float, default=0.0
+    AdamW decouples weight decay from the gradient, the others add it to it.
     """
 
     def __init__(
@@ -160,18 +141,18 @@ class StackOptimizer:
         """Update every parameter from its gradient, by default its ``.grad``."""
         if gradients is None:
             gradients = [value.grad for value in self._parameters]
-        slopes = list(map(_in_layout_of, self._parameters, gradients))
+        grads = list(map(_in_layout_of, self._parameters, gradients))
         if self._name == "sgd":
-            self._sgd_step_(slopes, learning_rate)
+            self._sgd_step_(grads, learning_rate)
         else:
-            self._adam_step_(slopes, learning_rate)
+            self._adam_step_(grads, learning_rate)
 
-    def _sgd_step_(self, slopes: list[Tensor], learning_rate: float | Tensor) -> None:
+    def _sgd_step_(self, grads: list[Tensor], learning_rate: float | Tensor) -> None:
         """Go down the gradient."""
         sgd(
             self._parameters,
-            slopes,
-            [None] * len(slopes),
+            grads,
+            [None] * len(grads),
             fused=True,
             weight_decay=self._weight_decay,
             momentum=0.0,
@@ -182,12 +163,12 @@ class StackOptimizer:
             maximize=False,
         )
 
-    def _adam_step_(self, slopes: list[Tensor], learning_rate: float | Tensor) -> None:
+    def _adam_step_(self, grads: list[Tensor], learning_rate: float | Tensor) -> None:
         """Take a step of Adam or AdamW."""
         update = adamw if self._name == "adamw" else adam
         update(
             self._parameters,
-            slopes,
+            grads,
             self._averages,
             self._squares,
             [],

@@ -60,9 +60,9 @@ class SparseRows:
         """Return rows times weight, (rows, width)."""
         return torch.from_numpy(np.asarray(self.table @ weight.numpy()))
 
-    def transposed_product(self, slope: Tensor) -> Tensor:
-        """Return rows transposed times slope, (columns, width)."""
-        return torch.from_numpy(np.asarray(self.table.T @ slope.numpy()))
+    def transposed_product(self, grad: Tensor) -> Tensor:
+        """Return rows transposed times grad, (columns, width)."""
+        return torch.from_numpy(np.asarray(self.table.T @ grad.numpy()))
 
 
 class GateTensors:
@@ -144,19 +144,19 @@ class GateTensors:
         return part, torch.from_numpy(columns).to(device)
 
     def force_(self, mask: Tensor) -> Tensor:
-        """Open the forced gates; an open gate has no slope, so it stays as it is."""
+        """Open the forced gates; an open gate has no gradient, so it stays as it is."""
         return mask if self._forced is None else mask.masked_fill_(self._forced, 1)
 
     def expand(self, mask: Tensor) -> Tensor:
         """Return the mask of the columns, (columns, members), from one of the gates."""
         return mask if self._is_single else mask.index_select(0, self._gate_of_column)
 
-    def gather(self, slope: Tensor) -> Tensor:
+    def gather(self, grad: Tensor) -> Tensor:
         """Return the gradient by gates, (gates, members), from that by columns."""
         if self._is_single:
-            return slope
-        by_gate = slope.index_select(0, self._first)
-        padded = torch.cat([slope, slope.new_zeros(1, slope.shape[1])])
+            return grad
+        by_gate = grad.index_select(0, self._first)
+        padded = torch.cat([grad, grad.new_zeros(1, grad.shape[1])])
         sums = padded[self._wide_columns].sum(dim=1)  # (wide gates, members)
         return by_gate.index_copy_(0, self._wide, sums)
 

@@ -1,12 +1,14 @@
 """Writing the reduced table."""
 
+import errno
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import pyarrow as pa
-from pyarrow import csv, feather, parquet
+from pyarrow import csv, feather, ipc, parquet
 
 from featuresieve.errors import TableFileError
 from featuresieve.files._atomic import AtomicFiles, check_output
@@ -14,6 +16,9 @@ from featuresieve.files._reading import TableFile, read_arrow
 from featuresieve.files._source import Compression, packed
 from featuresieve.files._text_copy import copy_columns
 from featuresieve.files._typed_columns import as_usual
+
+# Of the disk, of the user's share of it, and of a file.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Kind = Literal["text", "parquet", "feather"]
 _ENDINGS: dict[str, Kind] = {
@@ -41,6 +46,12 @@ def write_columns(
     Text stays text, letter by letter; Parquet and Feather keep their types.
     """
     kind, compression = _kind_of("--out", name)
+    if file.whole is not None:
+        names = [file.whole.schema.names[j] for j in indices]
+        with table_writer(name, drafts) as write:
+            for batch in file.whole.batches(names):
+                write(pa.Table.from_batches([batch]))
+        return
     if kind == "text" and file.dialect is not None:
         delimiter = _delimiter(name, file.dialect.delimiter)
         with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
@@ -78,9 +89,52 @@ def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
         elif kind == "feather":
             feather.write_feather(table, cast("Any", out))
         else:
-            delimiter = _delimiter(name, ",")
-            options = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-            csv.write_csv(_plain(table), out, options)
+            csv.write_csv(_plain(table), out, _csv_options(name))
+
+
+@contextmanager
+def table_writer(
+    name: str, drafts: AtomicFiles
+) -> Iterator[Callable[[pa.Table], None]]:
+    """Give a function that writes a table part by part, in the format of its ending.
+
+    A disk that is full is a `TableFileError`.
+    """
+    kind, compression = _kind_of("--out", name)
+    writers: list[Any] = []
+
+    def write(part: pa.Table) -> None:
+        part = part if kind != "text" else _plain(part)
+        if not writers:  # it wants to know the types
+            writers.append(_writer(kind, out, part.schema, name))
+        writers[0].write_table(part)
+
+    try:
+        with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+            yield write
+            for writer in writers:
+                writer.close()
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise TableFileError(
+            f"{name} cannot be written: the disk is full, and nothing is left of it. "
+            "Make room, or name a file elsewhere."
+        ) from error
+
+
+def _writer(kind: Kind, out: Any, schema: pa.Schema, name: str) -> Any:
+    """Return what writes tables of a schema, one after the other."""
+    if kind == "parquet":
+        return parquet.ParquetWriter(out, schema)
+    if kind == "feather":
+        return ipc.new_file(out, schema)
+    return csv.CSVWriter(out, schema, write_options=_csv_options(name))
+
+
+def _csv_options(name: str) -> csv.WriteOptions:
+    """Return how text is written."""
+    return csv.WriteOptions(delimiter=_delimiter(name, ","), quoting_style="needed")
 
 
 def _plain(table: pa.Table) -> pa.Table:

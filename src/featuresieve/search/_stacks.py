@@ -35,40 +35,21 @@ _WIDE = 4096
 
 @dataclass(frozen=True)
 class GateRun:
-    """What a gated stack learnt.
+    """What a gated stack learnt."""
 
-    Attributes
-    ----------
-    logits : array of shape (members, gates)
-    history : History
-    schedule : Schedule
-        As it was run.
-    is_cut_short : bool
-        A deadline made it shorter than planned.
-    """
-
-    logits: npt.NDArray[np.float32]
+    logits: npt.NDArray[np.float32]  # (members, gates)
     history: History
-    schedule: Schedule
-    is_cut_short: bool
+    schedule: Schedule  # as it was run
+    is_cut_short: bool  # by a deadline
 
 
 @dataclass(frozen=True)
 class FixedMaskRun:
-    """A trained plain stack.
-
-    Attributes
-    ----------
-    task : TaskStack
-    record_shares : array
-        Fractions of the run after which records were taken.
-    is_cut_short : bool
-        A deadline made it shorter than planned.
-    """
+    """A trained plain stack."""
 
     task: TaskStack
-    record_shares: npt.NDArray[np.float64]
-    is_cut_short: bool
+    record_shares: npt.NDArray[np.float64]  # of the run, after which records were taken
+    is_cut_short: bool  # by a deadline
 
 
 def train_gates(
@@ -173,21 +154,9 @@ def train_fixed_mask(
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> FixedMaskRun:
-    """Train one plain network per set of gates, each on its own rows.
+    """Train one plain network per set of gates, each on rows of its own, or on all.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    sets : sequence of gate number arrays, one a member
-    schedule : Schedule
-    fit_rows : sequence of row number arrays, one a member, or None for all rows
-    seed : int
-    record_after : sequence of float
-    on_record : callable (task, mask) -> None
-        Called after these fractions of the run.
-    deadline : float or None
-    monitor : Monitor or None
+    `on_record` is called after the fractions `record_after` of the run.
     """
     n_members = len(sets)
     fit_rows = fit_rows or [np.arange(problem.n_rows)] * n_members
@@ -257,7 +226,7 @@ def _gate_data(
     distinct = dict(zip(keys, row_roles, strict=True))
     task_rows, gate_rows = zip(*distinct.values(), strict=True)
     is_shared = all(task is gate for task, gate in row_roles)
-    place = {key: number for number, key in enumerate(distinct)}
+    index = {key: number for number, key in enumerate(distinct)}
     features, targets = tensors_of(problem, settings, used)
     gates = None
     if not problem.gates.is_plain:
@@ -280,7 +249,7 @@ def _gate_data(
         targets,
         _to_device(_weights(problem, task_rows)[:, used], settings),
         gate_weights,
-        _to_device(np.array([place[key] for key in keys]), settings),
+        _to_device(np.array([index[key] for key in keys]), settings),
         gates,
     )
 
@@ -294,14 +263,14 @@ def _plain_data(
     features, targets = tensors_of(problem, settings, used)
     if len(distinct) == 1 and problem.row_weights is None:
         return TrainingData(features, targets)
-    place = {key: k for k, key in enumerate(distinct)}
+    index = {key: k for k, key in enumerate(distinct)}
     weights = _weights(problem, list(distinct.values()))[:, used]
     return TrainingData(
         features,
         targets,
         task_weights=_to_device(weights, settings),
         set_of_member=_to_device(
-            np.array([place[id(rows)] for rows in fit_rows]), settings
+            np.array([index[id(rows)] for rows in fit_rows]), settings
         ),
     )
 

@@ -6,7 +6,7 @@ attributes.
 May import: errors, tables, problem, engine, search, files.
 """
 
-from featuresieve.storage._argument_state import CODE_ARGUMENTS
+from featuresieve.storage._argument_state import OBJECT_ARGUMENTS
 from featuresieve.storage._attribute_state import (
     PATH_FIELDS,
     VERDICTS,
@@ -36,7 +36,7 @@ from featuresieve.storage.page._page import check_facts, notebook_text, page_tex
 
 __all__ = [
     "CLASS_NAMES",
-    "CODE_ARGUMENTS",
+    "OBJECT_ARGUMENTS",
     "PATH_FIELDS",
     "TEXT_OPSET",
     "VERDICTS",

@@ -15,7 +15,6 @@ Float32Array = npt.NDArray[np.float32]
 IndexArray = npt.NDArray[np.intp]
 
 Scaling = Literal["normal_scores", "standard", "none"]
-SCALINGS: tuple[Scaling, ...] = ("normal_scores", "standard", "none")
 
 _MAX_KNOTS = 512
 # Share of the rows below and above which there is none.
