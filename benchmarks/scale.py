@@ -44,6 +44,7 @@ import stamp
 import torch
 from cores import table as made_table
 from scipy.optimize import nnls
+from speed import _seconds_per_step, _synchronize, clock_of
 
 Record = dict[str, Any]
 KIND = {"cpu": "cpu", "cuda": "gpu"}
@@ -92,8 +93,6 @@ _WIDE = 4096
 
 def steps(device: torch.device) -> Iterator[Record]:
     """Time gated steps, and the copies and products that bound them."""
-    from speed import _seconds_per_step
-
     bandwidth = _bandwidth(device)
     for n_columns, n_members in _sizes(device):
         n_numbers = NUMBERS * n_columns * n_members
@@ -121,18 +120,12 @@ def _seconds(work: Any, device: torch.device, n_times: int = 20) -> float:
     """Return the least seconds of some calls, after two to warm up."""
     taken = []
     for _ in range(n_times + 2):
-        _wait(device)
-        started = time.perf_counter()
+        _synchronize(device)
+        started = clock_of(device)()
         work()
-        _wait(device)
-        taken.append(time.perf_counter() - started)
+        _synchronize(device)
+        taken.append(clock_of(device)() - started)
     return min(taken[2:])
-
-
-def _wait(device: torch.device) -> None:
-    """Wait for a GPU."""
-    if device.type == "cuda":
-        torch.cuda.synchronize()
 
 
 def _bandwidth(device: torch.device) -> float:
