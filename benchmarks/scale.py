@@ -162,7 +162,7 @@ def print_plan(device: str, jobs: list[int], folder: Path) -> None:
     for (n_rows, n_columns, n_members), n_jobs in planned(device, jobs):
         record = {"n_rows": n_rows, "n_columns": n_columns}
         foreseen = ""
-        if known:
+        if len(known) > len(TERMS):
             record |= _expected(n_rows, n_columns, n_members, device)
             foreseen = f"{terms(record) @ coefficients(known):.1f} s foreseen"
         print(n_rows, n_columns, n_members or "", f"{n_jobs} threads", foreseen)
@@ -292,12 +292,14 @@ def coefficients(records: list[Record]) -> np.ndarray:
     records = [record for record in records if not is_held_out(record)]
     seconds = np.array([seconds_of(record) for record in records])
     rows = np.array([terms(record) for record in records]) / seconds[:, None]
-    scale = rows.max(axis=0)
+    scale = np.where(rows.max(axis=0) > 0, rows.max(axis=0), 1.0)
     return nnls(rows / scale, np.ones(len(records)))[0] / scale
 
 
 def predicted(records: list[Record]) -> list[float]:
-    """Return what the model of all other fits says of each."""
+    """Return what the model of all other fits says of each, if they are enough."""
+    if len(records) <= len(TERMS):
+        return [np.nan] * len(records)
     return [
         float(terms(one) @ coefficients(records[:i] + records[i + 1 :]))
         for i, one in enumerate(records)
@@ -318,10 +320,8 @@ def print_steps(records: list[Record]) -> None:
 
 def print_fits(records: list[Record]) -> None:
     """Print one line a fit, and the model of those on one thread."""
-    print(
-        "| rows | columns | members | threads | seconds | foreseen | MB | bandwidth |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    names = ("rows", "columns", "members", "threads", "seconds", "foreseen", "MB")
+    print(f"| {' | '.join(names)} | bandwidth |\n|{'---|' * 8}")
     done = [r for r in records if "failure" not in r and r["n_jobs"] == 1]
     foreseen = predicted(done)
     for r in sorted(records, key=lambda r: (r["n_rows"], r["n_columns"], r["n_jobs"])):
@@ -336,6 +336,9 @@ def print_fits(records: list[Record]) -> None:
             f"{start}{r['n_voters']} | {r['n_jobs']} | {seconds_of(r):.1f} | "
             f"{guess}{mark} | {memory:,.0f} | {r['share_of_bandwidth']:.0%} |"
         )
+    if len(done) <= len(TERMS):
+        print("\nToo few fits for a model.\n")
+        return
     for what, some in (("held out", True), ("others", False)):
         errors = [
             abs(guess / seconds_of(r) - 1)
