@@ -13,9 +13,10 @@ fit begins: the first ones decide most.
 **Floor of a step.** A stack of M members over D columns, with a first layer and an
 embedding of 32 each, has P = 65 M D numbers that grow with D. Adam must read and write
 each of them with its two moments, 24 bytes, and the batch is read once: bytes over the
-bandwidth of a large copy on the same device. Forward and both backward products of the
-first layer take 6 x 32 B M D multiplications and additions: over the rate of the same
-product of that width alone. The larger of the two is the floor.
+bandwidth of a large copy on the same device. The first layer has a product forward and
+one backward (fits have another, for the gates), the next layer three small ones: their
+multiplications and additions over the rate of that first product alone. The larger of
+the two is the floor.
 
 **Fits.** Each is a process of its own, forked before anything was computed, so that
 its peak of memory is its own; on a GPU a small fit warms it up. Tables are normal
@@ -23,9 +24,8 @@ numbers of which 30 columns decide. Their share of the bandwidth is that of the 
 alone: what Adam must move in all steps of the whole stack, over what could be moved in
 the seconds of the fit. A wide stack that gates leave moves less, and may have more than
 one. The model of `table` is a sum of terms known before a fit, with coefficients of
-least relative squares, none negative. It has not seen the fits that are held out, and
-each other fit is predicted by the model of the rest. On the CPU its seconds are the
-processor's, as other programs may run.
+least relative squares, none negative, that has not seen the fits that are held out; each
+other is predicted by the model of the rest. On the CPU its seconds are the processor's.
 """
 
 import argparse
@@ -98,14 +98,15 @@ def steps(device: torch.device) -> Iterator[Record]:
         n_numbers = NUMBERS * n_columns * n_members
         n_bytes = 24 * n_numbers + 4 * BATCH * n_columns
         product = _product_seconds(n_columns, n_members, device)
-        floor = max(n_bytes / bandwidth, 3 * product)
+        product *= 2 + 3 * (HIDDEN + 2) / n_columns  # the second has two outputs
+        floor = max(n_bytes / bandwidth, product)
         seconds = _seconds_per_step(n_columns, n_members, True, device, BATCH)
         yield {
             "n_columns": n_columns,
             "n_members": n_members,
             "microseconds": round(seconds * 1e6, 1),
             "microseconds_of_bytes": round(n_bytes / bandwidth * 1e6, 1),
-            "microseconds_of_products": round(3 * product * 1e6, 1),
+            "microseconds_of_products": round(product * 1e6, 1),
             "times_the_floor": round(seconds / floor, 2),
             "gigabytes_a_second": round(bandwidth / 1e9, 1),
         }

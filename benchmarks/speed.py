@@ -264,7 +264,7 @@ def _seconds_per_step(
 
     n_steps = 1000 if device.type == "cuda" else 200
     if n_columns * n_members > 10**5:
-        n_steps = 100 if device.type == "cuda" else 5
+        n_steps = 100 if device.type == "cuda" else 12
     schedule = Schedule(n_steps, 16, batch_size)
     times = []
     for _ in range(6):
