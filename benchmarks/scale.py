@@ -15,8 +15,7 @@ embedding of 32 each, has P = 65 M D numbers that grow with D. Adam must read an
 each of them with its two moments, 24 bytes, and the batch is read once: bytes over the
 bandwidth of a large copy on the same device. The first layer has a product forward and
 one backward (fits have another, for the gates), the next layer three small ones: their
-multiplications and additions over the rate of that first product alone. The larger of
-the two is the floor.
+operations over the rate of that first product. The larger of the two is the floor.
 
 **Fits.** Each is a process of its own, forked before anything was computed, so that
 its peak of memory is its own; on a GPU a small fit warms it up. Tables are normal
@@ -24,8 +23,8 @@ numbers of which 30 columns decide. Their share of the bandwidth is that of the 
 alone: what Adam must move in all steps of the whole stack, over what could be moved in
 the seconds of the fit. A wide stack that gates leave moves less, and may have more than
 one. The model of `table` is a sum of terms known before a fit, with coefficients of
-least relative squares, none negative, that has not seen the fits that are held out; each
-other is predicted by the model of the rest. On the CPU its seconds are the processor's.
+least relative squares, none negative. It has not seen what is held out; each other fit
+is predicted by the model of the rest. On the CPU its seconds are the processor's.
 """
 
 import argparse
