@@ -97,9 +97,10 @@ def print_shrinking(records: list[Record]) -> None:
 
         same = np.mean([_overlap(*both) for both in zip(whole, small, strict=False)])
         seeds = [_overlap(*both) for both in combinations(whole, 2)]
+        between = np.mean(seeds) if seeds else np.nan
         print(
             f"| {name} | {len(small)} | {means('cpu_seconds')} | {means('n_known')} | "
-            f"{means('n_other')} | {same:.2f} | {np.mean(seeds):.2f} |"
+            f"{means('n_other')} | {same:.2f} | {between:.2f} |"
         )
 
 
