@@ -1,7 +1,7 @@
 """Measure fits of tables that are read from Parquet batch by batch.
 
 ``python benchmarks/streams.py`` writes 10,000,000 rows of 100 columns (float32; six of
-them matter) to a temporary folder, about 4 GB, fits them as a stream, and stores the
+them matter) to a temporary folder, about 6 GB, fits them as a stream, and stores the
 peak memory of that process, its seconds and what it kept. Then it does the same with
 400,000 rows, which fit into memory: as a stream and read at once, in turn. Each fit is
 a process of its own; its peak is from the start, libraries included.
@@ -29,8 +29,8 @@ _N_RELEVANT = 6
 _ALLOWED_GIB, _ALLOWED_RATIO = 4.0, 1.5
 
 
-def write_files(folder: Path, n_rows: int, n_columns: int) -> int:
-    """Write the table, and return its bytes on disk."""
+def write_files(folder: Path, n_rows: int, n_columns: int) -> None:
+    """Write the table in files of some row groups each."""
     for number, start in enumerate(range(0, n_rows, _FILE_ROWS)):
         path = folder / f"part-{number:03d}.parquet"
         schema = pa.schema(
@@ -40,7 +40,6 @@ def write_files(folder: Path, n_rows: int, n_columns: int) -> int:
             for first in range(start, min(start + _FILE_ROWS, n_rows), _GROUP_ROWS):
                 rows = min(_GROUP_ROWS, n_rows - first)
                 writer.write_table(group(first, rows, n_columns, schema))
-    return sum(path.stat().st_size for path in folder.iterdir())
 
 
 def group(first: int, n_rows: int, n_columns: int, schema: pa.Schema) -> pa.Table:
@@ -85,12 +84,13 @@ def fit_apart(folder: str, how: str) -> dict[str, Any]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
-def measure(n_rows: int, n_columns: int, hows: list[str]) -> dict[str, Any]:
-    """Write a table, fit it in each way, and return what that took."""
+def measure(n_rows: int, n_columns: int, hows: list[str], folder: Path) -> Any:
+    """Write a table unless it is there, fit it in each way; return what that took."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not any(folder.iterdir()):
+        write_files(folder, n_rows, n_columns)
     truth = {f"x{j}" for j in range(_N_RELEVANT)}
-    with tempfile.TemporaryDirectory(prefix="featuresieve-streams-") as folder:
-        n_bytes = write_files(Path(folder), n_rows, n_columns)
-        runs = [fit_apart(folder, how) for how in hows]
+    runs = [fit_apart(str(folder), how) for how in hows]
     logits = [run.pop("logits") for run in runs]
     for run in runs:
         run["n_found"] = len(truth & {*run["kept"]})
@@ -99,10 +99,24 @@ def measure(n_rows: int, n_columns: int, hows: list[str]) -> dict[str, Any]:
     return {
         "n_rows": n_rows,
         "n_columns": n_columns,
-        "gb_on_disk": n_bytes / 1e9,
+        "gb_on_disk": sum(path.stat().st_size for path in folder.iterdir()) / 1e9,
         "runs": runs,
         "are_equal": all(own == logits[0] for own in logits),
     }
+
+
+def large(n_rows: int, n_columns: int, folder: Path) -> dict[str, Any]:
+    """Measure the memory of a stream that does not fit."""
+    record = measure(n_rows, n_columns, ["stream"], folder)
+    return {"allowed_gib": _ALLOWED_GIB, "records": [record]}
+
+
+def small(n_rows: int, n_columns: int, folder: Path, repetitions: int) -> Any:
+    """Compare a stream that fits with the table in memory."""
+    record = measure(n_rows, n_columns, ["stream", "memory"] * repetitions, folder)
+    ratios = {what: _ratio(record["runs"], what) for what in ("seconds", "cpu_seconds")}
+    print(json.dumps({"ratios": ratios, "are_equal": record["are_equal"]}))
+    return {"allowed_ratio": _ALLOWED_RATIO, "ratios": ratios, "records": [record]}
 
 
 def _ratio(runs: list[dict[str, Any]], what: str) -> float:
@@ -115,31 +129,30 @@ def _ratio(runs: list[dict[str, Any]], what: str) -> float:
 
 
 def main() -> None:
-    """Run all, or one fit of a folder."""
+    """Run all, or one part, or one fit of a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--part", choices=("large", "small"))
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--rows-in-memory", type=int, default=400_000)
     parser.add_argument("--columns", type=int, default=100)
     parser.add_argument("--repetitions", type=int, default=2)
+    text = "where the tables are, or are written, and stay"
+    parser.add_argument("--folder", type=Path, help=text)
     parser.add_argument("--out", type=Path, default=RESULTS)
     parser.add_argument("--fit", nargs=2, metavar=("FOLDER", "HOW"))
     given = parser.parse_args()
     if given.fit:
         print(json.dumps(fit(*given.fit)))
         return
-    large = measure(given.rows, given.columns, ["stream"])
-    hows = ["stream", "memory"] * given.repetitions
-    small = measure(given.rows_in_memory, given.columns, hows)
-    ratios = {what: _ratio(small["runs"], what) for what in ("seconds", "cpu_seconds")}
-    content = {
-        "stamp": stamp(),
-        "allowed_gib": _ALLOWED_GIB,
-        "allowed_ratio": _ALLOWED_RATIO,
-        "ratios": ratios,
-        "records": [large, small],
-    }
-    print(json.dumps({"ratios": ratios, "are_equal": small["are_equal"]}))
-    write("streams", content, given.out)
+    with tempfile.TemporaryDirectory(prefix="featuresieve-streams-") as folder:
+        place = given.folder or Path(folder)
+        if given.part != "small":
+            content = large(given.rows, given.columns, place / "large")
+            write("streams_memory", {"stamp": stamp(), **content}, given.out)
+        if given.part != "large":
+            size = given.rows_in_memory, given.columns
+            content = small(*size, place / "small", given.repetitions)
+            write("streams_speed", {"stamp": stamp(), **content}, given.out)
 
 
 if __name__ == "__main__":

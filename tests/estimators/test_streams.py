@@ -167,6 +167,21 @@ def test_predictions_for_a_stream_are_those_for_the_table(folder, method):
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-5)
 
 
+def test_a_stream_is_scored_as_its_table(folder):
+    rows = in_memory(folder)
+    classifier = quick(**QUICK).fit(folder, "bought")
+    features = rows.select(classifier.feature_names_in_.tolist())
+    assert classifier.score(folder, "bought") == classifier.score(
+        features, rows["bought"].to_pylist()
+    )
+    regressor = quick_regressor(**QUICK).fit(folder, "a")
+    features = rows.select(regressor.feature_names_in_.tolist())
+    values, weights = (rows[name].to_numpy() for name in ("a", "weight"))
+    expected = regressor.score(features, values, sample_weight=weights)
+    found = regressor.score(rows.to_reader(), "a", sample_weight="weight")
+    assert found == pytest.approx(expected, rel=1e-6)
+
+
 SMALL = "1 MB"
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from featuresieve import AutoNFSClassifier, Training
 from featuresieve.problem import Gates, Problem
 from featuresieve.search import Settings, _stacks
 from featuresieve.search._price import balance_at_price, cannot_pay
+from quick_selectors import quick
 
 
 @pytest.fixture
@@ -49,9 +49,7 @@ def test_no_gate_pays_that_costs_more_than_all_losses_of_its_rows():
 @pytest.mark.parametrize("seed", range(3))
 def test_words_that_cannot_pay_have_no_votes_without_the_bound_either(seed):
     X, y = counts(400, 300, seed)
-    selector = AutoNFSClassifier(
-        balance="price", training=Training(n_members=20), random_state=seed
-    )
+    selector = quick(balance="price", n_epochs=None, random_state=seed)
     selector.fit(sparse.csr_array(X), y)
     problem = Problem(sparse.csr_array(X), y.astype(int), 2, "classification")
     balance = balance_at_price(problem, Settings())
@@ -73,9 +71,7 @@ def test_the_answer_is_that_of_the_whole_stack(form, monkeypatch):
         found = []
         for least, random_state in ((10**9, 0), (100, 0), (10**9, 1)):
             monkeypatch.setattr(_stacks, "_WIDE", least)
-            selector = AutoNFSClassifier(
-                random_state=random_state, training=Training(n_members=20)
-            )
+            selector = quick(n_epochs=None, random_state=random_state)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 found.append(selector.fit(form(X), y).support_)

@@ -11,13 +11,13 @@ from sklearn.utils import Tags
 from featuresieve.estimators._autonfs import AutoNFS
 from featuresieve.estimators._docs import documented
 from featuresieve.estimators._persistence import restored
-from featuresieve.estimators._streams import by_batches
+from featuresieve.estimators._streams import ScoresStreams, by_batches
 from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage import read_estimator
 
 
 @documented
-class AutoNFSClassifier(ClassifierMixin, AutoNFS):
+class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
     """Select the features a classification needs, and classify with them.
 
     @PARAMETERS@
@@ -109,7 +109,7 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
 
 
 @documented
-class AutoNFSRegressor(RegressorMixin, AutoNFS):
+class AutoNFSRegressor(ScoresStreams, RegressorMixin, AutoNFS):
     """Select the features a regression needs, and predict with them.
 
     @PARAMETERS@

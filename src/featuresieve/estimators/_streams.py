@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import is_classifier
+from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from featuresieve.engine import Training
 from featuresieve.errors import listed, shown
 from featuresieve.files import (
     Stream,
@@ -18,6 +20,7 @@ from featuresieve.files import (
     take_array_rows,
     take_rows,
 )
+from featuresieve.process import show_status
 from featuresieve.tables import plain_array, read_table
 
 Predict = Callable[[Any, Any], npt.NDArray[Any]]
@@ -68,13 +71,21 @@ def rows_of_fit(
         groups=groups,
         seed=seed,
         has_classes=is_classifier(estimator),
-        max_categories=estimator.max_categories,
+        max_categories=(estimator.training or Training()).max_categories,
+        say=_say_rows if estimator.verbose else None,
     )
+    if estimator.verbose:
+        show_status("")
     notes: list[dict[str, Any]] = []
     if not taken.sample.is_whole:
         _check_cv(estimator.cv)
         notes = _notes(len(taken.sample.rows), taken.sample.n_rows, taken.hidden)
     return FitRows(taken.features, taken.target, taken.weights, taken.groups, notes)
+
+
+def _say_rows(n_rows: int) -> None:
+    """Say how much of a stream has been read."""
+    show_status(f"featuresieve: reading, {n_rows:,} rows")
 
 
 def _array_rows(
@@ -158,12 +169,10 @@ def _kept_parts(estimator: Any, stream: Stream) -> Iterator[Any]:
         for start in range(0, len(X), _BLOCK_ROWS):
             yield X[start : start + _BLOCK_ROWS]
         return
-    import pyarrow as pa
-
     _, batches = kept_batches(stream, _kept_names(estimator))
     for batch in batches:
         if batch.num_rows:
-            yield pa.Table.from_batches([batch])
+            yield _as_table(batch)
 
 
 def _kept_names(estimator: Any) -> list[str]:
@@ -191,3 +200,56 @@ def kept_columns(estimator: Any, X: Any) -> Any:
 
     schema, batches = kept_batches(stream, _kept_names(estimator))
     return pa.RecordBatchReader.from_batches(schema, batches)
+
+
+class ScoresStreams:
+    """What an estimator inherits, before scikit-learn's mixin, to be scored on them."""
+
+    def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return the accuracy of a classifier, or R² of a regressor.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features) or stream
+            As for `predict`.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
+            The true labels or values; of a stream, the name of their column.
+        sample_weight : array-like of shape (n_samples,) or str, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        float
+        """
+        stream = as_stream(X, is_named=True) if isinstance(y, str) else None
+        if stream is None:
+            own = super().score  # type: ignore[misc]
+            return float(own(X, y, sample_weight))
+        check_is_fitted(self)
+        metric = accuracy_score if is_classifier(self) else r2_score
+        kept, others = _kept_names(self), [y, *filter(None, [sample_weight])]
+        _, batches = kept_batches(stream, [*kept, *others])
+        guesses, known = [], []
+        for batch in batches:
+            if batch.num_rows == 0:
+                continue
+            guesses.append(self.predict(_as_table(batch.select(kept))))
+            known.append(_as_table(batch.select(others)))
+        table = _joined(known)
+        weights = None if sample_weight is None else table[sample_weight].to_numpy()
+        truth = np.asarray(table[y].to_pylist())
+        return float(metric(truth, np.concatenate(guesses), sample_weight=weights))
+
+
+def _as_table(batch: Any) -> Any:
+    """Return a batch of pyarrow as a table."""
+    import pyarrow as pa
+
+    return pa.Table.from_batches([batch])
+
+
+def _joined(tables: list[Any]) -> Any:
+    """Return tables of pyarrow as one."""
+    import pyarrow as pa
+
+    return pa.concat_tables(tables)

@@ -3,9 +3,9 @@
 import errno
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import IO, Any, Literal, cast
 
 import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
@@ -45,7 +45,7 @@ def write_columns(
 
     Text stays text, letter by letter; Parquet and Feather keep their types.
     """
-    kind, compression = _kind_of("--out", name)
+    kind, _ = _kind_of("--out", name)
     if file.whole is not None:
         names = [file.whole.schema.names[j] for j in indices]
         with table_writer(name, drafts) as write:
@@ -54,7 +54,7 @@ def write_columns(
         return
     if kind == "text" and file.dialect is not None:
         delimiter = _delimiter(name, file.dialect.delimiter)
-        with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+        with _opened(name, drafts) as out:
             copy_columns(file.source, file.dialect, indices, out, delimiter)
         return
     keeps_types = file.source.format in ("parquet", "arrow")
@@ -82,8 +82,8 @@ def _of_pandas(table: pa.Table) -> pa.Table:
 
 def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
     """Write a table in the format that the ending names."""
-    kind, compression = _kind_of("--out", name)
-    with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+    kind, _ = _kind_of("--out", name)
+    with _opened(name, drafts) as out:
         if kind == "parquet":
             parquet.write_table(table, out)
         elif kind == "feather":
@@ -96,11 +96,8 @@ def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
 def table_writer(
     name: str, drafts: AtomicFiles
 ) -> Iterator[Callable[[pa.Table], None]]:
-    """Give a function that writes a table part by part, in the format of its ending.
-
-    A disk that is full is a `TableFileError`.
-    """
-    kind, compression = _kind_of("--out", name)
+    """Give a function that writes a table part by part, in the format of its ending."""
+    kind, _ = _kind_of("--out", name)
     writers: list[Any] = []
 
     def write(part: pa.Table) -> None:
@@ -109,11 +106,26 @@ def table_writer(
             writers.append(_writer(kind, out, part.schema, name))
         writers[0].write_table(part)
 
-    try:
-        with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+    with _opened(name, drafts) as out:
+        try:
             yield write
             for writer in writers:
                 writer.close()
+        except BaseException:
+            _give_up(writers)
+            raise
+
+
+@contextmanager
+def _opened(name: str, drafts: AtomicFiles) -> Iterator[IO[bytes]]:
+    """Give a file to write into, compressed if its name says so.
+
+    A disk that is full is a `TableFileError`.
+    """
+    _, compression = _kind_of("--out", name)
+    try:
+        with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+            yield out
     except OSError as error:
         if error.errno not in _FULL:
             raise
@@ -121,6 +133,15 @@ def table_writer(
             f"{name} cannot be written: the disk is full, and nothing is left of it. "
             "Make room, or name a file elsewhere."
         ) from error
+
+
+def _give_up(writers: Sequence[Any]) -> None:
+    """Close writers of a file that will be removed, while it is still open."""
+    for writer in writers:
+        with suppress(OSError, pa.ArrowException):
+            writer.close()
+        if isinstance(writer, parquet.ParquetWriter):
+            writer.is_open = False  # else it would try again when it is collected
 
 
 def _writer(kind: Kind, out: Any, schema: pa.Schema, name: str) -> Any:

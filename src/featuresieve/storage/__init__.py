@@ -25,7 +25,6 @@ from featuresieve.storage._selector_file import (
 from featuresieve.storage.onnx._columns import (
     Columns,
     MatrixColumns,
-    SingleColumns,
     is_numeric,
 )
 from featuresieve.storage.onnx._encoding import add_encoding
@@ -45,7 +44,6 @@ __all__ = [
     "Graph",
     "MatrixColumns",
     "SavedEstimator",
-    "SingleColumns",
     "TensorType",
     "add_encoding",
     "add_prediction",

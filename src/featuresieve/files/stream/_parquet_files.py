@@ -13,6 +13,8 @@ from pyarrow import dataset, fs, parquet
 from featuresieve.errors import TableFileError, listed, one_line
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# Of each column: else whole groups of rows are held, or whole files.
+_BUFFER_BYTES = 1 << 20
 _ENDINGS = (".parquet", ".pq", ".parq")
 # What a folder holds beside its tables: marks of success, checksums, drafts.
 _HIDDEN = ("_", ".")
@@ -47,7 +49,9 @@ class ParquetFiles:
         # Not as a dataset, which holds whole row groups.
         with (
             fragment.filesystem.open_input_file(fragment.path) as raw,
-            parquet.ParquetFile(raw) as file,
+            parquet.ParquetFile(
+                raw, pre_buffer=False, buffer_size=_BUFFER_BYTES
+            ) as file,
         ):
             groups = [group.id for group in fragment.row_groups]
             for batch in file.iter_batches(n_rows, groups, inside):
@@ -87,13 +91,13 @@ def find_files(
     kind = dataset.ParquetFileFormat()
     try:
         factory = dataset.FileSystemDatasetFactory(system, found, kind, options)
-        fragments = list(factory.finish().get_fragments())
-        partitions = factory.inspect()
+        data = factory.finish()
+        fragments = list(data.get_fragments())
     except (pa.ArrowException, OSError) as error:
         for file in found:  # which of them it is
             _footer_of(system, file)
         raise _damaged(found[0], error) from error
-    return checked(fragments, partitions, columns)
+    return checked(fragments, data.schema, columns)
 
 
 def checked(

@@ -25,7 +25,7 @@ class TakenRows:
     features: pa.Table
     target: Any  # a column, without missing values
     weights: npt.NDArray[np.float64] | None
-    groups: Any  # a column, or None
+    groups: list[Any] | None  # labels of the rows
     sample: SampledRows
     facts: ColumnFacts
     n_left_out: int  # rows without a target
@@ -99,7 +99,7 @@ def take_rows(
         table.select([name for name in names if name not in others]),
         table.column(target),
         _weights(table, weight, sampled, memory / cost),
-        None if groups is None else table.column(groups),
+        None if groups is None else table.column(groups).to_pylist(),
         sampled,
         facts,
         n_left_out,
@@ -155,6 +155,8 @@ def _weights(
     if column.null_count:
         raise ValueError(f"sample_weight must be finite, {name!r} has missing values.")
     weights = np.asarray(column.to_numpy())
+    if weights.dtype.kind not in "biuf":
+        return weights  # refused later, as of a table in memory
     if sampled.is_whole and not float(weights.sum()) > n_affordable:
         return weights
     if sampled.weights is not None:
