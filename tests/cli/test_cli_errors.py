@@ -65,6 +65,8 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --max-time 0", "--max-time: must be a number of seconds"),
         (f"{PLAIN} --test 0.9", "--test: must be a number from 0 to 0.5"),
         (f"{PLAIN} --task ranking", "--task: invalid choice: 'ranking'"),
+        (f"{PLAIN} --goal all", "--goal: invalid choice: 'all'"),
+        (f"{PLAIN} --judge forest", "--judge: invalid choice: 'forest'"),
         (f"{PLAIN} --cost a", "--cost: must be NAME=NUMBER"),
         (f"{PLAIN} --cost q=1", "--cost: there is no column 'q'"),
         (f"{PLAIN} --keep e", "--keep: there is no column 'e'"),
@@ -111,6 +113,7 @@ def test_wrong_words_are_refused_in_one_line(capsys, words, message):
     [
         ("--n-features 9", "--n-features must be"),
         ("--group a b --group b c", "--group must be disjoint"),
+        ("--goal all_relevant --balance 1", "'auto' with --goal='all_relevant', got 1"),
     ],
 )
 def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, message):
