@@ -27,7 +27,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "price as 1 / rows": {f"{_SEARCH}._price.price_of_feature": _akaike_price},
     "5 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.05},
     "20 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.2},
-    "50 members": {f"{_SEARCH}._vote_search._N_MEMBERS": 50},
+    "50 members": {f"{_SEARCH}._screen.N_MEMBERS": 50},
     "three parts": {f"{_SEARCH}._vote_search._N_PARTS": 3},
     "ten parts": {f"{_SEARCH}._vote_search._N_PARTS": 10},
     "classes as they are": {

@@ -42,12 +42,15 @@ class GateRun:
         As it was run.
     is_cut_short : bool
         A deadline made it shorter than planned.
+    gates : array or None
+        Gates that the history is of; None means all.
     """
 
     logits: npt.NDArray[np.float32]
     history: History
     schedule: Schedule
     is_cut_short: bool
+    gates: npt.NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
