@@ -210,7 +210,7 @@ def table() -> None:
 
 def _show_noise(stored: list[Record]) -> None:
     """Print how much noise is kept, and how the sizes differ."""
-    for name in BUNDLED:
+    for name in dict.fromkeys(r["table"] for r in stored):
         own = [r for r in stored if r["table"] == name]
         kept = np.array([r["n_kept"] for r in own])
         far = np.abs(kept / np.median(kept) - 1).max()
