@@ -49,7 +49,7 @@ def _history(result: SearchResult, prepared: Prepared) -> dict[str, npt.NDArray[
     """Return what training recorded, by name."""
     history, gates = result.history, prepared.problem.gates
     means = np.array([expit(w).mean(axis=0) for w in history.logits])
-    openings = np.zeros((len(means), len(gates)))
+    openings = np.zeros((len(means), len(gates)), dtype=means.dtype)
     openings[:, slice(None) if result.screened is None else result.screened] = means
     openings[:, gates.is_forced] = 1.0
     return {
