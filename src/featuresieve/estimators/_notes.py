@@ -58,8 +58,8 @@ def notes_about(
     if result.screened is not None:
         n_left = prepared.problem.gates.count(result.screened)
         text = (
-            f"there are more columns than rows: only the {n_left} of {len(names)} that "
-            "a test relates to the target by themselves took part in the vote. Columns "
+            f"there are few rows: only the {n_left} of {len(names)} columns that a "
+            "test relates to the target by themselves took part in the vote. Columns "
             "that matter only together are not found."
         )
         notes.append(_note("screened", text))

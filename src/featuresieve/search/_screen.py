@@ -1,8 +1,9 @@
-"""Of far more columns than rows, those that a test finds: members vote on no others.
+"""Of thousands of columns on few rows, those that a test finds, the only candidates.
 
-On few rows, members can not tell the columns that matter from the best of thousands
-that do not; a test of each column by itself can. The members are left to say which of
-those that it finds stand for each other. Columns that matter only together are lost.
+Where a price that keeps chance out would be more than features are worth, members can
+not tell the columns that matter from the best of thousands that do not; a test of each
+column by itself can. The members are left to say which of those that it finds stand for
+each other. Columns that matter only together are lost.
 """
 
 from collections.abc import Sequence
@@ -20,6 +21,7 @@ from featuresieve.problem import (
     Problem,
     chance_of_gates,
 )
+from featuresieve.search._price import is_at_ceiling
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit, RowArray
 from featuresieve.search._stacks import GateRun, train_gates
@@ -57,12 +59,12 @@ def screen_of(
 ) -> Screen | None:
     """Test every gate, on all rows and on those of each split.
 
-    None if none is found, or if there are as many rows as columns, or so few columns
-    that all members can vote on them. `problem` has the weights of the user: balanced
-    ones count few rows as many.
+    None if none is found, if the price of a feature is not at its ceiling, or if the
+    columns are so few that all members can vote on them. `problem` has the weights of
+    the user: balanced ones count few rows as many.
     """
-    is_few = problem.n_columns * N_MEMBERS <= MEMBER_COLUMNS
-    if is_few or problem.n_columns <= problem.n_groups:
+    is_narrow = problem.n_columns * N_MEMBERS <= MEMBER_COLUMNS
+    if is_narrow or not is_at_ceiling(problem.with_balanced_classes()):
         return None
     is_shut = problem.gates.is_shut
     is_shut = np.zeros(len(problem.gates), bool) if is_shut is None else is_shut
