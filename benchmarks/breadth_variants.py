@@ -35,4 +35,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "twice the steps": {f"{_SEARCH}._settings._STEPS_PER_ROOT_ROW": 15},
     "no ceiling": {f"{_SEARCH}._price._LARGEST_SHARE": 1.0},
+    "test at 1 %": {f"{_SEARCH}._screen.FALSE_ALARM": 0.01},
+    "found at the whole price": {f"{_SEARCH}._vote_search.SCREENED_PRICE": 1.0},
+    "no test": {f"{_SEARCH}._vote_search.screen_of": lambda *_: None},
 }
