@@ -6,7 +6,7 @@ Usage (from the repository root; madelon needs FEATURESIEVE_DATA)::
     python benchmarks/known_truth.py relevant    # goal="all_relevant" beside Boruta
     python benchmarks/known_truth.py chance      # pure noise, its rows in five forms
     python benchmarks/known_truth.py rare        # a class that is ever rarer
-    python benchmarks/known_truth.py few         # noise on few rows, with a check or none
+    python benchmarks/known_truth.py few         # noise on few rows, and the check
     python benchmarks/known_truth.py table       # print what is stored
 
 The made tables of `relevant` have informative columns, linear mixtures of them, noisy
