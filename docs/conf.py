@@ -61,9 +61,10 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "show_signature": False,
     "download_all_examples": False,
-    # The tables that frames show, and what estimators draw in a notebook.
+    # The tables that frames show, and what estimators draw in a notebook; of pictures
+    # nothing, nor what `ax.set` returns, a list.
     "capture_repr": ("_repr_html_", "__repr__"),
-    "ignore_repr_types": r"matplotlib|featuresieve\.plotting",
+    "ignore_repr_types": r"matplotlib|featuresieve\.plotting|'list'",
 }
 
 html_theme = "pydata_sphinx_theme"

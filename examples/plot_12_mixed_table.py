@@ -30,7 +30,7 @@ rides = pd.DataFrame(
 minutes = (
     5 * rides["distance"]
     + 12 * (rides["station"] == "airport")
-    + 8 * rides["start"].dt.hour.between(7, 9)
+    + 14 * rides["start"].dt.hour.between(7, 18)  # by day there is traffic
     + rng.normal(0, 4, n_rows)
 )
 rides.loc[rng.random(n_rows) < 0.15, "distance"] = np.nan
@@ -39,8 +39,8 @@ selector = AutoNFSRegressor(random_state=0).fit(rides, minutes)
 selector.transform(rides).head()
 
 # %%
-# The hour is inside of the date: month, weekday and hour share its gate. Whether a
-# distance is missing shares the gate of the distance.
+# The hour of day, which matters, is inside of the date: month, weekday and hour share
+# its gate. Whether a distance is missing shares the gate of the distance.
 
 figure, ax = plt.subplots(figsize=(8, 3.4), layout="constrained")
 StabilityDisplay.from_estimator(selector, ax=ax)

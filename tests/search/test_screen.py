@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from featuresieve import AutoNFSRegressor
 from featuresieve.engine import Training
 from featuresieve.problem import CountLimits, Gates, Problem
 from featuresieve.search import Settings
 from featuresieve.search._screen import screen_of
 from featuresieve.search._splits import held_out_splits
 from featuresieve.search._vote_search import VoteSearch
+from quick_selectors import quick_regressor
 
-QUICK = Settings(training=Training(), n_members=20, n_epochs=20)
+QUICK = Settings(Training(n_members=20, n_epochs=20))
 
 
 def wide_problem(seed=0, n_rows=110, n_columns=1700, strength=6.0):
@@ -101,7 +101,7 @@ def test_all_relevant_is_what_the_test_finds():
 @pytest.mark.parametrize("balance", ["auto", "price"])
 def test_selector_says_that_it_looked_at_few(balance):
     problem = wide_problem()
-    selector = AutoNFSRegressor(balance, n_members=20, n_epochs=20, random_state=0)
+    selector = quick_regressor(balance=balance)
     selector.fit(problem.features, problem.targets[:, 0])
     assert selector.support_[:3].all()
     note = next(note for note in selector.notes_ if note["code"] == "screened")

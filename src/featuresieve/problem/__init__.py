@@ -12,7 +12,7 @@ from featuresieve.problem._association import (
     nearest_gates,
     related_gates,
 )
-from featuresieve.problem._building import Prepared, prepare
+from featuresieve.problem._building import EncodedProblem, encode_problem
 from featuresieve.problem._constraints import (
     CountLimits,
     constraints_from,
@@ -38,10 +38,10 @@ __all__ = [
     "BoolArray",
     "ClassEncoder",
     "CountLimits",
+    "EncodedProblem",
     "FloatArray",
     "Gates",
     "IndexArray",
-    "Prepared",
     "Problem",
     "SampleWeights",
     "Target",
@@ -49,9 +49,9 @@ __all__ = [
     "chance_of_gates",
     "class_target",
     "constraints_from",
+    "encode_problem",
     "nearest_count",
     "nearest_gates",
-    "prepare",
     "related_gates",
     "row_group_codes",
     "row_weights",

@@ -37,6 +37,7 @@ def fit_at_balance(
         member_roles(problem, settings, rows, n_members, seed),
         is_open,
         seed=seed,
+        may_shrink=vote_share is None,  # the published search is left as it is
         deadline=deadline,
         monitor=(monitor or Unwatched()).stage("gates"),
     )

@@ -90,8 +90,8 @@ def n_voters(n_columns: int, settings: Settings) -> int:
 
     Fewer on wide tables, but so many that the share of votes is the least number.
     """
-    if settings.n_members is not None:
-        return settings.n_members
+    if settings.training.n_members is not None:
+        return settings.training.n_members
     fewest = round(LEAST_VOTES / VOTE_SHARE)
     return min(N_MEMBERS, max(fewest, MEMBER_COLUMNS // n_columns))
 

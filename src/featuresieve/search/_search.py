@@ -63,7 +63,7 @@ def find_support(
         n_members = n_voters(n_columns, settings)
     else:
         share, price, screen = _MAJORITY, float(balance), None
-        n_members = settings.n_members or _N_MEMBERS
+        n_members = settings.training.n_members or _N_MEMBERS
     return fit_at_balance(
         problem,
         settings,
@@ -95,8 +95,10 @@ def train_predictor(
     automatic search, whatever `n_epochs` says of the gates.
     """
     if not is_auto:
-        training = replace(settings.training, task_learning_rate=_PREDICTOR_RATE)
-        settings = replace(settings, n_epochs=None, training=training)
+        training = replace(
+            settings.training, n_epochs=None, task_learning_rate=_PREDICTOR_RATE
+        )
+        settings = replace(settings, training=training)
     narrow = problem.take(gates)
     return train_fixed_mask(
         narrow,

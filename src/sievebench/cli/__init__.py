@@ -4,6 +4,7 @@ import argparse
 import sys
 import traceback
 from collections.abc import Sequence
+from typing import NoReturn
 
 from featuresieve.cli import complete
 from featuresieve.process import (
@@ -17,6 +18,14 @@ from featuresieve.process import (
 from sievebench.cli._commands import refuse
 
 __all__ = ["console", "main"]
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says in one line what it has to complain about."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say it, without all options before it, and exit."""
+        self.exit(2, f"sievebench: error: {message} (see {self.prog} --help)\n")
 
 
 def console() -> int:
@@ -58,10 +67,8 @@ def _parser() -> argparse.ArgumentParser:
     from sievebench.cli._report import add_paper_parser, add_report_parser
     from sievebench.cli._run import add_run_parser
 
-    parser = argparse.ArgumentParser(
-        prog="sievebench", description="Compare feature selectors."
-    )
-    commands = parser.add_subparsers(dest="command", required=True)
+    parser = _Parser(prog="sievebench", description="Compare feature selectors.")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     add_compare_parser(commands)
     add_data_parser(commands)
     add_run_parser(commands)

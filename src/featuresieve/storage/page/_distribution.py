@@ -139,9 +139,8 @@ def _number(value: float, kind: str) -> str:
     """Return a number, or a date, as it stands at an axis."""
     if kind == "date":
         return str(np.datetime64(int(value), "s").astype("datetime64[D]"))
-    if abs(value) >= 1e5 and abs(value) < 1e15:
-        return f"{value:,.0f}"
-    return f"{value:.4g}".replace("-", "−")
+    is_long = 1e4 <= abs(value) < 1e15
+    return (f"{value:,.0f}" if is_long else f"{value:.4g}").replace("-", "−")
 
 
 def _cut(name: str) -> str:
