@@ -181,6 +181,16 @@ def test_dots_differ_as_the_scores_do_and_the_reference_is_marked():
     assert '<svg x="0.0%"><path class="worse"' in dots  # 0.2 is beyond the edge
 
 
+def test_selectors_at_one_place_share_a_point_that_names_them():
+    _, scatter = html_page(made_comparison()).split("<h2>Score against columns kept")
+    points = re.findall(r"<circle [^>]*><title>(.*?)</title>", scatter)
+    both = "Lasso: 0.6000 with 2.0 columns; RF: 0.6000 with 2.0 columns"
+    assert sorted(points) == [both, "No FS: 0.9000 with 4.0 columns"]
+    assert re.findall(r'<text class="\w+" x="100%"[^>]*>([^<]+)<', scatter) == [
+        *("No FS", "Lasso", "RF")
+    ]
+
+
 @pytest.mark.parametrize("kept", [("none",), ("stg",), ("lasso",), ()])
 def test_page_and_text_of_few_results(kept):
     comparison = made_comparison()
