@@ -59,7 +59,7 @@ def at_hand() -> list[str]:
     """Return the cohorts that need no download."""
     entries = data.catalog().values()
     cohorts = [entry for entry in entries if entry.group == "metagenomics"]
-    return [entry.name for entry in cohorts if data.find_place(entry) is not None]
+    return [entry.name for entry in cohorts if data.find_file(entry) is not None]
 
 
 def run_split(name: str, seed: int, transform: str) -> dict[str, Any]:

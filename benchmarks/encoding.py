@@ -18,7 +18,12 @@ import stamp
 import torch
 
 from featuresieve import AutoNFSClassifier
-from featuresieve.problem import class_target, constraints_from, prepare, row_weights
+from featuresieve.problem import (
+    class_target,
+    constraints_from,
+    encode_problem,
+    row_weights,
+)
 from featuresieve.tables import ColumnScaler, TableEncoder, read_table
 
 N_ROWS = 100_000
@@ -114,7 +119,7 @@ def share_of_a_fit() -> Iterator[dict[str, Any]]:
         table, n_rows = read_table(frame), len(frame)
         names = ("feature_groups", "always_keep", "never_keep", "feature_costs")
         free = dict.fromkeys(names)
-        prepare(
+        encode_problem(
             table,
             class_target(y, n_rows),
             row_weights(None, None, None, n_rows),

@@ -44,7 +44,7 @@ from sievebench.downstream import evaluate
 from sievebench.pipeline import cached_table
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import select
-from sievebench.store import RunRecord, former_results
+from sievebench.store import RunRecord, earlier_results
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = ("random", "corrupted", "second_order")
@@ -98,7 +98,7 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
         f"benchmark--{table}--{scenario}--*.json"
     )
     here = [RunRecord.from_json(file.read_text()) for file in files]
-    former = former_results(here, 1, ["autonfs"])
+    former = earlier_results(here, 1, ["autonfs"])
     place = (table, scenario, "mlp")
     settings = {
         name: dict(former.settings.get((*place, name), {})) for name in SELECTORS
@@ -108,9 +108,9 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
 
 
 def order_of(scores: np.ndarray, seed: int) -> np.ndarray:
-    """Return columns, best first; ties by lot, as in `ScoredSelector`."""
-    lots = np.random.default_rng(seed).permutation(len(scores))
-    return np.lexsort((lots, -scores))
+    """Return columns, best first; ties at random, as in `ScoredSelector`."""
+    random_ties = np.random.default_rng(seed).permutation(len(scores))
+    return np.lexsort((random_ties, -scores))
 
 
 class Sets:
@@ -225,9 +225,9 @@ def _removals(job: Job, sets: Sets, support: np.ndarray) -> list[dict[str, int]]
     """
     if job[0] != "paper" or job[2] != "random" or support.sum() < 2:
         return []
-    lots = np.random.default_rng([job[3], len(support)]).permutation(len(support))
+    order = np.random.default_rng([job[3], len(support)]).permutation(len(support))
     found = []
-    for column in lots[support[lots]][:N_REMOVED].tolist():
+    for column in order[support[order]][:N_REMOVED].tolist():
         less = support.copy()
         less[column] = False
         found.append({"column": column, "place": sets.place(less)})

@@ -18,7 +18,7 @@ from stamp import RESULTS, stamp, write
 
 from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
-from sievebench.store import Store, former_results
+from sievebench.store import Store, earlier_results
 
 _RECORDS = Path(__file__).parents[1] / "results" / "quick"
 _DATASETS = ("house", "jannis", "otto")
@@ -32,7 +32,7 @@ def cells() -> list[RunSpec]:
         spec = record.spec
         is_wanted = spec.scenario == "random" and spec.dataset in _DATASETS
         if is_wanted and spec.selector == "none" and record.status == "done":
-            (predictors,) = former_results([record], 1).predictors.values()
+            (predictors,) = earlier_results([record], 1).predictors.values()
             found.append(replace(spec, n_trials=0, seeds=_SEEDS, predictors=predictors))
     return found
 

@@ -3,8 +3,12 @@
 Usage (from the repository root; a GPU is used where there is one)::
 
     python benchmarks/scale.py steps     # a training step, and what bounds it
+    python benchmarks/scale.py plan      # the fits in their order, and what they take
     python benchmarks/scale.py fits      # whole fits by rows, columns, members, cores
     python benchmarks/scale.py table     # print both, and the fitted model of the fits
+
+``--device cuda`` or ``cpu`` says where, ``--limit`` after how many seconds no further
+fit begins: the first ones decide most.
 
 **Floor of a step.** A stack of M members over D columns, with a first layer and an
 embedding of 32 each, has P = 65 M D numbers that grow with D. Adam must read and write
@@ -15,12 +19,17 @@ product of that width alone. The larger of the two is the floor.
 
 **Fits.** Each is a process of its own, forked before anything was computed, so that
 its peak of memory is its own; on a GPU a small fit warms it up. Tables are normal
-numbers of which 30 columns decide. The model of `table` is a sum of terms known
-before a fit, with coefficients of least relative squares, none negative; each fit is
-predicted by the model of all others.
+numbers of which 30 columns decide. Their share of the bandwidth is that of the gates
+alone: what Adam must move in all steps of the whole stack, over what could be moved in
+the seconds of the fit. A wide stack that gates leave moves less, and may have more than
+one. The model of `table` is a sum of terms known before a fit, with coefficients of
+least relative squares, none negative. It has not seen the fits that are held out, and
+each other fit is predicted by the model of the rest. On the CPU its seconds are the
+processor's, as other programs may run.
 """
 
 import argparse
+import json
 import multiprocessing
 import os
 import resource
@@ -37,24 +46,46 @@ from cores import table as made_table
 from scipy.optimize import nnls
 
 Record = dict[str, Any]
+KIND = {"cpu": "cpu", "cuda": "gpu"}
 BATCH, HIDDEN, NUMBERS = 256, 32, 65
 STEP_SIZES = ((64, 16), (500, 16), (5_000, 16), (50_000, 128))
 CPU_STEP_SIZES = ((64, 16), (500, 16), (5_000, 16), (50_000, 16))
-# Rows, columns, members (None: the default).
-FITS: tuple[tuple[int, int, int | None], ...] = (
-    *((rows, 100, None) for rows in (10**3, 10**4, 10**5, 10**6)),
-    *((1_000, columns, None) for columns in (10, 1_000, 10_000, 100_000)),
-    *((2_000, 100, members) for members in (2, 8, 32, 128, 512)),
-    *((10_000, 1_000, None), (100_000, 500, None), (5_000, 5_000, None)),
-    *((2_000, 20_000, None), (500, 50_000, None), (300_000, 30, None)),
+# Rows, columns, members (None: the default), in the order in which they are measured:
+# the corners, what lies between, what is held out, and then the long ones.
+Shape = tuple[int, int, int | None]
+FITS: tuple[Shape, ...] = (
+    *((1_000, 100, None), (1_000_000, 100, None), (1_000, 100_000, None)),
+    *((2_000, 20_000, None), (500, 50_000, None), (2_000, 100, 512), (2_000, 100, 2)),
+    *((100_000, 500, None), (10_000, 1_000, None), (100_000, 100, None)),
+    *(
+        (3_000, 300, None),
+        (30_000, 60, None),
+        (1_500, 4_000, None),
+        (600, 30_000, None),
+    ),
+    *((1_000, 500_000, None), (10_000, 100, None), (1_000, 1_000, None)),
+    *((1_000, 10_000, None), (2_000, 100, 32), (2_000, 100, 128), (5_000, 5_000, None)),
+    *((300_000, 30, None), (10_000_000, 100, None)),
 )
-CPU_FITS = (
-    *((rows, 100, None) for rows in (10**3, 10**4, 10**5)),
-    *((1_000, columns, None) for columns in (10, 1_000, 10_000)),
-    *((2_000, 100, members) for members in (2, 8, 32, 128)),
-    *((10_000, 500, None), (300_000, 30, None), (2_000, 2_000, None)),
+CPU_FITS: tuple[Shape, ...] = (
+    *((1_000, 100, None), (100_000, 100, None), (1_000, 10_000, None)),
+    *((10_000, 100, None), (1_000, 1_000, None), (2_000, 100, 128), (2_000, 100, 2)),
+    *(
+        (3_000, 300, None),
+        (30_000, 60, None),
+        (1_500, 4_000, None),
+        (600, 15_000, None),
+    ),
+    *((2_000, 2_000, None), (2_000, 100, 32), (300_000, 30, None), (1_000, 10, None)),
+    *((1_000, 50_000, None), (10_000, 500, None), (2_000, 100, 512)),
+    *((1_000_000, 100, None), (5_000, 5_000, None)),
 )
-
+# What the model does not see.
+HELD_OUT = {(3_000, 300), (30_000, 60), (1_500, 4_000), (600, 30_000), (600, 15_000)}
+# With more threads than one these are enough.
+ON_THREADS = CPU_FITS[1:3]
+# Columns from which on gates leave a stack on the CPU.
+_WIDE = 4096
 
 # --- one step
 
@@ -122,40 +153,72 @@ def _product_seconds(n_columns: int, n_members: int, device: torch.device) -> fl
 # --- whole fits
 
 
-def fits(jobs: list[int], limit: float) -> Iterator[Record]:
+def planned(device: str, jobs: list[int]) -> list[tuple[Shape, int]]:
+    """Return the fits, and the threads of each, in their order."""
+    if device == "cuda":
+        return [(shape, 1) for shape in FITS]
+    fits = [(shape, jobs[0]) for shape in CPU_FITS]
+    return fits + [(shape, n_jobs) for n_jobs in jobs[1:] for shape in ON_THREADS]
+
+
+def print_plan(device: str, jobs: list[int], folder: Path) -> None:
+    """Print the fits in their order, with the seconds that a stored model foresees."""
+    path = folder / f"scale_fits_{KIND[device]}.json"
+    known = json.loads(path.read_text())["records"] if path.exists() else []
+    known = [r for r in known if "failure" not in r and r["n_jobs"] == 1]
+    for (n_rows, n_columns, n_members), n_jobs in planned(device, jobs):
+        record = {"n_rows": n_rows, "n_columns": n_columns}
+        foreseen = ""
+        if known:
+            record |= _expected(n_rows, n_columns, n_members, device)
+            foreseen = f"{terms(record) @ coefficients(known):.1f} s foreseen"
+        print(n_rows, n_columns, n_members or "", f"{n_jobs} threads", foreseen)
+
+
+def _expected(
+    n_rows: int, n_columns: int, n_members: int | None, device: str
+) -> Record:
+    """Return how many members vote, and the steps they take."""
+    from featuresieve.search import Settings
+
+    members = n_members or min(100, max(20, 160_000 // n_columns))
+    settings = Settings(device=torch.device(device))
+    schedule = settings.schedule(4 * n_rows // 5, n_columns, members)
+    return {"n_voters": members, "n_steps": schedule.n_steps}
+
+
+def fits(device: str, jobs: list[int], limit: float) -> Iterator[Record]:
     """Time default fits, each in a process of its own, while there is time."""
     context = multiprocessing.get_context("fork")
-    has_gpu = Path("/dev/nvidia0").exists()
     started = time.monotonic()
-    for shape in FITS if has_gpu else CPU_FITS:
-        for n_jobs in [1] if has_gpu else jobs:
-            if time.monotonic() - started > limit:
-                return
-            receiver, sender = context.Pipe(duplex=False)
-            arguments = (sender, shape, "cuda" if has_gpu else "cpu", n_jobs)
-            child = context.Process(target=_one_fit, args=arguments)
-            child.start()
-            sender.close()
-            try:
-                record = receiver.recv()
-            except EOFError:
-                record = {"failure": "the process ended"}
-            child.join()
-            n_rows, n_columns, n_members = shape
-            yield {
-                "n_rows": n_rows,
-                "n_columns": n_columns,
-                "n_members": n_members,
-                "n_jobs": n_jobs,
-                **record,
-            }
+    for shape, n_jobs in planned(device, jobs):
+        if time.monotonic() - started > limit:
+            return
+        receiver, sender = context.Pipe(duplex=False)
+        arguments = (sender, shape, device, n_jobs)
+        child = context.Process(target=_one_fit, args=arguments)
+        child.start()
+        sender.close()
+        try:
+            record = receiver.recv()
+        except EOFError:
+            record = {"failure": "the process ended"}
+        child.join()
+        n_rows, n_columns, n_members = shape
+        yield {
+            "n_rows": n_rows,
+            "n_columns": n_columns,
+            "n_members": n_members,
+            "n_jobs": n_jobs,
+            **record,
+        }
 
 
 def _one_fit(
     sender: Any, shape: tuple[int, int, int | None], device: str, n_jobs: int
 ) -> None:
     """Fit once and send what it took."""
-    from featuresieve import AutoNFSClassifier
+    from featuresieve import AutoNFSClassifier, Training
 
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -165,7 +228,10 @@ def _one_fit(
         torch.cuda.reset_peak_memory_stats()
     X, y = made_table(f"{n_rows}x{n_columns}")
     selector = AutoNFSClassifier(
-        random_state=0, device=device, n_jobs=n_jobs, n_members=n_members
+        random_state=0,
+        device=device,
+        n_jobs=n_jobs,
+        training=Training(n_members=n_members),
     )
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started, cpu = time.perf_counter(), time.process_time()
@@ -174,7 +240,7 @@ def _one_fit(
     except Exception as error:  # a row that says so
         sender.send({"failure": f"{type(error).__name__}: {error}"[:200]})
         return
-    record = {
+    record: Record = {
         "seconds": round(time.perf_counter() - started, 3),
         "cpu_seconds": round(time.process_time() - cpu, 3),
         "megabytes_of_table": round(X.nbytes / 1e6, 1),
@@ -189,27 +255,49 @@ def _one_fit(
     if device == "cuda":
         peak = torch.cuda.max_memory_allocated() / 1e6
         record["megabytes_of_device"] = round(peak, 1)
+    n_bytes = 24 * NUMBERS * n_columns * record["n_voters"] * record["n_steps"]
+    busy = record["seconds" if device == "cuda" else "cpu_seconds"]
+    share = n_bytes / _bandwidth(torch.device(device)) / busy
+    record["share_of_bandwidth"] = round(share, 3)
     sender.send(record)
 
 
 # --- what the records say
 
 
+TERMS = ("1", "cells", "columns", "steps x batch", "bytes", "products", "wide products")
+
+
 def terms(record: Record) -> np.ndarray:
     """Return what the seconds of a fit are a sum of, apart from coefficients."""
     rows, columns = record["n_rows"], record["n_columns"]
-    n_steps, members = record["n_steps"], record["n_voters"]
-    work = n_steps * columns * members
-    return np.array([1.0, rows * columns, columns, n_steps, work, n_steps * members])
+    n_steps, batch = record["n_steps"], _batch_of(4 * rows // 5)
+    numbers = n_steps * columns * record["n_voters"]
+    is_wide = columns > _WIDE
+    products = [(1 - is_wide) * batch * numbers, is_wide * batch * numbers]
+    return np.array([1.0, rows * columns, columns, n_steps * batch, numbers, *products])
 
 
-TERMS = ("1", "rows x columns", "columns", "steps", "steps x columns x members")
-TERMS += ("steps x members",)
+def _batch_of(n_rows: int) -> int:
+    """Return the default batch size."""
+    return min(256, max(32, 1 << max(0, (n_rows // 4).bit_length() - 1)))
+
+
+def seconds_of(record: Record) -> float:
+    """Return the seconds that are modelled: on one thread those of the processor."""
+    is_alone = "megabytes_of_device" not in record and record["n_jobs"] == 1
+    return float(record["cpu_seconds" if is_alone else "seconds"])
+
+
+def is_held_out(record: Record) -> bool:
+    """Tell whether the model may not see a fit."""
+    return (record["n_rows"], record["n_columns"]) in HELD_OUT
 
 
 def coefficients(records: list[Record]) -> np.ndarray:
     """Return those of least squares of relative errors, none negative."""
-    seconds = np.array([record["seconds"] for record in records])
+    records = [record for record in records if not is_held_out(record)]
+    seconds = np.array([seconds_of(record) for record in records])
     rows = np.array([terms(record) for record in records]) / seconds[:, None]
     scale = rows.max(axis=0)
     return nnls(rows / scale, np.ones(len(records)))[0] / scale
@@ -236,38 +324,44 @@ def print_steps(records: list[Record]) -> None:
 
 
 def print_fits(records: list[Record]) -> None:
-    """Print one line a fit, and the model of each number of threads."""
+    """Print one line a fit, and the model of those on one thread."""
     print(
-        "| rows | columns | members | threads | seconds | predicted | MB added | kept"
+        "| rows | columns | members | threads | seconds | foreseen | MB | bandwidth |"
     )
     print("|---|---|---|---|---|---|---|---|")
-    for n_jobs in sorted({r["n_jobs"] for r in records}):
-        own = [r for r in records if r["n_jobs"] == n_jobs]
-        done = [r for r in own if "failure" not in r]
-        foreseen = predicted(done)
-        for r in own:
-            start = f"| {r['n_rows']:,} | {r['n_columns']:,} | "
-            if "failure" in r:
-                print(f"{start}{r['n_members']} | {n_jobs} | {r['failure']} | | | |")
-                continue
-            guess = foreseen[done.index(r)]
-            memory = r.get("megabytes_of_device", r["megabytes_added"])
-            print(
-                f"{start}{r['n_voters']} | {n_jobs} | {r['seconds']:.2f} | "
-                f"{guess:.2f} | {memory:,.0f} | {r['n_kept']} |"
-            )
+    done = [r for r in records if "failure" not in r and r["n_jobs"] == 1]
+    foreseen = predicted(done)
+    for r in sorted(records, key=lambda r: (r["n_rows"], r["n_columns"], r["n_jobs"])):
+        start = f"| {r['n_rows']:,} | {r['n_columns']:,} | "
+        if "failure" in r:
+            print(f"{start}{r['n_members']} | {r['n_jobs']} | {r['failure']} | | | |")
+            continue
+        guess = f"{foreseen[done.index(r)]:.1f}" if r in done else ""
+        mark = " (held out)" if r in done and is_held_out(r) else ""
+        memory = r.get("megabytes_of_device", r["megabytes_added"])
+        print(
+            f"{start}{r['n_voters']} | {r['n_jobs']} | {seconds_of(r):.1f} | "
+            f"{guess}{mark} | {memory:,.0f} | {r['share_of_bandwidth']:.0%} |"
+        )
+    for what, some in (("held out", True), ("others", False)):
         errors = [
-            abs(g / r["seconds"] - 1) for g, r in zip(foreseen, done, strict=True)
+            abs(guess / seconds_of(r) - 1)
+            for guess, r in zip(foreseen, done, strict=True)
+            if is_held_out(r) == some
         ]
         n_near = sum(error <= 0.3 for error in errors)
-        parts = zip(TERMS, coefficients(done), strict=True)
-        print(f"\n{n_near} of {len(done)} within 30 %; median {np.median(errors):.0%}.")
-        print("seconds = " + " + ".join(f"{c:.3g} ({name})" for name, c in parts), "\n")
+        middle = f"{np.median(errors):.0%}" if errors else "none"
+        print(f"\n{what}: {n_near} of {len(errors)} within 30 %; median {middle}.")
+    parts = zip(TERMS, coefficients(done), strict=True)
+    print("seconds = " + " + ".join(f"{c:.3g} ({name})" for name, c in parts), "\n")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("part", choices=("steps", "fits", "table"))
+    parser.add_argument("part", choices=("steps", "plan", "fits", "table"))
+    has_gpu = Path("/dev/nvidia0").exists()  # before CUDA is asked, for the forks
+    usual = "cuda" if has_gpu else "cpu"
+    parser.add_argument("--device", choices=("cpu", "cuda"), default=usual)
     parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     parser.add_argument("--jobs", type=int, nargs="+", default=[1])
     parser.add_argument("--limit", type=float, default=3600.0, help="seconds, for fits")
@@ -281,12 +375,15 @@ def main() -> None:
         stamp.print_stored(arguments.out, names)
         return
     torch.set_num_threads(1)
-    device = "gpu" if Path("/dev/nvidia0").exists() else "cpu"
-    name, records = f"scale_{arguments.part}_{device}", []
+    device = arguments.device
+    if arguments.part == "plan":
+        print_plan(device, arguments.jobs, arguments.out)
+        return
+    name, records = f"scale_{arguments.part}_{KIND[device]}", []
     if arguments.part == "fits":
-        found = fits(arguments.jobs, arguments.limit)
+        found = fits(device, arguments.jobs, arguments.limit)
     else:
-        found = steps(torch.device("cuda" if device == "gpu" else "cpu"))
+        found = steps(torch.device(device))
     circumstances = _stamp()
     for record in found:  # what is finished is never lost
         print(record, flush=True)

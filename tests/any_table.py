@@ -83,7 +83,7 @@ def add_target(draw, case, rng):
     case.sample_weight, weights, is_weight_good = draw(weights_of(case.n_rows, rng))
     case.what += [kind, weights]
     if weights == "zeros":  # rows that do not count may be too far out to standardise
-        case.arguments["scaling"] = "normal_scores"
+        case.arguments["training"].scaling = "normal_scores"
     if case.is_classes and draw(st.integers(0, 5)) == 5:
         case.arguments["class_weight"] = "balanced"
     if not is_good:
@@ -218,12 +218,12 @@ def constructor_arguments(draw, labels, n_columns):
     least = max(n_kept, 1)
     return {
         "balance": draw(st.sampled_from(["auto"] * 6 + ["price", 0.0, 0.1])),
-        "n_epochs": 1,
-        "n_members": draw(st.integers(1, 2)),
         "random_state": draw(st.integers(0, 3)),
-        "scaling": draw(st.sampled_from(["normal_scores", "standard"])),
-        "max_categories": draw(st.sampled_from([1, 2, 32])),
         "training": Training(
+            n_epochs=1,
+            n_members=draw(st.integers(1, 2)),
+            scaling=draw(st.sampled_from(["normal_scores", "standard"])),
+            max_categories=draw(st.sampled_from([1, 2, 32])),
             hidden_sizes=(4,),
             embedding_size=4,
             gate_rows=draw(st.sampled_from(["held_out", "shared"])),

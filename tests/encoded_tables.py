@@ -14,6 +14,9 @@ from featuresieve.tables import ColumnScaler, TableEncoder, read_table
 FLOAT32 = {"rtol": 0.0, "atol": 1e-6}
 
 
+SCALINGS = ("normal_scores", "standard", "none")
+
+
 def fitted(X, scaling="standard", **options):
     return TableEncoder.fit_transform(read_table(X), scaling=scaling, **options)[0]
 

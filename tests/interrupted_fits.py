@@ -18,6 +18,7 @@ from torch import nn
 from featuresieve import AutoNFSClassifier
 from featuresieve.monitoring import _checkpoint
 from made_tables import class_table
+from quick_selectors import built
 
 
 def own_network(n_columns, n_outputs):
@@ -34,7 +35,7 @@ def own_network(n_columns, n_outputs):
 def classifier(path, **arguments):
     """Return a quick classifier that writes its checkpoint there."""
     settings = {"n_epochs": 4, "random_state": 3, "checkpoint": path}
-    return AutoNFSClassifier(**(settings | arguments))
+    return built(AutoNFSClassifier, **(settings | arguments))
 
 
 class EndedError(Exception):
@@ -93,7 +94,9 @@ def assert_same_answers(found, expected):
 def _fit_and_store(path, checkpoint):
     """Fit with a checkpoint after every step, and store the answers."""
     X, y = class_table()
-    selector = AutoNFSClassifier(n_epochs=8, random_state=3, checkpoint=checkpoint)
+    selector = built(
+        AutoNFSClassifier, n_epochs=8, random_state=3, checkpoint=checkpoint
+    )
     with write_at_every_step():
         np.savez(path, **answers(selector.fit(X, y), X))
 

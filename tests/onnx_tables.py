@@ -5,12 +5,13 @@ import pandas as pd
 
 from featuresieve import AutoNFSClassifier, Training
 from made_tables import class_table, value_table
+from quick_selectors import built
 
 
 def quick(estimator_class=AutoNFSClassifier, balance=0.01, **arguments):
     quickly = {"n_epochs": 3, "random_state": 0}
     quickly["training"] = Training(hidden_sizes=(8,))
-    return estimator_class(balance, **(quickly | arguments))
+    return built(estimator_class, balance, **(quickly | arguments))
 
 
 def with_holes(values, is_hole):

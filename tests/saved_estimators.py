@@ -4,10 +4,12 @@ import numpy as np
 
 import featuresieve
 from featuresieve import AutoNFSClassifier
+from quick_selectors import built
 
 
 def quick(estimator_class=AutoNFSClassifier, balance=0.01, **arguments):
-    return estimator_class(balance, **({"n_epochs": 8, "random_state": 0} | arguments))
+    arguments = {"n_epochs": 8, "random_state": 0} | arguments
+    return built(estimator_class, balance, **arguments)
 
 
 def saved_and_loaded(estimator, folder):

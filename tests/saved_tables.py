@@ -42,10 +42,8 @@ def number_rows(n_rows=48):
 def fit_classifier():
     selector = AutoNFSClassifier(
         0.005,
-        n_epochs=12,
         min_features_to_select=5,
-        n_members=2,
-        training=Training(hidden_sizes=(4,)),
+        training=Training(n_epochs=12, n_members=2, hidden_sizes=(4,)),
         always_keep=["word", "day", "holes", "flag"],
         never_keep=("noise",),
         feature_costs={"wave": 0.5},
@@ -56,10 +54,7 @@ def fit_classifier():
 
 def fit_regressor():
     selector = AutoNFSRegressor(
-        n_epochs=60,
-        n_members=2,
-        training=Training(hidden_sizes=()),
-        scaling="none",
+        training=Training(n_epochs=60, n_members=2, scaling="none", hidden_sizes=()),
         random_state=0,
     )
     return selector.fit(*number_rows())

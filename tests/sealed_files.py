@@ -11,8 +11,8 @@ from featuresieve import FileFormatError
 from featuresieve.storage import unpack
 from saved_tables import DATA
 
-CLASSIFIER = DATA / "classifier-3.safetensors"
-REGRESSOR = DATA / "regressor-3.safetensors"
+CLASSIFIER = DATA / "classifier-6.safetensors"
+REGRESSOR = DATA / "regressor-6.safetensors"
 SEAL = b'{\\"sha256\\":\\"'
 
 

@@ -46,19 +46,18 @@ LABORATORY_MAY_IMPORT = {
     "__init__": set(),
     "labels": set(),
     "search_space": set(),
-    "checks": set(),
+    "checks": {"featuresieve"},
     "stack": {"featuresieve"},
     "environment": {"featuresieve"},
     "run_spec": set(),
-    "reuse": set(),
     "toml_keys": {"featuresieve"},
-    "experiment": {"run_spec", "reuse", "toml_keys", "featuresieve"},
+    "experiment": {"run_spec", "toml_keys", "featuresieve"},
     "data": {"toml_keys", "featuresieve"},
     "corruption": {"data"},
     "selectors": {"search_space", "stack", "data", "checks", "featuresieve"},
     "compare": {"labels", "selectors", "featuresieve"},
     "downstream": {"search_space", "stack", "data", "checks", "featuresieve"},
-    "store": {"run_spec", "reuse", "environment", "featuresieve"},
+    "store": {"run_spec", "environment", "featuresieve"},
     "tuning": {"search_space"},
     "analysis": {"labels", "run_spec"},
     "report": {"store", "analysis", "labels", "run_spec", "featuresieve"},
@@ -68,7 +67,7 @@ LABORATORY_MAY_IMPORT = {
     | {"stack", "featuresieve"},
     "cli": STAGES
     | {"labels", "compare", "run_spec", "runner", "experiment", "analysis", "report"}
-    | {"featuresieve", "reuse"},
+    | {"featuresieve"},
     "__main__": {"cli"},
 }
 

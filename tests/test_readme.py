@@ -84,7 +84,7 @@ HAS_CALLBACKS = find_spec("sklearn.callback") is not None
     ("page", "n_outputs"),
     [
         ("README.md", 1),
-        pytest.param("docs/guide.md", 8, marks=pytest.mark.slow),
+        pytest.param("docs/guide.md", 9, marks=pytest.mark.slow),
         ("docs/start.md", 3),
         ("docs/questions.md", 5),
         ("docs/files.md", 6),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from featuresieve.estimators import (
         AutoNFSClassifier,
         AutoNFSRegressor,
+        Stream,
         Training,
         load,
         register_onnx_converters,
@@ -43,6 +44,7 @@ __all__ = [
     "FileFormatError",
     "OutOfDeviceMemoryError",
     "SelectionCollapseWarning",
+    "Stream",
     "TimeBudgetWarning",
     "Training",
     "TrainingDivergedError",
@@ -56,6 +58,7 @@ __all__ = [
 _LAZY = (
     "AutoNFSClassifier",
     "AutoNFSRegressor",
+    "Stream",
     "Training",
     "load",
     "register_onnx_converters",

@@ -1,25 +1,26 @@
 """Checks of settings, which may come from a file: what is wrong is a ValueError.
 
-Those of the library (`featuresieve.errors`) tell a wrong type by a TypeError.
+Those of the library (`featuresieve.errors`) tell a wrong type by a TypeError, and have
+no bound that a number must stay below.
 """
 
 import math
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
-_LARGEST_INTEGER = 2**31 - 1
+from featuresieve import errors
 
 
 def check_integer(name: str, value: Any, *, low: int) -> int:
     """Return `value` as an int, or say that it must be an int >= low."""
-    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
-    if is_integer and low <= int(value) <= _LARGEST_INTEGER:
-        return int(value)
-    most = f" and <= {_LARGEST_INTEGER}" if is_integer and value > low else ""
-    raise ValueError(f"{name} must be an int >= {low}{most}, got {value!r}.")
+    try:
+        errors.check_integer(name, value, least=low)
+    except TypeError as error:
+        raise ValueError(str(error)) from error
+    return int(value)
 
 
 def check_number(
@@ -34,7 +35,7 @@ def check_number(
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if (
         is_number
-        and _is_finite(value)
+        and math.isfinite(errors.as_float(value))
         and (above is None or value > above)
         and (low is None or value >= low)
         and (below is None or value < below)
@@ -45,14 +46,9 @@ def check_number(
         for sign, bound in ((">", above), (">=", low), ("<", below))
         if bound is not None
     ]
-    raise ValueError(f"{name} must be a number {' and '.join(bounds)}, got {value!r}.")
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except OverflowError:
-        return False
+    raise ValueError(
+        f"{name} must be a number {' and '.join(bounds)}, got {errors.shown(value)}."
+    )
 
 
 def check_strengths(

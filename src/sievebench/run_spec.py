@@ -1,4 +1,4 @@
-"""What one cell of an experiment is, and which seeds follow from that."""
+"""What a cell of an experiment is, its seeds, and what it takes over from others."""
 
 import hashlib
 import json
@@ -243,6 +243,30 @@ class RunSpec:
         """Return the spec that `as_dict` was called on."""
         spec: RunSpec = built(cls, values)
         return spec
+
+
+# Dataset, scenario, downstream of a cell.
+Group = tuple[str, str, str]
+# The same, and a selector.
+Cell = tuple[str, str, str, str]
+
+
+@dataclass(frozen=True)
+class EarlierResults:
+    """What was found in an earlier experiment."""
+
+    # Columns that were kept, by each seed. Only finished cells are here.
+    columns: Mapping[Cell, tuple[tuple[int, ...], ...]] = field(default_factory=dict)
+    # Of the selector, tuned and given.
+    settings: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
+    # Settings of the predictors that did best on the validation part, best first.
+    predictors: Mapping[Group, tuple[Mapping[str, Any], ...]] = field(
+        default_factory=dict
+    )
+    # The `column_source` of the cell that kept the columns.
+    sources: Mapping[Cell, Mapping[str, Any]] = field(default_factory=dict)
+    # Cells whose table was there, but not for their selector to run on.
+    unfit: frozenset[Cell] = frozenset()
 
 
 def built(hint: Any, value: Any) -> Any:

@@ -1,13 +1,10 @@
 """Keys of a TOML file: what each may hold, and what is said of a mistake."""
 
 import math
-import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from featuresieve.errors import did_you_mean
-
-_LONGEST_VALUE = 80
+from featuresieve.errors import did_you_mean, shown
 
 
 class Key(NamedTuple):
@@ -57,7 +54,6 @@ def check_keys(
             if name in required:
                 raise ValueError(f"{where}{name} is missing: {key.allowed}.")
         elif not key.fits(table[name]):
-            got = textwrap.shorten(
-                repr(table[name]), _LONGEST_VALUE, placeholder=" ..."
+            raise ValueError(
+                f"{where}{name} must be {key.allowed}, got {shown(table[name])}."
             )
-            raise ValueError(f"{where}{name} must be {key.allowed}, got {got}.")

@@ -207,7 +207,8 @@ def test_costs_reach_the_selector(monkeypatch):
     assert select(*words, "--seed", "7", "--device", "cpu", "--jobs", "-1") == 0
     assert seen["feature_costs"] == {"a": 2, "c": 0.5, "d": 3}
     assert (seen["max_time"], seen["random_state"], seen["n_jobs"]) == (50, 7, -1)
-    assert (seen["device"], seen["n_epochs"], seen["balance"]) == ("cpu", 3, "price")
+    assert (seen["device"], seen["balance"]) == ("cpu", "price")
+    assert seen["training__n_epochs"] == 3
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,9 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --drop a --keep ?", "--drop contradict each other: both name 'a'."),
         (f"{PLAIN} --drop a* --group a b", "--group and --drop contradict each other"),
         (f"{PLAIN} --drop a* --cost a=2", "--cost and --drop contradict each other"),
+        # What the estimator refuses is told in words of options.
+        (f"{PLAIN} --quiet --n-features 9", "--n-features must be"),
+        (f"{PLAIN} --quiet --group a b --group b c", "--group must be disjoint"),
         ("select bare.csv --target y", "seems to be data"),
         ("select spaces.txt --target y", "name it with --delimiter"),
         ("apply none.sieve plain.csv", "there is no file none.sieve"),
@@ -104,17 +107,6 @@ PLAIN = "select plain.csv --target label"
 def test_wrong_words_are_refused_in_one_line(capsys, words, message):
     assert message in refused(capsys, *words.split())
     assert files() == ["bare.csv", "plain.csv", "spaces.txt"]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("--n-features 9", "--n-features must be"),
-        ("--group a b --group b c", "--group must be disjoint"),
-    ],
-)
-def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, message):
-    assert message in refused(capsys, *f"{PLAIN} --quiet {words}".split())
 
 
 @pytest.mark.parametrize(
@@ -144,7 +136,7 @@ def test_what_the_estimator_refuses_is_told_in_words_of_options(capsys, words, m
         ("--quiet --verbose", "exclude each other"),
     ],
 )
-def test_what_no_file_can_mend_is_refused_before_it_is_read(capsys, words, message):
+def test_what_no_file_can_fix_is_refused_before_it_is_read(capsys, words, message):
     line = refused(capsys, *f"select none.csv --target label {words}".split())
     assert message in line
 

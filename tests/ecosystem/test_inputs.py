@@ -6,14 +6,14 @@ import pandas as pd
 import pytest
 import xarray
 
-from featuresieve import AutoNFSClassifier
+from featuresieve import AutoNFSClassifier, Training
 from made_tables import class_table
 
 NAMES = [f"f{j}" for j in range(8)]
 
 
 def quick():
-    return AutoNFSClassifier(n_epochs=20, random_state=0)
+    return AutoNFSClassifier(training=Training(n_epochs=20), random_state=0)
 
 
 def labelled(X):
@@ -47,23 +47,46 @@ def test_a_dataset_of_xarray_is_refused_and_its_frame_is_read():
     np.testing.assert_array_equal(found.support_, quick().fit(X, y).support_)
 
 
-def test_a_relation_of_duckdb_is_refused_and_its_frames_are_read():
-    relation = duckdb.sql("select i as a, i % 3 as b from range(60) t(i)")
-    y = np.arange(60) < 30
-    with pytest.raises(TypeError, match=r"pass X\.df\(\) or X\.pl\(\)"):
-        quick().fit(relation, y)
+def relation_and_frame():
+    X, y = class_table()
+    frame = pd.DataFrame(X, columns=NAMES).assign(answer=y)
+    return duckdb.from_df(frame), frame
+
+
+def test_a_relation_of_duckdb_is_a_stream_and_gives_the_answer_of_its_frames():
+    relation, _ = relation_and_frame()
+    found = quick().fit(relation, "answer")
+    assert found.feature_names_in_.tolist() == NAMES
     for frame in (relation.df(), relation.pl()):
-        assert quick().fit(frame, y).support_[0]
+        selector = quick().fit(frame[NAMES], frame["answer"])
+        np.testing.assert_array_equal(found.logits_, selector.logits_)
+
+
+def test_a_relation_of_duckdb_is_transformed_and_predicted_batch_by_batch():
+    relation, frame = relation_and_frame()
+    selector = quick().fit(relation, "answer")
+    kept = selector.get_feature_names_out()
+    assert selector.transform(relation).read_all() == (
+        relation.select(*kept).to_arrow_table()
+    )
+    expected = selector.predict(frame[NAMES])
+    np.testing.assert_array_equal(selector.predict(relation), expected)
+
+
+def test_a_relation_of_duckdb_needs_the_name_of_its_target():
+    relation, frame = relation_and_frame()
+    with pytest.raises(TypeError, match="y must be the name of a column where X is a"):
+        quick().fit(relation, frame["answer"])
 
 
 def test_table_of_duckdb_goes_in_as_arrow_and_names_the_columns_of_a_query():
     X, y = class_table()
     frame = pd.DataFrame(X, columns=NAMES).assign(answer=y)
     relation = duckdb.from_df(frame)
-    with pytest.raises(TypeError, match=r"pass X\.read_all\(\)"):
-        quick().fit(relation.arrow(), y)
+    found = quick().fit(relation.arrow(), "answer")
     table = relation.to_arrow_table()
     selector = quick().fit(table.drop_columns("answer"), table["answer"])
+    np.testing.assert_array_equal(selector.logits_, found.logits_)
     kept = relation.select(*selector.get_feature_names_out())
     assert selector.transform(table.drop_columns("answer")).equals(
         kept.to_arrow_table()

@@ -8,11 +8,12 @@ CELLS = [
     """
 from sklearn.datasets import load_wine
 
-from featuresieve import AutoNFSClassifier
+from featuresieve import AutoNFSClassifier, Training
 from featuresieve.plotting import StabilityDisplay
 
 X, y = load_wine(return_X_y=True, as_frame=True)
-selector = AutoNFSClassifier(n_epochs=20, random_state=0, verbose=1).fit(X, y)
+training = Training(n_epochs=20)
+selector = AutoNFSClassifier(training=training, random_state=0, verbose=1).fit(X, y)
 selector
 """,
     "selector.styled_table()",

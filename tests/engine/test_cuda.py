@@ -149,7 +149,8 @@ def make_table():
 def fit(device, estimator=AutoNFSClassifier):
     X, signal = make_table()
     y = (signal > 0).astype(int) if estimator is AutoNFSClassifier else signal
-    return estimator(device=device, n_epochs=40, random_state=0).fit(X, y)
+    training = Training(n_epochs=40)
+    return estimator(device=device, training=training, random_state=0).fit(X, y)
 
 
 def test_fits_in_threads_are_those_one_after_the_other():

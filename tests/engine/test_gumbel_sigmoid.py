@@ -10,7 +10,6 @@ import pytest
 import torch
 
 from featuresieve.engine import (
-    NOISE_KINDS,
     StackTrainer,
     Training,
     threshold_mask,
@@ -42,7 +41,7 @@ def test_threshold_mask_keeps_what_has_a_sigmoid_above_one_half():
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("n_votes", [0, 1, 3, 10])
-@pytest.mark.parametrize("kind", NOISE_KINDS)
+@pytest.mark.parametrize("kind", ["gumbel", "logistic"])
 def test_vote_mask_keeps_with_the_chance_of_at_least_one_open_draw(
     kind, n_votes, dtype
 ):

@@ -71,5 +71,5 @@ def test_memory_is_free_again_while_the_error_is_held(monkeypatch):
 
     monkeypatch.setattr(StackedMLP, "forward", greedy)
     with pytest.raises(OutOfDeviceMemoryError):
-        AutoNFSClassifier(n_epochs=1).fit(*class_table())
+        AutoNFSClassifier(training=Training(n_epochs=1)).fit(*class_table())
     assert held[0]() is None

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -58,8 +56,9 @@ def test_shortened_schedule_is_never_longer_and_never_empty():
 def test_settings_take_what_is_asked_for_and_count_the_last_small_batch(
     n_rows, batch_size, steps_per_epoch
 ):
-    training = Training(batch_size=batch_size, temperature_decay=0.99)
-    settings = Settings(training, n_epochs=6)
+    settings = Settings(
+        Training(n_epochs=6, batch_size=batch_size, temperature_decay=0.99)
+    )
     schedule = settings.schedule(n_rows, 5, 1)
     assert schedule.steps_per_epoch == steps_per_epoch
     assert schedule.n_steps == 6 * steps_per_epoch
@@ -84,7 +83,7 @@ def test_settings_shorten_runs_on_wide_tables_on_the_cpu():
     narrow = settings.schedule(5000, 10, 4)
     wide = settings.schedule(5000, 1_000_000, 4)
     assert wide.n_steps < narrow.n_steps
-    longer = replace(settings, n_epochs=50).schedule(5000, 1_000_000, 4)
+    longer = Settings(Training(n_epochs=50)).schedule(5000, 1_000_000, 4)
     assert longer.n_steps == 50 * longer.steps_per_epoch  # what is asked for is done
 
 

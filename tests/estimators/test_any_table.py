@@ -26,7 +26,12 @@ from sklearn.exceptions import DataConversionWarning
 
 import featuresieve
 from any_table import CONTAINERS, ODD_LABELS, Case, cases, label_faults
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, FeatureSieveWarning
+from featuresieve import (
+    AutoNFSClassifier,
+    AutoNFSRegressor,
+    FeatureSieveWarning,
+    Training,
+)
 
 # With `make fuzz` 5,000 tables in all.
 PER_CONTAINER = settings.default.max_examples * 5 // (2 * len(CONTAINERS))
@@ -75,7 +80,8 @@ def labelled_case(kind, output):
     rng = np.random.default_rng(0)
     labels = ODD_LABELS[kind](4)
     X = pd.DataFrame(rng.standard_normal((60, 4)), columns=labels)
-    arguments = {"balance": 0.01, "n_epochs": 2, "n_members": 2, "random_state": 0}
+    training = Training(n_epochs=2, n_members=2)
+    arguments = {"balance": 0.01, "training": training, "random_state": 0}
     arguments |= {"always_keep": [0, 2], "n_features_to_select": 2}
     arguments |= dict.fromkeys(("never_keep", "feature_groups", "max_features"))
     faults = label_faults(X.columns)

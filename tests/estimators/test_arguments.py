@@ -32,17 +32,17 @@ BAD_ARGUMENTS = [
     ("max_features", "sqrt", TypeError, INT),
     ("feature_groups", "all", TypeError, "a list of lists of features"),
     ("class_weight", "heavy", ValueError, "a dict, 'balanced' or None"),
-    ("max_categories", 0, ValueError, INT),
+    ("training__max_categories", 0, ValueError, INT),
     ("tolerance", -0.01, ValueError, NOT_NEGATIVE),
     ("tolerance", None, TypeError, NOT_NEGATIVE),
-    ("n_members", 0, ValueError, INT),
-    ("n_members", 4.0, TypeError, INT),
+    ("training__n_members", 0, ValueError, INT),
+    ("training__n_members", 4.0, TypeError, INT),
     ("judge", "forest", ValueError, "'networks', 'trees'"),
     ("n_jobs", 0, ValueError, "-1 stands for all cores"),
     ("n_jobs", 2.0, TypeError, "an int >="),
     ("training__gate_rows", "both", ValueError, "'held_out', 'shared'"),
-    ("n_epochs", -3, ValueError, INT),
-    ("n_epochs", 10.5, TypeError, INT),
+    ("training__n_epochs", -3, ValueError, INT),
+    ("training__n_epochs", 10.5, TypeError, INT),
     ("training__batch_size", 0, ValueError, INT),
     ("training__batch_size", True, TypeError, INT),
     ("training__hidden_sizes", 32, TypeError, "a tuple of ints >= 1"),
@@ -73,7 +73,7 @@ BAD_ARGUMENTS = [
     ("training__task_learning_rate", -1e-3, ValueError, POSITIVE),
     ("training__mask_init", "normal", ValueError, "'zeros', 'uniform'"),
     ("training__train_embedding", 1, TypeError, "True or False"),
-    ("scaling", "minmax", ValueError, "'normal_scores', 'standard', 'none'"),
+    ("training__scaling", "minmax", ValueError, "'normal_scores', 'standard', 'none'"),
     ("goal", "all", ValueError, "'minimal', 'all_relevant'"),
     ("cv", 1, ValueError, "a number of folds of at least 2"),
     ("max_time", 0, ValueError, POSITIVE),
@@ -153,6 +153,8 @@ def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
     ("name", "meant"),
     [
         ("noise", "training=Training(noise=...)"),
+        ("n_epochs", "training=Training(n_epochs=...)"),
+        ("n_member", "training=Training(n_members=...)"),
         ("hidden_layer_sizes", "training=Training(hidden_sizes=...)"),
         ("groups", "'feature_groups'"),
     ],
@@ -163,13 +165,15 @@ def test_an_argument_that_lives_elsewhere_is_told_where(name, meant):
         AutoNFSClassifier(**{name: None})
 
 
-def test_an_entry_of_training_is_told_how_to_be_set():
-    with pytest.raises(ValueError, match=r"'noise' .* did you mean 'training__noise'"):
-        AutoNFSClassifier().set_params(noise="logistic")
+@pytest.mark.parametrize("name", ["noise", "n_epochs", "scaling"])
+def test_an_entry_of_training_is_told_how_to_be_set(name):
+    message = rf"'{name}' .* did you mean 'training__{name}'"
+    with pytest.raises(ValueError, match=message):
+        AutoNFSClassifier().set_params(**{name: None})
 
 
 def test_the_constructor_has_few_arguments():
-    assert len(signature(AutoNFSClassifier).parameters) <= 24
+    assert len(signature(AutoNFSClassifier).parameters) <= 20
 
 
 def test_the_constructor_shows_its_arguments():
@@ -186,15 +190,16 @@ def test_bad_arguments_cover_the_constructor():
 
 @pytest.mark.parametrize("estimator_class", [AutoNFSClassifier, AutoNFSRegressor])
 def test_arguments_are_not_checked_before_fit(estimator_class):
-    selector = estimator_class(balance="automatic", n_epochs=-3)
-    assert selector.set_params(n_epochs=2).get_params()["balance"] == "automatic"
+    selector = estimator_class(balance="automatic", training=Training(n_epochs=-3))
+    params = selector.set_params(training__n_epochs=2).get_params()
+    assert params["balance"] == "automatic"
 
 
 @pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("n_members", np.int64(1)),
+        ("training__n_members", np.int64(1)),
         ("balance", np.float32(0.5)),
         ("training__hidden_sizes", [4]),
         ("n_features_to_select", np.int32(2)),
@@ -202,6 +207,6 @@ def test_arguments_are_not_checked_before_fit(estimator_class):
     ],
 )
 def test_numpy_numbers_and_lists_are_welcome(name, value):
-    selector = AutoNFSClassifier().set_params(n_epochs=1, **{name: value})
+    selector = AutoNFSClassifier().set_params(training__n_epochs=1, **{name: value})
     selector.fit(*class_table())
     assert selector.n_features_selected_ >= 1

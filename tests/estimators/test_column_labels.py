@@ -10,6 +10,7 @@ import pytest
 
 import featuresieve
 from featuresieve import AutoNFSClassifier
+from quick_selectors import built
 
 # Names are tested here: what such short trainings keep does not matter.
 pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
@@ -32,7 +33,8 @@ def case(request):
     y = frame[0] + frame[2] > 0
     frame.columns = LABELS[request.param]
     constraints = {"always_keep": [0, 2], "n_features_to_select": 2}
-    return frame, y, AutoNFSClassifier(0.01, n_epochs=3, random_state=0, **constraints)
+    quick = built(AutoNFSClassifier, 0.01, n_epochs=3, random_state=0, **constraints)
+    return frame, y, quick
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,7 @@ def test_errors_name_the_column(case):
 def test_moment_with_nanoseconds_is_no_name_that_a_file_holds(tmp_path):
     frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)))
     frame.columns = pd.DatetimeIndex([pd.Timestamp(1), pd.Timestamp(2)])
-    selector = AutoNFSClassifier(0.0, n_epochs=3, random_state=0)
+    selector = built(AutoNFSClassifier, 0.0, n_epochs=3, random_state=0)
     selector.fit(frame, frame.iloc[:, 0] > 0)
     with pytest.raises(TypeError, match="column names"):
         selector.save(tmp_path / "selector")
@@ -76,7 +78,7 @@ def test_moment_with_nanoseconds_is_no_name_that_a_file_holds(tmp_path):
 def test_dates_as_names_are_moments_after_loading(tmp_path):
     frame = pd.DataFrame(np.random.default_rng(0).standard_normal((60, 2)))
     frame.columns = pd.DatetimeIndex(["2024-01-01", "2024-02-01"])
-    selector = AutoNFSClassifier(0.0, n_epochs=3, random_state=0)
+    selector = built(AutoNFSClassifier, 0.0, n_epochs=3, random_state=0)
     selector.fit(frame, frame.iloc[:, 0] > 0).save(tmp_path / "selector")
     names = featuresieve.load(tmp_path / "selector").feature_table()["name"]
     assert {type(name) for name in names} <= {datetime.datetime, pd.Timestamp}
@@ -85,7 +87,7 @@ def test_dates_as_names_are_moments_after_loading(tmp_path):
 def kept_and_put_back(X, **arguments):
     """Return a selector of the first column, and all columns it puts back."""
     constraints = {"always_keep": [0], "n_features_to_select": 1}
-    selector = AutoNFSClassifier(0.01, n_epochs=3, **constraints, **arguments)
+    selector = built(AutoNFSClassifier, 0.01, n_epochs=3, **constraints, **arguments)
     selector.fit(X, np.arange(12) % 2)
     return selector, selector.inverse_transform(selector.transform(X))
 

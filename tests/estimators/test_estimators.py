@@ -6,6 +6,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from encoded_tables import mixed_frame
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import INFORMATIVE, class_table, value_table
+from quick_selectors import built
 
 pytestmark = pytest.mark.numeric
 
@@ -17,8 +18,8 @@ def fit(kind, balance="auto", **arguments):
     """Fit a quick estimator of one kind to its made table."""
     arguments = {"n_epochs": 20, "random_state": 0} | arguments
     if kind == "classifier":
-        return AutoNFSClassifier(balance, **arguments).fit(*class_table())
-    return AutoNFSRegressor(balance, **arguments).fit(*value_table())
+        return built(AutoNFSClassifier, balance, **arguments).fit(*class_table())
+    return built(AutoNFSRegressor, balance, **arguments).fit(*value_table())
 
 
 @pytest.fixture(scope="module", params=["classifier", "regressor"])
@@ -189,7 +190,7 @@ def assert_rows_are_alone(selector, X):
 def test_what_a_row_gets_in_a_table_of_every_kind_is_its_own():
     X = mixed_frame(200)
     y = np.where(X["number"] > 0, "in", "out")
-    selector = AutoNFSClassifier(0.0, n_epochs=3, random_state=0).fit(X, y)
+    selector = built(AutoNFSClassifier, 0.0, n_epochs=3, random_state=0).fit(X, y)
     assert_rows_are_alone(selector, X)
 
 
@@ -201,8 +202,8 @@ def test_prediction_reads_only_the_kept_columns(fitted):
 
 def test_labels_change_nothing_but_the_names_of_the_classes():
     X, is_positive = class_table()
-    as_bool = AutoNFSClassifier(n_epochs=5, random_state=0).fit(X, is_positive)
-    as_text = AutoNFSClassifier(n_epochs=5, random_state=0)
+    as_bool = built(AutoNFSClassifier, n_epochs=5, random_state=0).fit(X, is_positive)
+    as_text = built(AutoNFSClassifier, n_epochs=5, random_state=0)
     as_text.fit(X, np.where(is_positive, "yes", "no"))
     np.testing.assert_array_equal(as_text.logits_, as_bool.logits_)
     np.testing.assert_array_equal(as_text.predict_proba(X), as_bool.predict_proba(X))
@@ -211,7 +212,7 @@ def test_labels_change_nothing_but_the_names_of_the_classes():
 def test_classifier_handles_more_than_two_classes():
     X, _ = class_table(n_rows=300)
     y = np.digitize(X[:, 2], [-0.5, 0.5])
-    selector = AutoNFSClassifier(n_epochs=20, random_state=0).fit(X, y)
+    selector = built(AutoNFSClassifier, n_epochs=20, random_state=0).fit(X, y)
     assert selector.support_[2]
     assert selector.order_[0] == 2
     assert selector.predict_proba(X).shape == (300, 3)
@@ -220,7 +221,7 @@ def test_classifier_handles_more_than_two_classes():
 
 def test_regressor_does_not_mind_the_unit_of_the_target():
     X, y = value_table()
-    plain = AutoNFSRegressor(n_epochs=5, random_state=0).fit(X, y)
-    scaled = AutoNFSRegressor(n_epochs=5, random_state=0).fit(X, 1024 * y)
+    plain = built(AutoNFSRegressor, n_epochs=5, random_state=0).fit(X, y)
+    scaled = built(AutoNFSRegressor, n_epochs=5, random_state=0).fit(X, 1024 * y)
     np.testing.assert_array_equal(scaled.logits_, plain.logits_)  # 1024 is exact
     np.testing.assert_array_equal(scaled.predict(X), 1024 * plain.predict(X))

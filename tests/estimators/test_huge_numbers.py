@@ -1,6 +1,7 @@
 import inspect
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarnin
 
 HUGE = 10**400
 COUNTS = (
-    *("n_features_to_select", "min_features_to_select", "max_features", "n_members"),
-    *("n_epochs", "n_jobs", "max_categories"),
+    *("n_features_to_select", "min_features_to_select", "max_features", "n_jobs"),
+    *("training__n_members", "training__n_epochs", "training__max_categories"),
     *("training__batch_size", "training__embedding_size"),
 )
 NUMBERS = (
@@ -32,7 +33,7 @@ HUGE_NUMBERS = (HUGE, -HUGE, 10**5000, Fraction(HUGE), np.longdouble("1e400"))
 
 
 def fit(**arguments):
-    settings = {"balance": "price", "n_epochs": 2, "random_state": 0}
+    settings = {"balance": "price", "training__n_epochs": 2, "random_state": 0}
     selector = AutoNFSClassifier().set_params(**(settings | arguments))
     return selector.fit(*class_table())
 
@@ -51,14 +52,18 @@ def test_number_out_of_range_is_refused_by_name(name):
         assert len(str(caught.value)) < 300
 
 
-@pytest.mark.parametrize("value", [HUGE, 2**63, Fraction(HUGE)])
 @pytest.mark.parametrize(
-    "name", ["training__hidden_sizes", "feature_costs", "class_weight"]
+    ("name", "value"),
+    [
+        *product(["training__hidden_sizes", "feature_costs"], [2**63]),
+        *product(
+            ["training__hidden_sizes", "feature_costs", "class_weight"],
+            [HUGE, Fraction(HUGE)],
+        ),
+    ],
 )
 def test_entry_out_of_range_is_refused_by_name(name, value):
     entries = {0: value, 1: 1} if name == "class_weight" else [value] * 8
-    if name == "class_weight" and value == 2**63:
-        return  # a weight may be large
     with pytest.raises(
         (ValueError, TypeError), match=f"every entry of {told(name)} must be"
     ):
@@ -78,7 +83,7 @@ def test_number_may_be_a_fraction(name):
 
 
 def test_time_may_be_endless():
-    assert fit(max_time=1e308, n_epochs=40).n_features_selected_ >= 1
+    assert fit(max_time=1e308, training__n_epochs=40).n_features_selected_ >= 1
 
 
 def test_device_that_is_a_number_is_refused_by_name():
@@ -157,7 +162,7 @@ def test_option_of_compare_is_refused(option, value, tmp_path, capsys):
 @pytest.mark.parametrize("value", [HUGE, Fraction(HUGE), np.longdouble("1e400")])
 def test_laboratory_refuses_huge_arguments(value):
     for check, bound in ((check_integer, {"low": 1}), (check_number, {"above": 0.0})):
-        with pytest.raises(ValueError, match=r"^alpha must be an? (int|number) >"):
+        with pytest.raises(ValueError, match=r"^alpha must be an? (int|number) [<>]"):
             check("alpha", value, **bound)
 
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClas
 from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor, load
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training, load
 from featuresieve.errors import FeatureSieveWarning
 from featuresieve.problem import CountLimits, Problem
 from featuresieve.search import HeldOutSplit, Settings
@@ -113,8 +113,9 @@ def test_what_cannot_judge_is_refused_before_the_work(judge, error, message):
 
 def test_an_estimator_has_parameters_and_is_not_saved(tmp_path):
     X, y = load_diabetes(return_X_y=True)
-    selector = AutoNFSRegressor(judge=ExtraTreesRegressor(5), n_members=10)
-    selector.set_params(judge__random_state=0, n_epochs=5, random_state=0).fit(X, y)
+    few = Training(n_members=10, n_epochs=5)
+    selector = AutoNFSRegressor(judge=ExtraTreesRegressor(5), training=few)
+    selector.set_params(judge__random_state=0, random_state=0).fit(X, y)
     assert selector.get_params()["judge__n_estimators"] == 5
     with pytest.warns(FeatureSieveWarning, match=r"judge=Extra.* saved as 'networks'"):
         selector.save(tmp_path / "s")
@@ -154,7 +155,7 @@ def test_classes_that_a_fold_does_not_hold_have_no_probability():
 def test_the_networks_judge_where_the_judge_has_no_time_for_what_they_elect():
     search = VoteSearch(
         Problem(FEATURES, FEATURES[:, :1], 1, "regression"),
-        Settings(n_members=10),
+        Settings(Training(n_members=10)),
         CountLimits(1, 6),
         tolerance=0.0,
         seed=0,

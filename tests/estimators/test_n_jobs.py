@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from featuresieve import AutoNFSClassifier
+from featuresieve import AutoNFSClassifier, Training
 from featuresieve.engine import resolve_threads
 from interrupted_fits import answers, assert_same_answers
 
@@ -17,7 +17,8 @@ Y = (X[:, 0] + X[:, 1] > 0).astype(int)
 
 
 def fit_answers(n_jobs, X, y, judge):
-    settings = {"n_members": 20, "n_epochs": 1, "random_state": 0, "device": "cpu"}
+    training = Training(n_members=20, n_epochs=1)
+    settings = {"training": training, "random_state": 0, "device": "cpu"}
     selector = AutoNFSClassifier(n_jobs=n_jobs, judge=judge, **settings)
     return answers(selector.fit(X, y), X)
 

@@ -9,7 +9,6 @@ import pytest
 
 import featuresieve
 from featuresieve import (
-    AutoNFSClassifier,
     AutoNFSRegressor,
     DoubtfulSelectionWarning,
 )
@@ -57,7 +56,7 @@ def test_parts_that_elect_different_columns_are_told():
     one = rng.standard_normal(300)
     copies = one[:, None] + 0.7 * rng.standard_normal((300, 40))
     y = one + 0.3 * rng.standard_normal(300) > 0
-    selector = AutoNFSClassifier(n_members=20, random_state=0).fit(copies, y)
+    selector = quick(n_members=20, n_epochs=None).fit(copies, y)
     assert "n_members" in told(selector, "disagreement")["text"]
     X, y = three_columns()
     assert "disagreement" not in codes(AutoNFSRegressor(random_state=0).fit(X, y))

@@ -9,8 +9,8 @@ from sklearn.exceptions import NotFittedError
 import featuresieve
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 
-SMALL = Training(hidden_sizes=(8,))
-QUICK = {"n_epochs": 30, "n_members": 2, "training": SMALL, "random_state": 0}
+SMALL = Training(n_epochs=30, n_members=2, hidden_sizes=(8,))
+QUICK = {"training": SMALL, "random_state": 0}
 
 
 def class_table(n_rows=300, n_columns=8):

@@ -15,6 +15,7 @@ from featuresieve import (
     TrainingDivergedError,
 )
 from made_tables import class_table, value_table
+from quick_selectors import built
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
 pytestmark = [
@@ -30,13 +31,14 @@ def dropout_network(n_columns, n_outputs):
 
 
 def classifier(**arguments):
-    return AutoNFSClassifier(**({"n_epochs": 5, "random_state": 3} | arguments))
+    arguments = {"n_epochs": 5, "random_state": 3} | arguments
+    return built(AutoNFSClassifier, **arguments)
 
 
 VOTE, OWN = Training(decision="vote"), Training(task_network=dropout_network)
 CASES = {
     "classifier": (classifier(), class_table()),
-    "regressor": (AutoNFSRegressor(n_epochs=5, random_state=3), value_table()),
+    "regressor": (built(AutoNFSRegressor, n_epochs=5, random_state=3), value_table()),
     "given balance": (classifier(balance=0.1), class_table()),
     "vote": (classifier(balance=0.1, training=VOTE), class_table()),
     "own network": (classifier(balance=0.1, n_epochs=2, training=OWN), class_table()),

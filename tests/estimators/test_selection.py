@@ -12,7 +12,7 @@ from featuresieve import (
     UninformativeTargetWarning,
 )
 from made_tables import INFORMATIVE, class_table, value_table
-from quick_selectors import quick
+from quick_selectors import built, quick
 
 
 def quick_classifier(balance="auto", **arguments):
@@ -250,7 +250,9 @@ def test_time_limit_is_kept_and_told(balance):
     X = np.random.default_rng(0).normal(size=(3000, 60))
     y = X[:, 0] + X[:, 1] > 0
     # So many epochs that no machine finishes them in a second.
-    selector = AutoNFSClassifier(balance, n_epochs=10_000, max_time=1.0, random_state=0)
+    selector = built(
+        AutoNFSClassifier, balance, n_epochs=10_000, max_time=1.0, random_state=0
+    )
     started = time.process_time()  # others may be busy on this machine
     with pytest.warns(TimeBudgetWarning, match=r"max_time=1\.0 seconds"):
         selector.fit(X, y)
@@ -284,9 +286,9 @@ def test_ample_time_limit_changes_nothing():
         {"training__mask_init": "uniform"},
         {"training__train_embedding": False},
         {"training__gate_rows": "shared"},
-        {"scaling": "standard"},
-        {"scaling": "none"},
-        {"n_members": 1},
+        {"training__scaling": "standard"},
+        {"training__scaling": "none"},
+        {"training__n_members": 1},
         {"training__batch_size": 16},
     ],
     ids=str,

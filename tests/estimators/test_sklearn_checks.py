@@ -1,7 +1,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 
 # Many checks fit random targets on a handful of rows. That an answer to those is
 # doubtful is for the estimator to say and of no interest here; any other warning
@@ -21,8 +21,8 @@ pytestmark = [
 # five times as fast.
 @parametrize_with_checks(
     [
-        AutoNFSClassifier(n_epochs=15, n_members=2),
-        AutoNFSRegressor(n_epochs=15, n_members=2),
+        AutoNFSClassifier(training=Training(n_epochs=15, n_members=2)),
+        AutoNFSRegressor(training=Training(n_epochs=15, n_members=2)),
     ]
 )
 def test_estimator_passes_check(estimator, check):

@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from test_other_sizes import QUICK, class_table, value_table
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from quick_selectors import built
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +111,7 @@ def test_log_probabilities_are_the_logarithms(fitted):
 def test_log_of_a_probability_of_zero_is_minus_infinity():
     X, y = class_table()
     far = pd.DataFrame(np.sign(X) * 1e6, columns=X.columns)
-    selector = AutoNFSClassifier(0.01, **QUICK, scaling="none").fit(X, y)
+    selector = built(AutoNFSClassifier, 0.01, **QUICK, scaling="none").fit(X, y)
     found = selector.predict_log_proba(far)
     assert np.isneginf(found).any()
     assert found.max() <= 0.0

@@ -33,6 +33,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from made_tables import INFORMATIVE, class_table, value_table
+from quick_selectors import built
 
 IS_OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
 
@@ -40,7 +41,7 @@ IS_OLD = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 8)
 def quick(**arguments):
     # One balance: the search for one is not what is tried here.
     settings = {"balance": 0.05, "n_epochs": 20, "random_state": 0}
-    return AutoNFSClassifier(**(settings | arguments))
+    return built(AutoNFSClassifier, **(settings | arguments))
 
 
 PAIR = [("selector", quick()), ("linear", LogisticRegression())]
@@ -90,7 +91,7 @@ def test_threshold_is_tuned():
 
 # A balance of 100 keeps nothing, and says so.
 @pytest.mark.filterwarnings("ignore::featuresieve.SelectionCollapseWarning")
-@pytest.mark.parametrize("resource", ["n_samples", "n_epochs"])
+@pytest.mark.parametrize("resource", ["n_samples", "training__n_epochs"])
 def test_search_by_halves_gives_more_to_the_better(resource):
     X, y = class_table(400)
     most = {} if resource == "n_samples" else {"max_resources": 40}
@@ -207,9 +208,11 @@ def test_folds_predict_what_a_selector_of_the_other_rows_does():
 def test_target_is_transformed_around_the_regressor():
     X, y = value_table()
     model = TransformedTargetRegressor(
-        AutoNFSRegressor(0.05, n_epochs=20, random_state=0),
+        built(AutoNFSRegressor, 0.05, n_epochs=20, random_state=0),
         func=np.log,
         inverse_func=np.exp,
     ).fit(X, y)
-    by_hand = AutoNFSRegressor(0.05, n_epochs=20, random_state=0).fit(X, np.log(y))
+    by_hand = built(AutoNFSRegressor, 0.05, n_epochs=20, random_state=0).fit(
+        X, np.log(y)
+    )
     np.testing.assert_allclose(model.predict(X), np.exp(by_hand.predict(X)))

@@ -11,6 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from featuresieve import AutoNFSClassifier, Training, TrainingDivergedError
 from interrupted_fits import answers, assert_same_answers, fit_until
 from made_tables import class_table
+from quick_selectors import built
 
 callback = pytest.importorskip("sklearn.callback")
 
@@ -50,7 +51,8 @@ def path_of(context):
 
 
 def classifier(**arguments):
-    return AutoNFSClassifier(**({"n_epochs": 30, "random_state": 3} | arguments))
+    arguments = {"n_epochs": 30, "random_state": 3} | arguments
+    return built(AutoNFSClassifier, **arguments)
 
 
 def test_a_fit_has_three_stages_of_up_to_a_hundred_parts_that_all_end():

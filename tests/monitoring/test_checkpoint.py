@@ -33,6 +33,7 @@ from interrupted_fits import (
     write_at_every_step,
 )
 from made_tables import class_table, value_table
+from quick_selectors import built
 
 TESTS = Path(__file__).parents[1]
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
@@ -52,7 +53,7 @@ CASES = {
     "given size": (AutoNFSClassifier(n_features_to_select=2), X_CLASS, Y_CLASS),
     "own network": (
         AutoNFSClassifier(
-            balance=0.1, n_members=2, training=Training(task_network=own_network)
+            balance=0.1, training=Training(n_members=2, task_network=own_network)
         ),
         X_CLASS,
         Y_CLASS,
@@ -69,7 +70,7 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_resumed_fit_ends_with_the_answer_of_an_uninterrupted_one(name, path):
     unfitted, X, y = CASES[name]
-    selector = clone(unfitted).set_params(n_epochs=4, random_state=3)
+    selector = clone(unfitted).set_params(training__n_epochs=4, random_state=3)
     expected = answers(clone(selector).fit(X, y), X)
     selector.set_params(checkpoint=path)
     n_ended = 0
@@ -88,7 +89,7 @@ class Lines(LinearRegression):
 
 
 def test_a_judge_is_the_same_in_another_process(path):
-    selector = AutoNFSRegressor(judge=Lines(), n_epochs=4, random_state=3)
+    selector = built(AutoNFSRegressor, judge=Lines(), n_epochs=4, random_state=3)
     expected = answers(clone(selector).fit(X_VALUE, Y_VALUE), X_VALUE)
     selector.set_params(checkpoint=path)
     assert fit_until(selector, X_VALUE, Y_VALUE, n_writes=60)
@@ -192,9 +193,10 @@ def steps_in(path):
 @pytest.mark.skipif(os.name != "posix", reason="sends a signal")
 def test_interrupted_program_ends_with_keyboard_interrupt(path):
     program = (
-        "from featuresieve import AutoNFSClassifier\n"
+        "from featuresieve import AutoNFSClassifier, Training\n"
         "from made_tables import class_table\n"
-        f"AutoNFSClassifier(n_epochs=10**6, checkpoint={str(path)!r})"
+        "training = Training(n_epochs=10**6)\n"
+        f"AutoNFSClassifier(training=training, checkpoint={str(path)!r})"
         ".fit(*class_table())\n"
     )
     with subprocess.Popen(

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from featuresieve import AutoNFSRegressor, CheckpointError, FeatureSieveError, Training
+from featuresieve import AutoNFSRegressor, CheckpointError, FeatureSieveError
 from featuresieve.monitoring import _checkpoint
 from featuresieve.monitoring._checkpoint import Checkpoint
 from interrupted_fits import (
@@ -19,6 +19,7 @@ from interrupted_fits import (
     own_network,
 )
 from made_tables import class_table
+from quick_selectors import built
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
 pytestmark = [
@@ -37,14 +38,14 @@ def left_behind(path):
 @pytest.mark.parametrize(
     ("arguments", "statement"),
     [
-        ({"n_members": 5}, "n_members is None there and 5 here"),
+        ({"n_members": 5}, "training.n_members is None there and 5 here"),
         (
-            {"training": Training(hidden_sizes=(8,))},
+            {"hidden_sizes": (8,)},
             "training.hidden_sizes is [32, 32] there and [8] here",
         ),
         ({"balance": 0.5}, "balance is 'auto' there and 0.5 here"),
         (
-            {"training": Training(task_network=own_network)},
+            {"task_network": own_network},
             "task_network is None there and 'interrupted_fits.own_network' here",
         ),
         ({"scaling": "standard"}, "the data, or their weights, groups or encoding"),
@@ -80,7 +81,9 @@ def test_checkpoint_of_other_data_is_refused(left_behind, part):
 
 def test_checkpoint_of_a_classifier_is_refused_by_a_regressor(left_behind):
     X, y = class_table()
-    selector = AutoNFSRegressor(n_epochs=4, random_state=3, checkpoint=left_behind)
+    selector = built(
+        AutoNFSRegressor, n_epochs=4, random_state=3, checkpoint=left_behind
+    )
     with pytest.raises(CheckpointError, match="the data"):
         selector.fit(X, y.astype(float))
 
@@ -191,7 +194,7 @@ def test_checkpoint_holds_no_pickle_and_a_readable_header(left_behind):
     outer = json.loads(data[8 : 8 + n_header])
     header = json.loads(outer["__metadata__"]["featuresieve"])
     assert header["kind"] == "checkpoint"
-    assert header["fingerprint"]["n_epochs"] == 4
+    assert header["fingerprint"]["training.n_epochs"] == 4
 
 
 def test_time_spent_before_counts(left_behind):

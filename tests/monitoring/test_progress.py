@@ -10,6 +10,7 @@ from featuresieve.monitoring import _progress
 from featuresieve.monitoring._progress import Progress
 from featuresieve.process import as_clock
 from made_tables import class_table
+from quick_selectors import built
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
 pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
@@ -24,7 +25,7 @@ class Terminal(io.StringIO):
 
 def fit(**arguments):
     settings = {"n_epochs": 4, "random_state": 3}
-    return AutoNFSClassifier(**(settings | arguments)).fit(*class_table())
+    return built(AutoNFSClassifier, **(settings | arguments)).fit(*class_table())
 
 
 def open_terminal(monkeypatch):

@@ -2,7 +2,12 @@
 
 import pytest
 
-from featuresieve.problem import constraints_from, prepare, row_weights, value_target
+from featuresieve.problem import (
+    constraints_from,
+    encode_problem,
+    row_weights,
+    value_target,
+)
 from featuresieve.tables import read_table
 
 
@@ -15,7 +20,7 @@ def prepared():
         wishes = dict.fromkeys(("always_keep", "never_keep", "feature_costs"))
         wishes["feature_groups"] = feature_groups
         counted = row_weights(weights, None, None, n_rows)
-        return prepare(
+        return encode_problem(
             table,
             value_target(y, n_rows, counted.by_row),
             counted,

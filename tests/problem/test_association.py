@@ -53,3 +53,27 @@ def test_the_nearest_gate_is_that_of_linear_regressions(weights, form, monkeypat
             scores.append(1 - np.trace(left) / np.trace(spread))
         assert nearest[gate] == np.argmax(scores)
         assert share[gate] == pytest.approx(max(scores), abs=1e-4)
+
+
+@pytest.mark.parametrize("weights", [None, np.repeat([0.5, 1.5], 100)])
+def test_sparse_columns_are_judged_as_dense_ones_are(weights, monkeypatch):
+    monkeypatch.setattr("featuresieve.problem._association._BLOCK_COLUMNS", 7)
+    rng = np.random.default_rng(0)
+    X = rng.normal(2.0, 1.0, (200, 40)) * (rng.random((200, 40)) < 0.2)
+    X[:, 3], X[:, 4], X[5, 4] = 0.0, 0.0, 7.0  # empty, and one cell
+    X[:, 5] = 3.0  # full, and constant
+    X[:, 6] = -X[:, 7] * 2
+    X = X.astype(np.float32)
+    y = (X[:, :3].sum(axis=1) + 0.3 * rng.standard_normal(200) > 0.7).astype(np.int64)
+    found = []
+    for form in (np.asarray, sparse.csr_array):
+        problem = Problem(form(X), y, 2, "classification", row_weights=weights)
+        nearest, share = nearest_gates(problem, np.array([0, 7, 9]))
+        found.append((related_gates(problem), nearest, share))
+    (related, nearest, share), (own_related, own_nearest, own_share) = found
+    assert related[:3].any()
+    np.testing.assert_array_equal(own_related, related)
+    varies = np.setdiff1d(np.arange(40), [3, 5])  # a constant is near to nothing
+    np.testing.assert_array_equal(own_nearest[varies], nearest[varies])
+    np.testing.assert_allclose(own_share[varies], share[varies], atol=1e-6)
+    np.testing.assert_allclose(own_share[[3, 5]], 0.0, atol=1e-6)

@@ -9,6 +9,7 @@ from featuresieve import (
     AutoNFSRegressor,
     UninformativeTargetWarning,
 )
+from quick_selectors import built
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_copies_do_not_make_noise_a_signal(case, seed):
     if case == "duplicates":
         again = rng.choice(200, 60, replace=False)
         X, y = np.r_[X, X[again]], np.r_[y, y[again]]
-    selector = AutoNFSClassifier(n_epochs=60, random_state=seed, **arguments)
+    selector = built(AutoNFSClassifier, n_epochs=60, random_state=seed, **arguments)
     with pytest.warns(UninformativeTargetWarning):
         selector.fit(X, y, sample_weight=weights)
     assert selector.n_features_ == 1
@@ -109,7 +110,7 @@ def test_copies_of_a_signal_leave_it_one():
     y = X[:, 0] + X[:, 1] > 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        selector = AutoNFSClassifier(n_epochs=60, random_state=0)
+        selector = built(AutoNFSClassifier, n_epochs=60, random_state=0)
         selector.fit(X, y, sample_weight=np.full(120, 3))
     assert selector.support_[:2].all()
 
@@ -120,9 +121,10 @@ def test_one_row_that_counts_is_an_answer_with_a_warning(weight):
     weights = np.zeros(10)
     weights[:2] = weight
     y = np.r_[0, 1, np.zeros(8)]
-    selector = AutoNFSRegressor(n_epochs=3, random_state=0)
+    selector = built(AutoNFSRegressor, n_epochs=3, random_state=0)
     with pytest.warns(UninformativeTargetWarning):
         selector.fit(X, y, sample_weight=np.r_[weight, np.zeros(9)])
     assert selector.n_features_ >= 1
     with pytest.warns(UninformativeTargetWarning):
-        AutoNFSClassifier(n_epochs=3, random_state=0).fit(X, y, sample_weight=weights)
+        selector = built(AutoNFSClassifier, n_epochs=3, random_state=0)
+        selector.fit(X, y, sample_weight=weights)

@@ -8,6 +8,7 @@ from any_target import BAD_WEIGHTS
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.problem import Problem, row_weights
 from made_tables import class_table, value_table
+from quick_selectors import built
 
 Y = np.array(["a", "b", "b", "b"])
 
@@ -121,7 +122,7 @@ def test_weights_do_not_turn_identifiers_into_categories():
         ({"class_weight": "balanced"}, None),
         ({}, 1.0 + 2.5 * y),
     ):
-        selector = AutoNFSClassifier(n_epochs=20, random_state=0, **arguments)
+        selector = built(AutoNFSClassifier, n_epochs=20, random_state=0, **arguments)
         selector.fit(frame, y, sample_weight=weights)
         assert list(selector.get_feature_names_out()) == ["x"]
 
@@ -137,7 +138,7 @@ def test_class_weight_that_is_a_series_is_refused_by_name():
 def test_one_row_of_weight_one_is_enough_for_values(balance):
     X, y = value_table()
     weights = np.eye(len(y))[3]
-    selector = AutoNFSRegressor(balance, n_epochs=2, random_state=0)
+    selector = built(AutoNFSRegressor, balance, n_epochs=2, random_state=0)
     assert np.isfinite(selector.fit(X, y, sample_weight=weights).predict(X)).all()
 
 
@@ -146,7 +147,7 @@ def test_the_target_of_a_row_that_does_not_count_may_be_far_out(far):
     X, y = value_table()
     weights = np.ones(len(y))
     weights[0] = 0
-    selector = AutoNFSRegressor(0.01, n_epochs=2, random_state=0)
+    selector = built(AutoNFSRegressor, 0.01, n_epochs=2, random_state=0)
     expected = clone(selector).fit(X, y, sample_weight=weights).logits_
     y[0] = far
     found = selector.fit(X, y, sample_weight=weights).logits_

@@ -15,7 +15,7 @@ from featuresieve.search._splits import held_out_splits
 
 pytestmark = pytest.mark.numeric
 
-QUICK = Settings(Training(batch_size=32, task_learning_rate=1e-2), n_epochs=40)
+QUICK = Settings(Training(n_epochs=40, batch_size=32, task_learning_rate=1e-2))
 FIRST, SECOND, BOTH = (np.array(columns) for columns in ([0], [1], [0, 1]))
 
 
@@ -87,37 +87,23 @@ def test_a_network_never_sees_the_rows_it_is_judged_on():
     assert of_second.mean() > 1.0
 
 
-# The candidate improves to the end of the run, so its best moment is the last.
-LAST_MOMENT = {"seed": 0}
-
-
-def test_the_best_moment_of_a_long_run_is_given_as_a_share_of_it():
+@pytest.mark.parametrize(
+    ("changes", "n_steps", "is_late"),
+    [
+        ({}, 200, False),
+        ({"n_epochs": 3, "batch_size": 1000}, 3, False),  # of ten moments looked at
+        ({"n_epochs": 1000}, 5000, True),
+    ],
+    ids=["long", "few steps", "shortened"],
+)
+def test_the_best_moment_of_a_run_is_given_as_a_share_of_it(changes, n_steps, is_late):
     problem = make_problem()
+    settings = Settings(replace(QUICK.training, **changes))
+    assert settings.schedule(160, 1, 1).n_steps == n_steps
     splits = held_out_splits(problem, 1, 0.2, seed=0)
-    losses = refit_candidates(problem, QUICK, [[FIRST]], splits, **LAST_MOMENT)
-    assert losses.best_share.tolist() == [1.0]
-
-
-def test_the_best_moment_of_a_run_of_few_steps_is_given_as_a_share_of_it():
-    problem = make_problem()
-    training = replace(QUICK.training, batch_size=1000)
-    settings = replace(QUICK, n_epochs=3, training=training)
-    splits = held_out_splits(problem, 1, 0.2, seed=0)
-    n_steps = settings.schedule(160, 1, 1).n_steps
-    assert n_steps == 3  # fewer than the ten moments that are looked at
-    losses = refit_candidates(problem, settings, [[FIRST]], splits, **LAST_MOMENT)
-    assert losses.best_share.tolist() == [1.0]
-
-
-def test_the_best_moment_of_a_shortened_run_is_given_as_a_share_of_it():
-    problem = make_problem()
-    splits = held_out_splits(problem, 1, 0.2, seed=0)
+    deadline = time.monotonic() if is_late else None
     losses = refit_candidates(
-        problem,
-        replace(QUICK, n_epochs=1000),
-        [[FIRST]],
-        splits,
-        **LAST_MOMENT,
-        deadline=time.monotonic(),
+        problem, settings, [[FIRST]], splits, seed=0, deadline=deadline
     )
+    # The candidate improves to the end of the run: its best moment is the last.
     assert losses.best_share.tolist() == [1.0]

@@ -81,7 +81,7 @@ def test_balance_is_the_price_times_the_features():
 )
 def test_fewer_members_vote_on_wide_tables(n_columns, wanted, n_members):
     problem = SimpleNamespace(n_columns=n_columns)
-    assert n_voters(problem, Settings(n_members=wanted)) == n_members
+    assert n_voters(problem, Settings(Training(n_members=wanted))) == n_members
 
 
 # Classes of the same weight.
@@ -114,7 +114,7 @@ def test_problems_without_a_rare_class_stay_as_they_are(is_classification):
 # The choice. Candidate k keeps k of eight columns; a constant loses 1.0.
 
 
-def choose(means, *, tolerance, elected=8):
+def choose(means, *, tolerance, elected):
     """Return the size that is chosen; `means` maps a size to its mean loss."""
     sizes = np.array(list(means))
     judgement = Judgement(
@@ -128,37 +128,39 @@ def choose(means, *, tolerance, elected=8):
     return sizes[judgement.choose(tolerance)]
 
 
-def test_without_tolerance_the_elected_set_is_chosen():
-    assert choose({2: 0.4, 4: 0.5, 8: 0.3}, tolerance=0, elected=4) == 4
+# The elected set gains 0.5; sets of 4, 2 and 1 give up 10 %, 20 % and 100 % of it.
+GAINS = {1: 1.0, 2: 0.6, 4: 0.55, 8: 0.5}
 
 
 @pytest.mark.parametrize(
-    ("tolerance", "size"), [(0.05, 8), (0.11, 4), (0.21, 2), (2.0, 1)]
+    ("means", "tolerance", "elected", "size"),
+    [
+        ({2: 0.4, 4: 0.5, 8: 0.3}, 0, 4, 4),  # the elected set
+        (GAINS, 0.05, 8, 8),
+        (GAINS, 0.11, 8, 4),
+        (GAINS, 0.21, 8, 2),
+        (GAINS, 2.0, 8, 1),
+        ({2: 0.6, 4: 0.4, 8: 0.5}, 1e-9, 8, 4),  # a better one gives up nothing
+        ({2: 0.5, 4: 0.4, 8: 0.1}, 0.5, 4, 2),  # never a larger one
+        ({2: 1.3, 8: 1.2}, 0.9, 8, 8),  # worse than a constant: nothing to give up
+    ],
 )
-def test_tolerance_is_the_share_of_the_gain_that_may_be_given_up(tolerance, size):
-    # The elected set gains 0.5; sets of 4, 2 and 1 give up 10 %, 20 % and 100 % of it.
-    means = {1: 1.0, 2: 0.6, 4: 0.55, 8: 0.5}
-    assert choose(means, tolerance=tolerance) == size
-
-
-def test_a_set_that_is_better_than_the_elected_one_gives_up_nothing():
-    assert choose({2: 0.6, 4: 0.4, 8: 0.5}, tolerance=1e-9) == 4
-
-
-def test_larger_sets_are_never_chosen():
-    assert choose({2: 0.5, 4: 0.4, 8: 0.1}, tolerance=0.5, elected=4) == 2
-
-
-def test_a_set_worse_than_a_constant_has_nothing_to_give_up():
-    assert choose({2: 1.3, 8: 1.2}, tolerance=0.9) == 8
+def test_tolerance_is_the_share_of_the_gain_that_may_be_given_up(
+    means, tolerance, elected, size
+):
+    assert choose(means, tolerance=tolerance, elected=elected) == size
 
 
 # Whole searches on a target that two of six columns decide.
 
 QUICK = Settings(
-    Training(batch_size=32, mask_learning_rate=0.05, task_learning_rate=1e-2),
-    n_epochs=40,
-    n_members=20,
+    Training(
+        n_epochs=40,
+        n_members=20,
+        batch_size=32,
+        mask_learning_rate=0.05,
+        task_learning_rate=1e-2,
+    )
 )
 
 
@@ -232,7 +234,7 @@ def test_kept_features_are_those_with_a_tenth_of_the_votes(result):
 def test_each_of_five_parts_has_members_of_its_own(search, result):
     assert len(search.splits) == 5
     assert result.votes.kept.shape == (5 * search.members_per_split, 6)
-    assert 5 * search.members_per_split == QUICK.n_members
+    assert 5 * search.members_per_split == QUICK.training.n_members
 
 
 def test_search_is_decided_by_its_seed(result):

@@ -7,6 +7,7 @@ import pytest
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.errors import draw_seed
 from made_tables import class_table, value_table
+from quick_selectors import built
 from sievebench.selectors import AutoNFS
 
 QUICK = {"balance": "price", "n_epochs": 30}
@@ -17,7 +18,7 @@ CASES = [(class_table, AutoNFSClassifier), (value_table, AutoNFSRegressor)]
 def test_automatic_support_is_that_of_the_estimator(table, kind):
     X, y = table()
     selector = AutoNFS(**QUICK, random_state=3).fit(X, y)
-    estimator = kind(**QUICK, random_state=draw_seed(3)).fit(X, y)
+    estimator = built(kind, **QUICK, random_state=draw_seed(3)).fit(X, y)
     np.testing.assert_array_equal(selector.support_, estimator.support_)
     rank = np.argsort(estimator.order_) + 1
     np.testing.assert_array_equal(selector.ranking_, rank)
@@ -51,7 +52,7 @@ def test_decision_holds_the_path_and_survives_strict_json(balance):
     selector = AutoNFS(balance=balance, n_epochs=5, random_state=0).fit(X, y)
     found = json.loads(json.dumps(selector.decision(), allow_nan=False))
     assert found["balance"] == selector.estimator_.balance_
-    assert found["arguments"]["n_epochs"] == "5"
+    assert found["arguments"]["training__n_epochs"] == "5"
     votes = np.array(found["frequency"]) * found["n_members"]
     np.testing.assert_allclose(votes, votes.round(), atol=0.01)
     assert found["rule"] == "votes"

@@ -4,7 +4,7 @@ import pytest
 
 from sievebench.experiment import read_experiment
 from sievebench.report import all_tables, gather, markdown, read_runs
-from sievebench.store import counts_kept, find_stores, former_results
+from sievebench.store import counts_kept, earlier_results, find_stores
 
 ROOT = Path(__file__).parents[2]
 STORES = {store.folder.name: store for store in find_stores(ROOT / "results")}
@@ -12,16 +12,16 @@ STORES = {store.folder.name: store for store in find_stores(ROOT / "results")}
 
 def cells_of(experiment):
     """Return the cells, with what they take over from other experiments."""
-    counts = former = None
+    counts = earlier = None
     if match := experiment.match:
         records = STORES[match["experiment"]].records()
         counts = counts_kept(records, match["selector"])
     if reuse := experiment.reuse:
         records = STORES[reuse["experiment"]].records()
-        former = former_results(
+        earlier = earlier_results(
             records, reuse["n_predictors"], reuse.get("not_from", ())
         )
-    return experiment.cells(counts=counts, former=former)
+    return experiment.cells(counts=counts, earlier=earlier)
 
 
 @pytest.mark.parametrize("name", sorted(STORES))
@@ -45,12 +45,12 @@ def test_records_say_where_they_come_from(name):
 
 def test_report_is_that_of_the_records():
     # `sievebench report results --out results/report` makes it anew.
-    material = gather(
+    results = gather(
         read_runs(ROOT / "results"), benchmarks=ROOT / "benchmarks" / "results"
     )
     made = {
         table.name: markdown(table)
-        for _, section in all_tables(material)
+        for _, section in all_tables(results)
         for table in section
     }
     stored = {

@@ -45,7 +45,7 @@ def test_column_norms_are_those_of_finite_differences(hidden_sizes):
 def test_parameter_gradient_is_that_of_double_backward_on_the_input(activation):
     stack, rows = make_stack(activation=activation), small_rows(n_rows=9)
     strengths = torch.tensor([0.1, 0.4], dtype=torch.float64)
-    total = DeepLasso._penalised(batch_losses(stack, rows), stack, strengths)
+    total = DeepLasso.penalised(batch_losses(stack, rows), stack, strengths)
     mine = torch.autograd.grad(total.sum(), list(stack.trainable.values()))
     mine = dict(zip(stack.trainable, mine, strict=True))
 

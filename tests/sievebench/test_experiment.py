@@ -15,7 +15,7 @@ from sievebench.experiment import (
     SelectorRow,
     read_experiment,
 )
-from sievebench.reuse import EarlierResults
+from sievebench.run_spec import EarlierResults
 from sievebench.runner import check_cells
 from sievebench.selectors import SELECTORS
 
@@ -193,13 +193,13 @@ def test_every_experiment_names_what_exists(path):
         "stream": experiment.stream,
         "n_seeds": experiment.budget.n_seeds,
     }
-    former = EarlierResults(
+    earlier = EarlierResults(
         known,
         {key: {} for key in known},
         dict.fromkeys(places, ({},)),
         dict.fromkeys(known, source),
     )
-    cells = experiment.cells("cpu", dict.fromkeys(places, 3), former)
+    cells = experiment.cells("cpu", dict.fromkeys(places, 3), earlier)
     assert cells
     assert len({spec.key for spec in cells}) == len(cells)
     check_cells(cells)  # which test_run_command.py tries with names of nothing

@@ -21,7 +21,7 @@ def test_group_norm_is_the_sum_over_columns():
 def test_objective_blends_loss_and_penalty_member_by_member():
     stack, strengths = make_stack(), torch.tensor([0.2, 0.5], dtype=torch.float64)
     losses = torch.tensor([1.0, 3.0], dtype=torch.float64)
-    total = FirstLayerLasso._penalised(losses, stack, strengths)
+    total = FirstLayerLasso.penalised(losses, stack, strengths)
     norms = smooth_group_norm(stack.first_weight)
     expected = [0.8 * 1.0 + 0.2 * norms[0], 0.5 * 3.0 + 0.5 * norms[1]]
     torch.testing.assert_close(total, torch.stack(expected))

@@ -9,7 +9,8 @@ import torch
 from lassonet.interfaces import LassoNetClassifier, NonFiniteLossError
 
 from made_tables import class_table
-from sievebench.selectors import LassoNet, _registry
+from sievebench import selectors
+from sievebench.selectors import LassoNet
 
 QUICK = {
     "hidden_sizes": (16,),
@@ -98,13 +99,13 @@ def test_seconds_do_not_count_the_wait_for_other_fits(monkeypatch):
         readers.append(threading.get_ident())
         return 0.0
 
-    monkeypatch.setattr(_registry, "time", SimpleNamespace(perf_counter=clock))
+    monkeypatch.setattr(selectors, "time", SimpleNamespace(perf_counter=clock))
     monkeypatch.setattr(LassoNet, "fit", lambda *_: time.sleep(0.05))
     monkeypatch.setattr(LassoNet, "get_support", lambda _: None)
     monkeypatch.setattr(LassoNet, "scores_", None, raising=False)
     part = SimpleNamespace(X=None, y=None)
     split = SimpleNamespace(task="classification", train=part)
-    fit = partial(_registry.select, "lassonet", split, keep=None, seed=0)
+    fit = partial(selectors.select, "lassonet", split, keep=None, seed=0)
     both = [threading.Thread(target=fit) for _ in range(2)]
     for thread in both:
         thread.start()

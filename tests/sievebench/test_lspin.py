@@ -4,12 +4,7 @@ import torch
 from neural_tables import CPU, make_stack, small_rows
 from scipy import stats
 
-from sievebench.selectors.lspin import (
-    LSPIN,
-    GatingNetwork,
-    LocallyGatedMLP,
-    mean_gates,
-)
+from sievebench.selectors.lspin import LSPIN, GatingNetwork, LocallyGatedMLP, mean_gates
 from sievebench.stack.member_noise import MemberNoise
 
 

@@ -67,7 +67,7 @@ def test_unrelated_column_has_a_redundancy_of_a_thousandth():
 
 
 @pytest.mark.parametrize("kind", [MRMR, LinearSVCElimination])
-def test_equal_columns_are_kept_by_lot(kind):
+def test_ties_between_equal_columns_are_random(kind):
     X, y = value_table()
     X = np.repeat(X[:, :1], 6, axis=1)
     kept = [

@@ -11,7 +11,7 @@ from sievebench.selectors import (
     ProtoGate,
     StochasticGates,
 )
-from sievebench.selectors._neural_selector import _held_out_split
+from sievebench.selectors._neural_selector import held_out_split
 
 QUICK = {
     FirstLayerLasso: {"max_epochs": 2},
@@ -115,20 +115,20 @@ def test_split_holds_out_its_fraction_and_leaves_a_row_on_each_side(
     n_rows, n_validation
 ):
     y = np.arange(n_rows, dtype=float)
-    training, validation = _held_out_split(y, 0.2, 0, stratify=False)
+    training, validation = held_out_split(y, 0.2, 0, stratify=False)
     assert len(validation) == n_validation
     assert sorted([*training, *validation]) == list(range(n_rows))
 
 
 def test_split_keeps_the_shares_of_the_classes():
     y = np.repeat([0, 1, 2], [50, 30, 20])
-    _, validation = _held_out_split(y, 0.2, 0, stratify=True)
+    _, validation = held_out_split(y, 0.2, 0, stratify=True)
     assert np.bincount(y[validation]).tolist() == [10, 6, 4]
 
 
 def test_split_does_without_shares_if_a_class_has_one_row():
     y = np.array([0] * 9 + [1])
-    training, validation = _held_out_split(y, 0.2, 0, stratify=True)
+    training, validation = held_out_split(y, 0.2, 0, stratify=True)
     assert (len(training), len(validation)) == (8, 2)
 
 

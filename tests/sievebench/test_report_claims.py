@@ -128,9 +128,9 @@ def test_records_that_name_no_rule_are_of_the_earlier_one(rule, expected):
 
 def test_file_of_benchmarks_that_is_no_json_is_named(tmp_path):
     (tmp_path / "mnist.json").write_text("{")
-    material = gather(whole_study(), benchmarks=tmp_path)
+    results = gather(whole_study(), benchmarks=tmp_path)
     with pytest.raises(ValueError, match=r"mnist\.json is no JSON"):
-        list(verdict_tables(material))
+        list(verdict_tables(results))
 
 
 def test_page_on_the_paper_has_the_table_of_the_report():

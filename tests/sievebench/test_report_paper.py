@@ -132,12 +132,12 @@ def test_comparison_with_the_paper_itself_has_no_difference():
         scores = scores.where(scores.notna(), None)
         rows = {s: scores.loc[s].to_dict() for s in scores.index}
         runs += benchmark(rows, scenario)
-    material = gather(table(*runs))
-    comparison = compare_scores(material)
+    results = gather(table(*runs))
+    comparison = compare_scores(results)
     assert len(comparison) == 14 * 11 * 3
     assert comparison["difference"].abs().max() == 0
     assert comparison["difference"].isna().sum() == 18
-    tables = {t.name: t for _, section in all_tables(material) for t in section}
+    tables = {t.name: t for _, section in all_tables(results) for t in section}
     ranks = [row[1:] for row in tables["ranks"].rows]
     assert all(row[0::4] == row[2::4] == row[3::4] for row in ranks)
 

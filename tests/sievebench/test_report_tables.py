@@ -35,13 +35,13 @@ SMALL = Table(
 
 
 @pytest.fixture(scope="module")
-def material():
+def results():
     return gather(whole_study())
 
 
 @pytest.fixture(scope="module")
-def tables(material):
-    return {t.name: t for _, section in all_tables(material) for t in section}
+def tables(results):
+    return {t.name: t for _, section in all_tables(results) for t in section}
 
 
 def rows_of(tables, name):
@@ -99,8 +99,8 @@ def test_best_are_those_that_print_as_the_largest():
     assert best_rows([np.nan], 3) == []
 
 
-def test_every_section_has_a_table(material):
-    empty = {heading for heading, section in all_tables(material) if not section}
+def test_every_section_has_a_table(results):
+    empty = {heading for heading, section in all_tables(results) if not section}
     assert empty <= {"Fresh draws"}  # records of a benchmark, not of an experiment
 
 
@@ -227,15 +227,15 @@ def test_table_that_is_not_run_everywhere_is_not_ranked():
         "lasso": {"eye": 0.3},
         "forest": {"eye": 0.1},
     }
-    material = gather(table(*benchmark(scores)))
-    (found,) = score_tables(material)
+    results = gather(table(*benchmark(scores)))
+    (found,) = score_tables(results)
     # By the rule for missing scores "none" would be first: 2 and 1, 1 and 3, 3 and 3.
     assert [row[-1] for row in found.rows] == ["2.0", "1.0", "3.0"]
     assert [row[2] for row in found.rows] == ["0.500", "missing", "missing"]
     assert found.notes[-1].endswith("not been run there: random OT.")
-    (ranks,) = rank_tables(material)
+    (ranks,) = rank_tables(results)
     assert [row[1] for row in ranks.rows] == ["2.0", "1.0", "3.0"]
-    (missing,) = missing_tables(material)
+    (missing,) = missing_tables(results)
     where = ("benchmark", "Random", "OT")
     assert missing.rows == (
         (*where, "Lasso", "mlp", "no record", "0"),
@@ -265,8 +265,8 @@ def test_missing_cells_of_other_experiments_are_told():
 
 def test_paper_has_no_number_for_tables_of_ours():
     runs = [run(selector="autonfs:auto", dataset=name) for name in ("eye", "wine")]
-    material = gather(table(*runs))
-    (counts,) = count_tables(material)
+    results = gather(table(*runs))
+    (counts,) = count_tables(results)
     eye, wine = counts.rows
     assert (eye[-1], wine[-1]) == ("8", "")
     assert not list(comparison_tables(gather(table(runs[1]))))

@@ -19,11 +19,11 @@ from made_cells import SMALL, NoWork, cell, done, planted, slow_cell
 
 from featuresieve.files import draft_prefix
 from sievebench.cli import main
-from sievebench.cli.run_progress import RunProgress
+from sievebench.cli.run_progress import RunProgress, remaining_seconds
 from sievebench.environment import describe_environment
 from sievebench.experiment import read_experiment
 from sievebench.pipeline import run_one
-from sievebench.runner import processes, remaining_seconds, run_cells
+from sievebench.runner import processes, run_cells
 from sievebench.runner.worker import work
 from sievebench.store import RunRecord, Store, counts_kept
 

@@ -14,8 +14,8 @@ class Given(ScoredSelector):
         self.given, self.n_features_to_select = given, n_features_to_select
         self.task, self.random_state = task, random_state
 
-    def _score_columns(self, X, y, *, task, seed):
-        self.seen = X, y, task, seed
+    def _score_columns(self, data):
+        self.seen = data.X, data.y, data.task, data.seed
         return np.array(self.given, dtype=float)
 
 

@@ -8,7 +8,7 @@ from sievebench.cli import main
 from sievebench.experiment import ExperimentError, read_experiment
 from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
-from sievebench.store import RunRecord, Store, counts_kept, former_results
+from sievebench.store import RunRecord, Store, counts_kept, earlier_results
 
 SHORT = {"max_epochs": 20, "patience": 50}
 SMALL = {**SHORT, "hidden_sizes": [4]}
@@ -23,7 +23,7 @@ n_seeds = 2
 datasets = ["wine"]
 scenarios = ["random", "none"]
 selectors = ["lasso", "forest", "stg"]
-reuse = { experiment = "former", what = "columns", n_predictors = 2 }
+reuse = { experiment = "earlier", what = "columns", n_predictors = 2 }
 """
 
 
@@ -114,26 +114,26 @@ def test_what_the_table_or_the_predictor_does_not_have_fails(change, message):
 
 
 def test_former_results_are_those_of_finished_cells():
-    former = former_results(RECORDS, n_predictors=2)
-    assert set(former.columns) == {
+    earlier = earlier_results(RECORDS, n_predictors=2)
+    assert set(earlier.columns) == {
         (*PLACE, name) for name in ("lasso", "forest", "none", "agl")
     }
-    assert former.columns[*PLACE, "forest"] == ((0, 6), (1, 6))
+    assert earlier.columns[*PLACE, "forest"] == ((0, 6), (1, 6))
     # The best search first; the second best found the same, a failed one nothing.
-    assert former.predictors == {PLACE: ({"hidden_sizes": [6]}, {"hidden_sizes": [5]})}
-    assert former.settings[*PLACE, "lasso"] == {"depth": 5, "alpha": 2.0}
-    everything = former_results(RECORDS[::-1], n_predictors=9).predictors[PLACE]
+    assert earlier.predictors == {PLACE: ({"hidden_sizes": [6]}, {"hidden_sizes": [5]})}
+    assert earlier.settings[*PLACE, "lasso"] == {"depth": 5, "alpha": 2.0}
+    everything = earlier_results(RECORDS[::-1], n_predictors=9).predictors[PLACE]
     assert [settings["hidden_sizes"] for settings in everything] == [[6], [5], [8]]
 
 
 def test_predictors_of_some_selectors_can_be_left_out():
     records = [record("forest:deep", 0.9, 6), record("lasso", 0.7, 5)]
-    former = former_results(records, n_predictors=2, not_from=["forest"])
-    assert former.predictors == {PLACE: ({"hidden_sizes": [5]},)}
-    assert set(former.columns) == {(*PLACE, "forest:deep"), (*PLACE, "lasso")}
+    earlier = earlier_results(records, n_predictors=2, not_from=["forest"])
+    assert earlier.predictors == {PLACE: ({"hidden_sizes": [5]},)}
+    assert set(earlier.columns) == {(*PLACE, "forest:deep"), (*PLACE, "lasso")}
     records.append(record("forest", 0.8, 7))
-    former = former_results(records, n_predictors=2, not_from=["forest:deep"])
-    assert former.predictors == {PLACE: ({"hidden_sizes": [7]}, {"hidden_sizes": [5]})}
+    earlier = earlier_results(records, n_predictors=2, not_from=["forest:deep"])
+    assert earlier.predictors == {PLACE: ({"hidden_sizes": [7]}, {"hidden_sizes": [5]})}
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_predictors_of_some_selectors_can_be_left_out():
 )
 def test_names_that_leave_out_nothing_or_everything_are_refused(names, message):
     with pytest.raises(ValueError, match=message):
-        former_results(RECORDS, n_predictors=2, not_from=names)
+        earlier_results(RECORDS, n_predictors=2, not_from=names)
 
 
 @pytest.fixture
@@ -156,8 +156,8 @@ def cells_of(tmp_path):
     def cells(text):
         file = tmp_path / "shared.toml"
         file.write_text(text)
-        former = former_results(RECORDS, n_predictors=2)
-        return read_experiment(file).cells(former=former)
+        earlier = earlier_results(RECORDS, n_predictors=2)
+        return read_experiment(file).cells(earlier=earlier)
 
     return cells
 
@@ -166,7 +166,7 @@ def test_two_versions_of_a_cell_are_not_chosen_between():
     records = [*RECORDS, record("forest", 0.6, 6, selector_settings={"a": 1})]
     message = "--forest--.*json and .*--forest--.*json are two versions of one cell"
     with pytest.raises(ValueError, match=message):
-        former_results(records, n_predictors=2)
+        earlier_results(records, n_predictors=2)
     with pytest.raises(ValueError, match=message):
         counts_kept(records, "forest")
 
@@ -180,9 +180,9 @@ def test_selector_to_match_must_be_there():
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("noise_fraction = 0.4", "_fraction must be 0.5, as in 'former', whose col"),
-        ('stream = "own"', "stream must be 'legacy', as in 'former', .* got 'own'"),
-        ("n_seeds = 3", "n_seeds must be 2, as in 'former', .* got 3"),
+        ("noise_fraction = 0.4", "_fraction must be 0.5, as in 'earlier', whose col"),
+        ('stream = "own"', "stream must be 'legacy', as in 'earlier', .* got 'own'"),
+        ("n_seeds = 3", "n_seeds must be 2, as in 'earlier', .* got 3"),
         ("n_trials = 3", "n_trials must be 0 with given"),
     ],
 )
@@ -207,11 +207,11 @@ def test_cells_take_over_what_there_is(cells_of):
 @pytest.mark.parametrize(
     "reuse",
     [
-        '{ experiment = "former", what = "columns" }',
-        '{ experiment = "former", what = "rows", n_predictors = 2 }',
-        '{ experiment = "former", what = "columns", n_predictors = 0 }',
+        '{ experiment = "earlier", what = "columns" }',
+        '{ experiment = "earlier", what = "rows", n_predictors = 2 }',
+        '{ experiment = "earlier", what = "columns", n_predictors = 0 }',
         '{ experiment = "", what = "columns", n_predictors = 1 }',
-        '{ experiment = "former", what = "columns", n_predictors = 1, not_from = "a" }',
+        '{ experiment = "old", what = "columns", n_predictors = 1, not_from = "a" }',
     ],
 )
 def test_reuse_says_what_it_may_be(cells_of, reuse):
@@ -226,18 +226,18 @@ def test_command_takes_over_from_the_records_beside_it(tmp_path, capsys, refused
     file.write_text(SHARED)
     words = ["run", str(file), "--out", str(tmp_path), "--list"]
     error = refused(*words)
-    assert "no finished search to take over: run 'former' first" in error
-    store = Store(tmp_path / "former")
+    assert "no finished search to take over: run 'earlier' first" in error
+    store = Store(tmp_path / "earlier")
     for found in RECORDS:
         store.write(found)
     assert main(words) == 0
     printed = capsys.readouterr()
-    left_out = "4 of 6 cells are left out, as 'former' has no finished record"
+    left_out = "4 of 6 cells are left out, as 'earlier' has no finished record"
     assert left_out in printed.err
     assert [key.split("--")[3] for key in printed.out.split()] == ["lasso", "forest"]
     file.write_text(SHARED.replace('["random", "none"]', '["none"]'))
     error = refused(*words)
-    assert "none of the 3 cells has a finished record in 'former'" in error
+    assert "none of the 3 cells has a finished record in 'earlier'" in error
 
 
 @pytest.mark.parametrize("what", ["columns", "settings"])
@@ -248,13 +248,13 @@ def test_selector_that_does_not_do_the_table_is_skipped_again(tmp_path, what):
     # What was not there to be run on is not known to be unfit.
     missing = planted(replace(protogate, scenario="none"), "skipped")
     records = [replace(searched, spec=lasso), run_one(protogate), missing]
-    former = former_results(records, n_predictors=1)
-    assert former.unfit == {("diabetes", "random", "mlp", "protogate")}
+    earlier = earlier_results(records, n_predictors=1)
+    assert earlier.unfit == {("diabetes", "random", "mlp", "protogate")}
 
     file = tmp_path / "later.toml"
     text = SHARED.replace("wine", "diabetes").replace('"stg"', '"protogate"')
     file.write_text(text.replace('"columns"', f'"{what}"'))
-    cells = read_experiment(file).cells(former=former)
+    cells = read_experiment(file).cells(earlier=earlier)
     (again,) = [spec for spec in cells if spec.selector == "protogate"]
     found = run_one(again)
     assert found.status == "skipped"

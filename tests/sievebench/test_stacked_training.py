@@ -11,11 +11,7 @@ from featuresieve import TrainingDivergedError
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.penalized_loss import PenalizedLoss, stack_outputs
 from sievebench.stack.task_loss import TaskLoss, area_under_roc
-from sievebench.stack.training import (
-    TrainingSettings,
-    epoch_batches,
-    train_stack,
-)
+from sievebench.stack.training import TrainingSettings, epoch_batches, train_stack
 
 pytestmark = pytest.mark.numeric
 

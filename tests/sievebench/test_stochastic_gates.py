@@ -4,10 +4,7 @@ import torch
 from neural_tables import CPU, make_stack
 from scipy import integrate, stats
 
-from sievebench.selectors.stochastic_gates import (
-    GatedMLP,
-    StochasticGates,
-)
+from sievebench.selectors.stochastic_gates import GatedMLP, StochasticGates
 from sievebench.stack.member_noise import MemberNoise
 
 LOCATIONS = [-0.7, 0.0, 0.3, 0.5, 1.2]

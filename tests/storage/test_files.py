@@ -88,7 +88,7 @@ def test_safetensors_reads_the_arrays(fitted, tmp_path):
         np.testing.assert_array_equal(file.get_tensor("support"), fitted.support_)
         header = json.loads(file.metadata()["featuresieve"])
     assert header["schema"] == "featuresieve-selector"
-    assert header["schema_version"] == 5
+    assert header["schema_version"] == 6
     assert header["featuresieve_version"] == featuresieve.__version__
     assert header["class"] == "AutoNFSClassifier"
 

@@ -15,6 +15,7 @@ import featuresieve
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.storage.page._fit_data import FitData
 from headless_browser import use_page
+from quick_selectors import built
 
 HOSTILE = (
     *('<script>alert("x")</script>', "</script><img src=x onerror=alert(1)>"),
@@ -48,7 +49,7 @@ def mixed_table(n_rows=300):
 def hostile():
     """Return a fit of hostile names, and its page."""
     X, y = hostile_table()
-    return AutoNFSClassifier(**SHORT).fit(X, y)
+    return built(AutoNFSClassifier, **SHORT).fit(X, y)
 
 
 @pytest.fixture
@@ -96,7 +97,7 @@ def test_hostile_names_are_text_on_a_page_without_addresses(page):
 
 def test_page_of_a_thousand_columns_is_small(tmp_path):
     X = np.random.default_rng(0).normal(size=(500, 1000))
-    selector = AutoNFSClassifier(0.01, n_members=2, n_epochs=1, random_state=0)
+    selector = built(AutoNFSClassifier, 0.01, n_members=2, n_epochs=1, random_state=0)
     selector.fit(pd.DataFrame(X).add_prefix("a rather long name "), X[:, 0] > 0)
     selector.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -107,7 +108,7 @@ def test_page_of_a_thousand_columns_is_small(tmp_path):
 @pytest.mark.parametrize("scaling", ["normal_scores", "standard", "none"])
 def test_pictures_are_drawn_from_the_values_of_the_table(scaling):
     X, y = mixed_table()
-    selector = AutoNFSRegressor(scaling=scaling, **SHORT).fit(X, y)
+    selector = built(AutoNFSRegressor, scaling=scaling, **SHORT).fit(X, y)
     data = FitData(selector._prepared, selector._target_code)
     rows = selector._prepared.rows
     seconds = X["day"].astype("datetime64[s]").astype("int64")
@@ -132,7 +133,7 @@ def test_correlations_of_standardised_columns_are_those_of_numpy(form):
     X = np.random.default_rng(0).normal(size=(200, 4))
     X[:, 3] -= 2 * X[:, 0]
     X[X < -1.5] = 0
-    selector = AutoNFSClassifier("price", scaling="standard", **SHORT)
+    selector = built(AutoNFSClassifier, "price", scaling="standard", **SHORT)
     selector.fit(form(X), X[:, 0] > 0)
     data = FitData(selector._prepared, selector._target_code)
     found = data.correlations([3, 1], [0, 2])
@@ -202,7 +203,7 @@ def test_notebook_shows_the_answer_above_the_diagram_of_scikit_learn(hostile):
 
 def test_notebook_shows_columns_that_are_called_by_numbers():
     X = np.random.default_rng(0).normal(size=(60, 3))
-    selector = AutoNFSClassifier(0.1, n_epochs=20, random_state=0)
+    selector = built(AutoNFSClassifier, 0.1, n_epochs=20, random_state=0)
     text = selector.fit(pd.DataFrame(X, columns=[7, 8, 9]), X[:, 1] > 0)._repr_html_()
     assert 'title="8">8</span>' in text
 

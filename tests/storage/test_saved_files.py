@@ -1,15 +1,21 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import featuresieve
+from featuresieve import FileFormatError, Training
 from featuresieve.storage import pack, unpack
 from saved_tables import DATA, expected_of, fit_regressor, mixed_rows, number_rows
 
 FILES = sorted(DATA.glob("*.safetensors"))
 ROWS = {"classifier": mixed_rows, "regressor": number_rows}
+TRAINING = {
+    "classifier": Training(n_epochs=12, n_members=2, hidden_sizes=(4,)),
+    "regressor": Training(n_epochs=60, n_members=2, scaling="none", hidden_sizes=()),
+}
 CLASSES = {"classifier": "AutoNFSClassifier", "regressor": "AutoNFSRegressor"}
 
 
@@ -18,9 +24,8 @@ def test_saved_file_answers_as_it_did(path):
     kind, _ = path.stem.split("-")
     selector = featuresieve.load(path)
     assert type(selector).__name__ == CLASSES[kind]
-    hidden_sizes = {"classifier": (4,), "regressor": ()}[kind]
-    assert selector.training.hidden_sizes == hidden_sizes
-    assert selector.training.noise == "gumbel"
+    n_epochs = 12 if path.stem == "regressor-1" else TRAINING[kind].n_epochs
+    assert selector.training == replace(TRAINING[kind], n_epochs=n_epochs)
     assert selector.feature_groups is None
     X, _ = ROWS[kind](8)
     found = expected_of(selector, X)
@@ -68,3 +73,13 @@ def test_groups_of_an_older_file_are_feature_groups(version, tmp_path):
     selector = featuresieve.load(path)
     assert selector.feature_groups == [["wave", "flag"]]
     assert selector.training.noise == "logistic"
+
+
+@pytest.mark.parametrize("training", [[], "x", {"nosie": 1}])
+def test_training_of_an_older_file_is_an_object_of_its_entries(training, tmp_path):
+    header, arrays = unpack(Path(DATA, "classifier-5.safetensors"))
+    header["parameters"]["training"] = training
+    path = tmp_path / "selector.safetensors"
+    path.write_bytes(pack(header, arrays))
+    with pytest.raises(FileFormatError, match=r"not an object|no argument of Training"):
+        featuresieve.load(path)

@@ -2,8 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
-from encoded_tables import scaler_of, transformed
-from featuresieve.tables import SCALINGS
+from encoded_tables import SCALINGS, scaler_of, transformed
 
 pytestmark = pytest.mark.numeric
 

@@ -8,6 +8,7 @@ from scipy.stats import norm, rankdata
 
 from encoded_tables import (
     FLOAT32,
+    SCALINGS,
     encoded,
     fitted,
     frame,
@@ -19,7 +20,6 @@ from encoded_tables import (
     transformed,
 )
 from featuresieve.tables import (
-    SCALINGS,
     TableEncoder,
     _number_blocks,
     read_table,

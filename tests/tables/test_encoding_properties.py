@@ -5,11 +5,12 @@ from hypothesis import strategies as st
 
 from encoded_tables import (
     FLOAT32,
+    SCALINGS,
     encoded,
     fitted,
     through_json,
 )
-from featuresieve.tables import SCALINGS, TableEncoder, read_table
+from featuresieve.tables import TableEncoder, read_table
 from many_tables import SERIES, frames
 
 # Sums of larger numbers would depend on the order of the rows.

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,15 @@ from featuresieve.errors import one_line
 from featuresieve.files import (
     AtomicFiles,
     ColumnHint,
+    LargeFiles,
     TableFile,
     TableFileError,
     check_table_output,
     find_column,
     find_columns,
+    find_large,
     read_file,
+    table_writer,
     write_columns,
     write_table,
 )
@@ -31,29 +35,77 @@ def apply(options: ApplyOptions) -> list[str]:
     selector = _loaded(options.saved)
     names = [str(name) for name in selector.feature_names_in_]
     kept = [names[j] for j in np.flatnonzero(selector.support_)]
-    with (
-        read_file(
+    large = find_large(options.file, options.memory)
+    if large is None:
+        with read_file(
             options.file, meanings=_meanings(selector), **options.reading
-        ) as file,
-        AtomicFiles() as drafts,
-    ):
-        present = file.table.column_names
-        for name in kept:
-            if name not in present:
-                find_column(options.file, name, file)  # which says what there is
-        file.check_columns(kept)
-        lines = [f"{file.source.name}: {file.table.num_rows} rows"]
+        ) as file:
+            n_rows = _apply_at_once(options, selector, kept, file)
+    else:
+        large.check_reading(options.reading)
+        large.check_outputs([n for n in (options.out, options.predict) if n])
+        n_rows = _apply_in_parts(options, selector, kept, large)
+    name = options.file if large is not None else file.source.name
+    lines = [f"{name}: {n_rows} rows"]
+    if _out_of(options) is not None:
+        lines.append(f"kept {len(kept)} of {len(names)} columns")
+    outputs = (options.out, options.predict)
+    return [*lines, *(f"wrote {name}" for name in outputs if name not in (None, "-"))]
+
+
+def _out_of(options: ApplyOptions) -> str | None:
+    """Return where the kept columns go; to standard output if nothing is said."""
+    return "-" if options.out is options.predict is None else options.out
+
+
+def _apply_at_once(
+    options: ApplyOptions, selector: Any, kept: Sequence[str], file: TableFile
+) -> int:
+    """Write what was asked for of a table, and return its number of rows."""
+    with AtomicFiles() as drafts:
+        indices = _wanted(options, kept, file)
         if options.predict is not None:
             predictions = _predictions(selector, file, kept)
             write_table(predictions, options.predict, drafts)
-        out = "-" if options.out is options.predict is None else options.out
+        out = _out_of(options)
         if out is not None:
-            wanted = {*kept, *find_columns("--also", options.also, present)}
-            indices = [j for j, name in enumerate(present) if name in wanted]
             write_columns(file, indices, out, drafts)
-            lines.append(f"kept {len(kept)} of {len(names)} columns")
-    outputs = (options.out, options.predict)
-    return [*lines, *(f"wrote {name}" for name in outputs if name not in (None, "-"))]
+    return file.n_rows
+
+
+def _apply_in_parts(
+    options: ApplyOptions, selector: Any, kept: Sequence[str], large: LargeFiles
+) -> int:
+    """Write what was asked for batch by batch, and return the number of rows."""
+    meanings = _meanings(selector)
+    out, first = _out_of(options), large.part(None, meanings, options.missing)
+    present = first.table.column_names
+    wanted = [present[j] for j in _wanted(options, kept, first)]
+    read = [name for name in present if name in {*wanted, *kept}]
+    with AtomicFiles() as drafts, ExitStack() as writers:
+        write = predict = None
+        if out is not None:
+            write = writers.enter_context(table_writer(out, drafts))
+        if options.predict is not None:
+            predict = writers.enter_context(table_writer(options.predict, drafts))
+        for batch in large.batches(read):
+            if write is not None:
+                write(pa.Table.from_batches([batch.select(wanted)]))
+            if predict is not None and batch.num_rows:
+                part = large.part(batch, meanings, options.missing)
+                predict(_predictions(selector, part, kept))
+    return large.n_rows
+
+
+def _wanted(options: ApplyOptions, kept: Sequence[str], file: TableFile) -> list[int]:
+    """Return the places of the columns to copy; the kept ones must be there."""
+    present = file.table.column_names
+    for name in kept:
+        if name not in present:
+            find_column(options.file, name, file)  # which says what there is
+    file.check_columns(kept)
+    wanted = {*kept, *find_columns("--also", options.also, present)}
+    return [j for j, name in enumerate(present) if name in wanted]
 
 
 def _check_outputs(options: ApplyOptions) -> None:

@@ -131,7 +131,8 @@ def _seconds_of_fit(device: str) -> float:
     from featuresieve import AutoNFSClassifier
 
     X = np.random.default_rng(0).normal(size=(200, 5))
-    selector = AutoNFSClassifier("price", n_epochs=5, random_state=0, device=device)
+    selector = AutoNFSClassifier("price", random_state=0, device=device)
+    selector.set_params(training__n_epochs=5)
     started = time.monotonic()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -28,7 +28,7 @@ def facts(file: TableFile, inputs: Inputs, options: SelectOptions) -> list[str]:
     override = f"; --task {other} overrides" if is_open else ""
     name = printable(Path(file.source.name).name)
     return [
-        f"{name}: {file.table.num_rows} rows, {features.num_columns} columns to select "
+        f"{name}: {file.n_rows} rows, {features.num_columns} columns to select "
         f"from, target {target.name!r}",
         f"task: {target.task} ({target.reason}{override})",
         *_classes(inputs),

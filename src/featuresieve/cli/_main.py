@@ -4,7 +4,8 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from featuresieve import FeatureSieveError
@@ -148,7 +149,7 @@ def _select(options: SelectOptions) -> int:
     """Select columns, print them, write files."""
     with interrupts_delayed():
         from featuresieve.cli._facts import facts, known_arguments
-        from featuresieve.files import AtomicFiles, read_file, read_inputs
+        from featuresieve.files import AtomicFiles, read_inputs
 
     check_options(options)
     _check_outputs(options)
@@ -158,12 +159,7 @@ def _select(options: SelectOptions) -> int:
     is_silent = uses_stdout and options.quiet
     say = (lambda _: None) if options.quiet else show_status
     say("reading …")
-    with read_file(
-        options.file,
-        meanings={options.target: "label"},
-        types=options.type,
-        **options.reading,
-    ) as file:
+    with _table(options, say) as file:
         inputs = read_inputs(
             file,
             options.target,
@@ -192,10 +188,39 @@ def _select(options: SelectOptions) -> int:
             print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
         with AtomicFiles() as drafts:
             _write(outcome, file, options, drafts)
+        with AtomicFiles() as drafts:  # a disk that is full takes nothing else along
+            _write_columns(outcome, file, options, drafts)
     for name in options.outputs:
         if name not in (None, "-") and not is_silent:
             print(f"wrote {name}", file=sys.stderr)
     return 0
+
+
+@contextmanager
+def _table(options: SelectOptions, say: Callable[[str], None]) -> Iterator[Any]:
+    """Read the table, or as much of it as fits into memory."""
+    from featuresieve.files import find_large, read_file, read_sample
+
+    meanings: Any = {options.target: "label"}
+    large = find_large(options.file, options.memory)
+    if large is None:
+        with read_file(
+            options.file, meanings=meanings, types=options.type, **options.reading
+        ) as file:
+            yield file
+        return
+    large.check_reading(options.reading)
+    large.check_outputs([name for name in options.outputs if name is not None])
+    yield read_sample(
+        large,
+        options.target,
+        task=options.task,
+        seed=options.seed,
+        meanings=meanings,
+        types=options.type,
+        missing=options.missing,
+        say=say,
+    )
 
 
 def _check_outputs(options: SelectOptions) -> None:
@@ -251,9 +276,10 @@ def _check_device(name: str) -> None:
         raise UsageError(message) from None
 
 
-def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:
-    """Write the files that were asked for."""
-    from featuresieve.cli._report import draw, json_text, write_page
+def _write_columns(
+    outcome: Any, file: Any, options: SelectOptions, drafts: Any
+) -> None:
+    """Write the kept columns and the target, if that was asked for."""
     from featuresieve.files import write_columns
 
     if options.out is not None:
@@ -261,6 +287,12 @@ def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None
         names = file.table.column_names
         indices = [index for index, name in enumerate(names) if name in wanted]
         write_columns(file, indices, options.out, drafts)
+
+
+def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:
+    """Write the other files that were asked for."""
+    from featuresieve.cli._report import draw, json_text, write_page
+
     if options.json is not None:
         with drafts.open(options.json) as out:
             out.write(json_text(outcome, file, options).encode())

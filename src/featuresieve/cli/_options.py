@@ -56,6 +56,7 @@ class SelectOptions(_Reading):
     seed: int = 0
     device: str = "auto"
     jobs: int | None = None
+    memory: str | None = None
     max_time: float | None = None
     epochs: int | None = None
     type: Mapping[str, ColumnType] = field(default_factory=dict)
@@ -81,6 +82,7 @@ class ApplyOptions(_Reading):
     file: str
     out: str | None = None
     predict: str | None = None
+    memory: str | None = None
     also: Sequence[str] = ()  # further columns to copy
 
 

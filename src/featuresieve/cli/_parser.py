@@ -16,6 +16,7 @@ from featuresieve.cli._words import (
     as_fraction,
     as_jobs,
     as_lines,
+    as_memory,
     as_priced,
     as_seconds,
     as_seed,
@@ -38,12 +39,18 @@ examples:
   featuresieve select churn.csv --target churned --cost 'credit report=5' --keep age
   featuresieve select churn.csv --target churned --report churn.html
   featuresieve select churn.csv --target churned --save churn.sieve --json churn.json
+  featuresieve select 'events/*.parquet' --target bought --save bought.sieve
   zcat big.csv.gz | featuresieve select - --target y --max-time 300 --json -
 
 FILE is CSV, TSV (delimiter, quotes, decimal comma and encoding are found; .gz, .bz2,
 .xz, .zip, .zst too), JSON lines, Parquet, Feather, Arrow, or with the extra excel a
 spreadsheet. Names are as in the header; quote those with spaces. With * and ? a name is
 a pattern.
+
+Parquet may be a folder (with partitions such as year=2024) or a pattern, in quotes.
+Where it needs more than half of the memory, or than --memory, it is read batch by
+batch, and the columns are selected on a random sample of the rows, with all rows of
+rare classes; the output says so.
 
 The task is classification if the target holds text or truth values, or whole numbers of
 which there are at most 20 (and three rows for each, or only two of them); else it is
@@ -60,6 +67,7 @@ examples:
   featuresieve apply churn.sieve new.csv > reduced.csv
   featuresieve apply churn.sieve new.csv --out reduced.parquet --also 'customer id'
   featuresieve apply churn.sieve new.csv --predict predictions.csv
+  featuresieve apply bought.sieve 'events/*.parquet' --out kept.parquet
 
 Columns that were not kept need not be there. Without --out and --predict, the kept
 columns go to standard output.
@@ -119,7 +127,8 @@ def build_parser() -> Parser:
 def _add_select(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `featuresieve select`."""
     add = parser.add_argument
-    add("file", metavar="FILE", help="the table; - is standard input")
+    text = "the table; - is standard input; a folder or 'pattern' is Parquet"
+    add("file", metavar="FILE", help=text)
     add("--target", metavar="COLUMN", help="the column to predict (required)")
     tasks = ("auto", "classification", "regression")
     add("--task", choices=tasks, help="what the target stands for (auto)")
@@ -157,6 +166,8 @@ def _add_how(group: Any) -> None:
     add("--seed", type=as_seed, metavar="N", help="decides all that is random (0)")
     add("--device", type=as_device, help="auto (default), cpu, cuda or mps")
     add("--jobs", type=as_jobs, metavar="N", help="threads that train (all cores)")
+    text = "Parquet that needs more is read as a sample (half of what there is)"
+    add("--memory", type=as_memory, metavar="SIZE", help=text)
     text = "shorten the selection to that"
     add("--max-time", type=as_seconds, metavar="SECONDS", help=text)
     add("--epochs", type=as_count, metavar="N", help="length of training (by size)")
@@ -199,8 +210,11 @@ def _add_apply(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `featuresieve apply`."""
     add = parser.add_argument
     add("saved", metavar="SAVED", help="what featuresieve select --save wrote")
-    add("file", metavar="FILE", help="the table; - is standard input")
+    text = "the table; - is standard input; a folder or 'pattern' is Parquet"
+    add("file", metavar="FILE", help=text)
     add("--out", metavar="FILE", help="the kept columns")
     add("--also", **_MANY, metavar="NAME", help="copy these columns too")
     add("--predict", metavar="FILE", help="prediction for each row")
+    text = "Parquet that needs more is read in parts (half of what there is)"
+    add("--memory", type=as_memory, metavar="SIZE", help=text)
     add_reading(parser)

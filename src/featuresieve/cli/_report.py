@@ -122,7 +122,7 @@ def json_text(outcome: SelectResult, file: TableFile, options: SelectOptions) ->
         "target": inputs.target.name,
         "task": inputs.target.task,
         "task_reason": inputs.target.reason,
-        "n_rows": file.table.num_rows,
+        "n_rows": file.n_rows,
         "n_rows_without_target": inputs.n_rows_left_out,
         "n_rows_used": outcome.n_rows_used,
         "seed": options.seed,

@@ -28,7 +28,7 @@ _OPTION_OF = {
     "cv": "--time",
     "never_keep": "--drop",
     "max_time": "--max-time",
-    "n_epochs": "--epochs",
+    "training.n_epochs": "--epochs",
     "device": "--device",
     "n_jobs": "--jobs",
     "balance": "--balance",
@@ -111,12 +111,14 @@ def _selector(
         n_features_to_select=options.n_features,
         max_features=options.max_features,
         **known,
-        n_epochs=options.epochs,
         max_time=options.max_time,
         device=options.device,
         n_jobs=options.jobs,
         verbose=not options.quiet,
         random_state=options.seed,
+        training=None
+        if options.epochs is None
+        else featuresieve.Training(n_epochs=options.epochs),
     )
 
 

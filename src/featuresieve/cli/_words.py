@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from featuresieve.errors import LARGEST_INTEGER
-from featuresieve.files import TYPES
+from featuresieve.files import TYPES, as_bytes
 
 LARGEST_SEED = 2**32 - 1
 # Python also reads nan, inf, 1_000, digits of other scripts, and blanks around them.
@@ -59,6 +59,15 @@ _weight = number("auto, price or a number >= 0", lambda value: value >= 0)
 def as_jobs(text: str) -> int:
     """Return a number of threads, or -1 for all cores."""
     return -1 if text == "-1" else int(as_count(text))
+
+
+def as_memory(text: str) -> str:
+    """Return a size in bytes, as it is written."""
+    try:
+        as_bytes("--memory", text)
+    except ValueError:
+        raise _refused("a size such as 4GiB or 500MB", text) from None
+    return text
 
 
 def as_balance(text: str) -> str | float:

@@ -41,26 +41,12 @@ from featuresieve.engine._state import (
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._task_stack import TaskStack, stack_outputs
 from featuresieve.engine._trainer import StackTrainer
-from featuresieve.engine._training import (
-    DECISIONS,
-    GATE_ROWS,
-    MASK_INITS,
-    NOISE_KINDS,
-    PENALTY_KINDS,
-    REDUCTIONS,
-    Training,
-)
+from featuresieve.engine._training import Training
 from featuresieve.engine._training_data import GateTensors, SparseRows, TrainingData
 
 __all__ = [
     "CLOSED",
-    "DECISIONS",
-    "GATE_ROWS",
     "LOSSES",
-    "MASK_INITS",
-    "NOISE_KINDS",
-    "PENALTY_KINDS",
-    "REDUCTIONS",
     "RUNNING",
     "FollowedTrainer",
     "GateTensors",

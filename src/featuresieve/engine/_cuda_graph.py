@@ -25,15 +25,7 @@ class CapturedStep:
     All that differs between steps (rows, noise, temperature, scale) is copied into
     fixed memory, on the same stream, before a replay. No random numbers are drawn
     inside a graph: replays that queue up behind a busy device were seen to draw
-    numbers out of turn there.
-
-    Parameters
-    ----------
-    step : callable (rows, temperature, scale, noise) -> None
-    next_noise : callable () -> Tensor or None
-        The noise of the next step, if the step needs any.
-    like : Tensor
-        Tells dtype and device.
+    numbers out of turn there. `like` tells dtype and device.
     """
 
     n_eager = 3
@@ -57,7 +49,9 @@ class CapturedStep:
             self._run(rows)
             return
         if rows.shape[0] not in self._graphs:
-            self._graphs[rows.shape[0]] = self._capture(rows)
+            copy, stream = rows.clone(), _recording_stream(rows.device)
+            graph = record_graph(lambda: self._run(copy), stream)
+            self._graphs[rows.shape[0]] = graph, copy
         graph, static_rows = self._graphs[rows.shape[0]]
         static_rows.copy_(rows)
         graph.replay()
@@ -75,12 +69,6 @@ class CapturedStep:
         """Call the step with the fixed memory."""
         self._step(rows, self._knobs[0], self._knobs[1], self._noise)
 
-    def _capture(self, rows: Tensor) -> tuple[torch.cuda.CUDAGraph, Tensor]:
-        """Record the step for batches of this size without running it."""
-        static_rows = rows.clone()
-        stream = _recording_stream(rows.device)
-        return record_graph(lambda: self._run(static_rows), stream), static_rows
-
 
 def record_graph(
     work: Callable[[], None],
@@ -89,19 +77,9 @@ def record_graph(
 ) -> torch.cuda.CUDAGraph:
     """Record what `work` does, without doing it.
 
-    Parameters
-    ----------
-    work : callable () -> None
-        Reads and writes the same memory each time, and never waits for the device.
-    stream : torch.cuda.Stream
-        Where to record; no other thread may launch anything there.
-    generators : sequence of torch.Generator
-        What `work` draws random numbers from; a replay goes on where the last one has
-        left them.
-
-    Returns
-    -------
-    torch.cuda.CUDAGraph
+    It reads and writes the same memory each time, and never waits for the device; no
+    other thread may launch anything on `stream`. A replay draws on from `generators`
+    where the last one has left them.
     """
     graph = torch.cuda.CUDAGraph()
     for generator in generators:

@@ -84,6 +84,15 @@ def resolve_threads(n_jobs: int | None) -> int:
     return n_jobs if n_jobs > 0 else max(n_cores + 1 + n_jobs, 1)
 
 
+def wait_for(device: torch.device) -> None:
+    """Wait for what this thread has asked a device to do."""
+    if device.type == "cuda":
+        # Not the whole device: another thread may be recording a graph on it.
+        torch.cuda.current_stream(device).synchronize()
+    elif device.type == "mps":
+        torch.mps.synchronize()
+
+
 # What errors of kinds that do not tell say of it, on the CPU, on CUDA and on MPS.
 _SIGNS = ("can't allocate memory", "out of memory", "ALLOC_FAILED")
 
@@ -103,7 +112,7 @@ def explain_out_of_memory(device: torch.device) -> Iterator[None]:
         first = str(error).partition("\n")[0][:200]
         raise OutOfDeviceMemoryError(
             f"the device {str(device)!r} has no memory left. Choose a smaller "
-            "n_members, training.batch_size or training.hidden_sizes"
+            "training.n_members, training.batch_size or training.hidden_sizes"
             f"{elsewhere}. It said: {first}"
         ) from error
 

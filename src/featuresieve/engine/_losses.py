@@ -11,7 +11,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-from featuresieve.engine._training import PenaltyKind
+from featuresieve.engine._training import PenaltyKind, Reduction
 from featuresieve.engine._training_data import GateTensors
 
 LossAndGradient = tuple[Tensor, Tensor]
@@ -84,6 +84,18 @@ LOSSES: dict[str, TaskLoss] = {
     "multilabel": MultilabelLoss(),
     "regression": SquaredErrorLoss(),
 }
+
+
+def reduced(
+    losses: Tensor, slope: Tensor, weights: Tensor | None, reduction: Reduction
+) -> Tensor:
+    """Reduce row losses to one a member; without weights scale `slope` to match."""
+    if weights is not None:
+        return (losses * weights).sum(dim=-1)
+    if reduction == "sum":
+        return losses.sum(dim=-1)
+    slope.mul_(1.0 / losses.shape[-1])
+    return losses.mean(dim=-1)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from featuresieve.engine._optimizer import FlatParameters
+from featuresieve.engine._optimizer import FlatParameters, Place
 from featuresieve.engine._state import State, array_of
 from featuresieve.engine._training import MaskInit, NoiseKind
 
@@ -67,7 +67,9 @@ class NoiseBuffer:
     def __init__(
         self, like: Tensor, kind: NoiseKind, generator: torch.Generator
     ) -> None:
-        self._like, self._kind, self._generator = like, kind, generator
+        # Of its own, not a view that keeps all parameters in memory.
+        self._like = torch.empty_like(like)
+        self._kind, self._generator = kind, generator
         self._rest: Iterator[Tensor] = iter(())
 
     def __call__(self) -> Tensor:
@@ -150,8 +152,19 @@ class MaskingNetwork:
         part.parameters = self.parameters.of_members(members)
         return part
 
+    def of_gates(self, gates: Tensor) -> "MaskingNetwork":
+        """Return a copy of some gates."""
+        part = copy(self)
+        part.parameters = self.parameters.at(self.places_of(gates))
+        return part
+
+    @staticmethod
+    def places_of(gates: Tensor) -> dict[str, Place]:
+        """Return where the parameters of some gates stand."""
+        return {"projection": (1, gates), "bias": (0, gates)}
+
     def close_(self, is_closed: Tensor) -> None:
-        """Close gates for good, (members, gates): a closed gate has no slope."""
+        """Close gates for good, (members, gates): a closed gate has no gradient."""
         self.parameters.value["bias"].masked_fill_(is_closed.T, CLOSED)
 
     def logits(self) -> Tensor:
@@ -168,14 +181,14 @@ class MaskingNetwork:
         """Write the gradients that follow from d loss / d logits, (gates, members)."""
         value, gradient = self.parameters.value, self.parameters.gradient
         gradient["bias"].copy_(logit_gradient)
-        slope = logit_gradient.T.contiguous()  # (members, gates)
+        grad = logit_gradient.T.contiguous()  # (members, gates)
         torch.mul(
-            slope.unsqueeze(-1),
+            grad.unsqueeze(-1),
             value["embedding"].unsqueeze(1),
             out=gradient["projection"],
         )
         if self.train_embedding:
             by_embedding = gradient["embedding"].unsqueeze(1)
-            torch.bmm(slope.unsqueeze(1), value["projection"], out=by_embedding)
+            torch.bmm(grad.unsqueeze(1), value["projection"], out=by_embedding)
         else:
             gradient["embedding"].zero_()

@@ -107,18 +107,18 @@ class ModuleStack:
         mask_weights: Tensor | None = None,
     ) -> Tensor | None:
         """Write parameter gradients; return d loss / d mask, as `StackedMLP` does."""
-        slopes = []
+        mask_grads = []
         for member, output in enumerate(self._outputs):
-            slope, gate = output_gradient[member], self._masks[member]
+            grad, gate = output_gradient[member], self._masks[member]
             if gate is not None:
                 weights = task_weights if mask_weights is None else mask_weights
-                slopes += _gradients(output, [gate], _weigh(slope, weights, member))
+                mask_grads += _gradients(output, [gate], _weigh(grad, weights, member))
             parameters = _trainable(self.modules[member])
-            weighted = _weigh(slope, task_weights, member)
+            weighted = _weigh(grad, task_weights, member)
             found = _gradients(output, parameters, weighted)
             for parameter, gradient in zip(parameters, found, strict=True):
                 parameter.grad = gradient
-        return torch.stack(slopes, dim=1) if slopes else None
+        return torch.stack(mask_grads, dim=1) if mask_grads else None
 
     def evaluation_mode(self, is_evaluating: bool) -> None:
         """Switch dropout and batch normalisation off or on."""
@@ -131,17 +131,17 @@ def _trainable(module: nn.Module) -> list[nn.Parameter]:
     return [p for p in module.parameters() if p.requires_grad]
 
 
-def _weigh(slope: Tensor, row_weights: Tensor | None, member: int) -> Tensor:
+def _weigh(grad: Tensor, row_weights: Tensor | None, member: int) -> Tensor:
     """Multiply a (rows, outputs) gradient by a member's row weights, if any."""
-    return slope if row_weights is None else slope * row_weights[member].unsqueeze(-1)
+    return grad if row_weights is None else grad * row_weights[member].unsqueeze(-1)
 
 
-def _gradients(output: Tensor, inputs: Sequence[Tensor], slope: Tensor) -> list[Tensor]:
-    """Return d (output . slope) / d inputs, zero for an input without a part in it."""
+def _gradients(output: Tensor, inputs: Sequence[Tensor], grad: Tensor) -> list[Tensor]:
+    """Return d (output . grad) / d inputs, zero for an input without a part in it."""
     if not inputs:
         return []
     found = torch.autograd.grad(
-        output, inputs, slope, retain_graph=True, allow_unused=True
+        output, inputs, grad, retain_graph=True, allow_unused=True
     )
     return [
         torch.zeros_like(tensor) if gradient is None else gradient

@@ -1,6 +1,7 @@
 """Flat parameters of a stack, and what updates all of them at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from math import prod
 from typing import Literal, cast
 
@@ -11,26 +12,15 @@ from torch.optim.adamw import adamw
 from torch.optim.sgd import sgd
 
 OptimizerName = Literal["adam", "adamw", "sgd"]
+# An axis, and which entries along it.
+Place = tuple[int, Tensor]
 
 
 class FlatParameters:
-    """Named views, and their gradients, into one contiguous tensor.
+    """Named views, `value` and `gradient`, into one tensor, `flat`, and its ``.grad``.
 
-    Parameters
-    ----------
-    shapes : mapping of str to tuple of int
-        Name and shape of every parameter, in the order in which they are laid out.
-    dtype : torch.dtype
-    device : torch.device
-    member_axes : mapping of str to int
-        The axis of the members, where that is not the first.
-
-    Attributes
-    ----------
-    flat : Tensor
-        All values; its ``.grad`` holds all gradients.
-    value, gradient : dict of str to Tensor
-        The views by name. Gradients are unset before the first backward pass.
+    They lie there in the order of `shapes`; `member_axes` tells the axis of the members
+    where that is not the first. Gradients are unset before the first backward pass.
     """
 
     def __init__(
@@ -63,21 +53,33 @@ class FlatParameters:
             for name, view in self._views(flat).items()
         ]
 
+    def views_at(self, flat: Tensor, places: Mapping[str, Place]) -> list[Tensor]:
+        """Return numbers of a tensor laid out like `flat`: all, or those at places."""
+        return [
+            view if name not in places else view.index_select(*places[name])
+            for name, view in self._views(flat).items()
+        ]
+
     def of_members(self, members: slice) -> "FlatParameters":
         """Return a copy of some members."""
-        n_members = members.stop - members.start
-        shapes = {}
-        for name, shape in self._shapes.items():
-            axis = self._axes.get(name, 0)
-            shapes[name] = (*shape[:axis], n_members, *shape[axis + 1 :])
+        return self._copy_of(self.member_views(self.flat, members))
+
+    def at(self, places: Mapping[str, Place]) -> "FlatParameters":
+        """Return a copy of some places, along an axis, of some of the parameters."""
+        return self._copy_of(self.views_at(self.flat, places))
+
+    def _copy_of(self, parts: Sequence[Tensor]) -> "FlatParameters":
+        """Return parameters of the same names with other values."""
         part = FlatParameters(
-            shapes,
+            {
+                name: tuple(values.shape)
+                for name, values in zip(self._shapes, parts, strict=True)
+            },
             dtype=self.flat.dtype,
             device=self.flat.device,
             member_axes=self._axes,
         )
-        whole = self.member_views(self.flat, members)
-        for own, values in zip(part.value.values(), whole, strict=True):
+        for own, values in zip(part.value.values(), parts, strict=True):
             own.copy_(values)
         return part
 
@@ -89,13 +91,7 @@ class StackOptimizer:
     optimiser classes costs more than the update when the networks are small (63 against
     32 µs for two tensors of 3,000 numbers), and building the first one imports its
     compiler. Updates are element-wise: members of a stack do not touch one another.
-
-    Parameters
-    ----------
-    parameters : iterable of Tensor
-    name : {"adam", "adamw", "sgd"}, default="adam"
-        AdamW decouples weight decay from the gradient, the others add it to it.
-    weight_decay : float, default=0.0
+    AdamW decouples weight decay from the gradient, the others add it to it.
     """
 
     def __init__(
@@ -121,6 +117,21 @@ class StackOptimizer:
         by_parameter = zip(self._averages, self._squares, self._steps, strict=True)
         return [tensor for three in by_parameter for tensor in three]
 
+    def carried_over(
+        self, after: FlatParameters, before: FlatParameters, places: Mapping[str, Place]
+    ) -> "StackOptimizer":
+        """Return one for what is left of some parameters, which remembers its part."""
+
+        def part_of(flat: Tensor) -> Tensor:
+            views = before.views_at(flat, places)
+            return torch.cat([view.reshape(-1) for view in views])
+
+        part = copy(self)
+        part._parameters = [after.flat]
+        part._averages = list(map(part_of, self._averages))
+        part._squares = list(map(part_of, self._squares))
+        return part
+
     @torch.no_grad()
     def step_(
         self,
@@ -130,18 +141,18 @@ class StackOptimizer:
         """Update every parameter from its gradient, by default its ``.grad``."""
         if gradients is None:
             gradients = [value.grad for value in self._parameters]
-        slopes = list(map(_in_layout_of, self._parameters, gradients))
+        grads = list(map(_in_layout_of, self._parameters, gradients))
         if self._name == "sgd":
-            self._sgd_step_(slopes, learning_rate)
+            self._sgd_step_(grads, learning_rate)
         else:
-            self._adam_step_(slopes, learning_rate)
+            self._adam_step_(grads, learning_rate)
 
-    def _sgd_step_(self, slopes: list[Tensor], learning_rate: float | Tensor) -> None:
+    def _sgd_step_(self, grads: list[Tensor], learning_rate: float | Tensor) -> None:
         """Go down the gradient."""
         sgd(
             self._parameters,
-            slopes,
-            [None] * len(slopes),
+            grads,
+            [None] * len(grads),
             fused=True,
             weight_decay=self._weight_decay,
             momentum=0.0,
@@ -152,12 +163,12 @@ class StackOptimizer:
             maximize=False,
         )
 
-    def _adam_step_(self, slopes: list[Tensor], learning_rate: float | Tensor) -> None:
+    def _adam_step_(self, grads: list[Tensor], learning_rate: float | Tensor) -> None:
         """Take a step of Adam or AdamW."""
         update = adamw if self._name == "adamw" else adam
         update(
             self._parameters,
-            slopes,
+            grads,
             self._averages,
             self._squares,
             [],

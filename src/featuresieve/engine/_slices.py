@@ -10,6 +10,8 @@ from typing import Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from featuresieve.engine._task_network import StackedMLP
+from featuresieve.engine._task_stack import TaskStack
 from featuresieve.engine._training_data import TrainingData
 
 # Multiply-adds of a forward pass: a step takes about a millisecond for each ten
@@ -77,6 +79,14 @@ def slices_of(n_members: int, n_numbers: int, batch_size: int) -> list[slice]:
     n_slices = 1 if work < _LEAST_WORK else 1 << (most.bit_length() - 1)
     cuts = [k * n_members // n_slices for k in range(n_slices + 1)]
     return [slice(*pair) for pair in pairwise(cuts)]
+
+
+def cuts_of(task: TaskStack, data: TrainingData, batch_size: int) -> list[slice]:
+    """Return the members of each slice of a stack, all of them but for MLPs on CPUs."""
+    if not isinstance(task, StackedMLP) or data.features.device.type != "cpu":
+        return [slice(0, task.n_members)]
+    n_rows = min(batch_size, len(data.targets))
+    return slices_of(task.n_members, task.parameters.flat.numel(), n_rows)
 
 
 class Slices:

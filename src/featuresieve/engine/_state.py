@@ -10,6 +10,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from featuresieve.errors import TrainingDivergedError
+
 State = dict[str, npt.NDArray[Any]]
 
 # Start of the names of what a finished stage has no more use for.
@@ -123,6 +125,16 @@ def _by_dtype(tensors: Sequence[Tensor]) -> dict[torch.dtype, list[Tensor]]:
     for tensor in tensors:
         groups.setdefault(tensor.dtype, []).append(tensor.detach())
     return groups
+
+
+def check_finite(task_loss: npt.NDArray[np.float64], n_steps: int) -> None:
+    """Refuse losses of networks that have diverged."""
+    if not np.isfinite(task_loss).all():
+        raise TrainingDivergedError(
+            f"training diverged: the task loss is {task_loss.tolist()} after "
+            f"{n_steps} steps. Lower training.task_learning_rate, or look for extreme "
+            "values."
+        )
 
 
 @dataclass

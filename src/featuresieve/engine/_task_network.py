@@ -8,7 +8,7 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from featuresieve.engine._optimizer import FlatParameters
+from featuresieve.engine._optimizer import FlatParameters, Place
 from featuresieve.engine._training_data import SparseRows
 
 Batch = Tensor | SparseRows
@@ -76,6 +76,18 @@ class StackedMLP:
         part._folded = torch.empty_like(part.parameters.value["weight0"])
         return part
 
+    def of_columns(self, columns: Tensor) -> "StackedMLP":
+        """Return a copy that reads some columns only."""
+        part = copy(self)
+        part.parameters = self.parameters.at(self.places_of(columns))
+        part._folded = torch.empty_like(part.parameters.value["weight0"])
+        return part
+
+    @staticmethod
+    def places_of(columns: Tensor) -> dict[str, Place]:
+        """Return where the parameters of some columns stand."""
+        return {"weight0": (0, columns)}
+
     @property
     def trainable(self) -> list[Tensor]:
         """Tensors an optimiser updates."""
@@ -120,40 +132,40 @@ class StackedMLP:
         those in the loss that trains the mask, if it is another.
         """
         value, gradient = self.parameters.value, self.parameters.gradient
-        slope = output_gradient
+        grad = output_gradient
         for layer in range(self.n_layers - 1, 0, -1):
             hidden = self._hidden[layer - 1]
-            weighted = slope
+            weighted = grad
             if task_weights is not None:
-                weighted = slope * task_weights.unsqueeze(-1)
+                weighted = grad * task_weights.unsqueeze(-1)
             weight_product_(hidden, weighted, gradient[f"weight{layer}"])
             torch.sum(weighted, dim=1, keepdim=True, out=gradient[f"bias{layer}"])
-            slope = input_product(slope, value[f"weight{layer}"])
+            grad = input_product(grad, value[f"weight{layer}"])
             if layer == 1:  # back to the layout of the first product
-                slope = slope.transpose(0, 1).contiguous()
+                grad = grad.transpose(0, 1).contiguous()
                 hidden = hidden.transpose(0, 1)
-            slope = torch.ops.aten.threshold_backward(slope, hidden, 0.0)
+            grad = torch.ops.aten.threshold_backward(grad, hidden, 0.0)
         if self.n_layers == 1:
-            slope = slope.transpose(0, 1)
-        return self._backward_first_layer(slope, task_weights, mask_weights)
+            grad = grad.transpose(0, 1)
+        return self._backward_first_layer(grad, task_weights, mask_weights)
 
     def _backward_first_layer(
-        self, slope: Tensor, task_weights: Tensor | None, mask_weights: Tensor | None
+        self, grad: Tensor, task_weights: Tensor | None, mask_weights: Tensor | None
     ) -> Tensor | None:
-        """Do the first layer, where the mask sits; `slope` is (rows, members, h)."""
+        """Do the first layer, where the mask sits; `grad` is (rows, members, h)."""
         gradient, weight = self.parameters.gradient, self.parameters.value["weight0"]
         by_weight = gradient["weight0"]
         flat_shape = (by_weight.shape[0], -1)
         mask_gradient = None
         if mask_weights is not None:
-            weighted = slope * mask_weights.T.unsqueeze(-1)
+            weighted = grad * mask_weights.T.unsqueeze(-1)
             self._weight_gradient_(weighted.flatten(1), by_weight.view(flat_shape))
             mask_gradient = torch.linalg.vecdot(by_weight, weight)
         if task_weights is not None:
-            slope = slope * task_weights.T.unsqueeze(-1)
-        slope = slope.reshape(self._batch.shape[0], -1)  # (rows, members * hidden)
-        torch.sum(slope, dim=0, out=gradient["bias0"].view(-1))
-        self._weight_gradient_(slope, by_weight.view(flat_shape))
+            grad = grad * task_weights.T.unsqueeze(-1)
+        grad = grad.reshape(self._batch.shape[0], -1)  # (rows, members * hidden)
+        torch.sum(grad, dim=0, out=gradient["bias0"].view(-1))
+        self._weight_gradient_(grad, by_weight.view(flat_shape))
         if self._mask is None:
             return None
         if mask_gradient is None:
@@ -161,12 +173,12 @@ class StackedMLP:
         by_weight.mul_(self._mask.unsqueeze(-1))
         return cast(Tensor, mask_gradient)
 
-    def _weight_gradient_(self, slope: Tensor, out: Tensor) -> None:
-        """Write batch transposed times slope, (columns, members * hidden)."""
+    def _weight_gradient_(self, grad: Tensor, out: Tensor) -> None:
+        """Write batch transposed times grad, (columns, members * hidden)."""
         if isinstance(self._batch, SparseRows):
-            out.copy_(self._batch.transposed_product(slope))
+            out.copy_(self._batch.transposed_product(grad))
         else:
-            torch.mm(self._batch.T, slope, out=out)
+            torch.mm(self._batch.T, grad, out=out)
 
 
 # The products of a layer behind the first, for all members of a stack. A CPU's batched
@@ -187,19 +199,19 @@ def layer_product(bias: Tensor, inputs: Tensor, weight: Tensor) -> Tensor:
     return transposed.transpose(1, 2)
 
 
-def weight_product_(inputs: Tensor, slope: Tensor, out: Tensor) -> None:
-    """Write the transposed inputs times slope, the gradient by the weights."""
+def weight_product_(inputs: Tensor, grad: Tensor, out: Tensor) -> None:
+    """Write the transposed inputs times grad, the gradient by the weights."""
     if not _is_narrow(out):
-        torch.bmm(inputs.transpose(1, 2), slope, out=out)
+        torch.bmm(inputs.transpose(1, 2), grad, out=out)
         return
-    out.copy_(torch.bmm(slope.transpose(1, 2), inputs).transpose(1, 2))
+    out.copy_(torch.bmm(grad.transpose(1, 2), inputs).transpose(1, 2))
 
 
-def input_product(slope: Tensor, weight: Tensor) -> Tensor:
-    """Return slope times the transposed weight, the gradient by the inputs."""
+def input_product(grad: Tensor, weight: Tensor) -> Tensor:
+    """Return grad times the transposed weight, the gradient by the inputs."""
     if _is_narrow(weight) and weight.shape[2] == 1:
-        return slope * weight.transpose(1, 2)
-    return torch.bmm(slope, weight.transpose(1, 2))
+        return grad * weight.transpose(1, 2)
+    return torch.bmm(grad, weight.transpose(1, 2))
 
 
 def _is_narrow(weight: Tensor) -> bool:

@@ -8,11 +8,13 @@ from functools import cached_property
 from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from featuresieve.engine._cuda_graph import CapturedStep
-from featuresieve.engine._losses import SelectionPenalty, TaskLoss
+from featuresieve.engine._device import wait_for
+from featuresieve.engine._losses import SelectionPenalty, TaskLoss, reduced
 from featuresieve.engine._masking import (
     MaskingNetwork,
     NoiseBuffer,
@@ -20,14 +22,17 @@ from featuresieve.engine._masking import (
     relaxed_mask_slope,
 )
 from featuresieve.engine._module_network import ModuleStack
+from featuresieve.engine._open_gates import OpenGates, networks_of
 from featuresieve.engine._optimizer import StackOptimizer
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
-from featuresieve.engine._slices import Slices, slices_of
+from featuresieve.engine._slices import Slices, cuts_of
 from featuresieve.engine._state import (
     RUNNING,
     History,
     Monitor,
     State,
+    array_of,
+    check_finite,
     load_tensors_,
     number_array,
     number_of,
@@ -39,7 +44,6 @@ from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._task_stack import TaskStack
 from featuresieve.engine._training import Training
 from featuresieve.engine._training_data import TrainingData
-from featuresieve.errors import TrainingDivergedError
 
 NoiseSource = Callable[[], Tensor]
 TakeStep = Callable[[Tensor, float, float], None]
@@ -52,7 +56,8 @@ class StackTrainer:
     `balances`, (members,), weigh the penalty of a masking network. Without one the mask
     is `fixed_mask`, (columns, members), or open. `seed` decides the order of the rows
     and the noise, which tests replace by a source of their own. On the CPU a large
-    stack trains in slices, on `n_threads` threads; their number changes no answer.
+    stack trains in slices, on `n_threads` threads; their number changes no answer. If
+    it `may_shrink`, gates that every member has shut leave it at a record.
     """
 
     def __init__(
@@ -68,6 +73,7 @@ class StackTrainer:
         seed: int = 0,
         noise_source: NoiseSource | None = None,
         n_threads: int = 1,
+        may_shrink: bool = False,
     ) -> None:
         self.data, self.loss, self.training, self.task = data, loss, training, task
         self.penalty = SelectionPenalty(training.penalty, training.target_count)
@@ -81,6 +87,7 @@ class StackTrainer:
             bias = masking.parameters.value["bias"]  # (gates, members)
             drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
             self._noise = noise_source or drawn
+        self.open_gates = OpenGates.of(data, masking) if may_shrink else None
         self._loss_sums = data.features.new_zeros(task.n_members)
         self._n_threads = n_threads
         self._slices: Slices | None = None
@@ -101,7 +108,10 @@ class StackTrainer:
 
     def next_noise(self) -> Tensor | None:
         """Return the noise of the next step, (gates, members), or None if unmasked."""
-        return None if self._noise is None else self._noise()
+        noise = None if self._noise is None else self._noise()
+        if noise is None or self.open_gates is None:
+            return noise
+        return self.open_gates.pick(noise)
 
     def step_with_noise(
         self,
@@ -138,7 +148,8 @@ class StackTrainer:
         outputs = self.task.forward(batch.features, column_mask)
         losses, slope = self.loss.losses_and_gradient(outputs, batch.targets)
         task_weights, mask_weights = batch.weights_by_member()
-        self._loss_sums += self._reduce_(losses, slope, task_weights)
+        reduction = self.training.reduction
+        self._loss_sums += reduced(losses, slope, task_weights, reduction)
         mask_slope = self.task.backward(slope, task_weights, mask_weights)
         if self.masking is not None:
             assert mask is not None
@@ -152,17 +163,6 @@ class StackTrainer:
         for optimizer, learning_rate in self._optimizers:
             optimizer.step_(learning_rate)
 
-    def _reduce_(
-        self, losses: Tensor, slope: Tensor, task_weights: Tensor | None
-    ) -> Tensor:
-        """Reduce row losses to one a member; without weights scale `slope` to match."""
-        if task_weights is not None:
-            return (losses * task_weights).sum(dim=-1)
-        if self.training.reduction == "sum":
-            return losses.sum(dim=-1)
-        slope.mul_(1.0 / losses.shape[-1])
-        return losses.mean(dim=-1)
-
     def run(
         self,
         schedule: Schedule,
@@ -174,11 +174,10 @@ class StackTrainer:
     ) -> Schedule:
         """Train along a schedule; return what was really run.
 
-        `record_after` holds the fractions of the run after which `history` gets an
-        entry and `on_record` is called. A run that would pass the `deadline`, a
-        `time.monotonic` value, is shortened, as a whole, after its first few steps have
-        shown how fast it is. The `monitor` follows the run: resumes it, reports on it,
-        stops it.
+        After the fractions `record_after` of the run `history` gets an entry, and
+        `on_record` is called. A run that would pass the `deadline`, a `time.monotonic`
+        value, is shortened, as a whole, once its first steps have shown how fast it is.
+        The `monitor` follows the run: resumes it, reports on it, stops it.
         """
         self.planned_steps = schedule.n_steps
         following = nullcontext() if monitor is None else monitor.following(self)
@@ -198,37 +197,60 @@ class StackTrainer:
     ) -> Schedule:
         """Take the steps that are left."""
         # The order of the rows is drawn again up to the step a resumed run goes on at.
-        batches = islice(self._batches(schedule.batch_size), self.step, None)
+        is_whole, order = not isinstance(self.task, ModuleStack), self._order_generator
+        orders = self.data.orders(schedule.batch_size, order, is_whole)
+        batches = islice(orders, self.step, None)
         course = Course(schedule.shortened(self.planned_steps), record_after)
         stopwatch = StepBudget(deadline, self.step)
-        with self._stepping(schedule.batch_size) as take_step:
-            while self.step < self.planned_steps and not self.is_stopped:
-                temperature, scale = course.at(self.step)
-                take_step(next(batches), temperature, scale)
-                self.step += 1
-                n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
-                if n_steps is not None and n_steps < self.planned_steps:
-                    course = Course(schedule.shortened(n_steps), record_after)
-                    self.planned_steps = course.schedule.n_steps
-                if self.step in course.records:
-                    self._record(temperature, on_record)
-                if monitor is not None and monitor.after_step(self):
-                    self.is_stopped = True
-                    if self.history.step[-1:] != [self.step]:
+        while self.step < self.planned_steps and not self.is_stopped:
+            # Not elsewhere: a resumed run must shrink where it would have shrunk.
+            if self.step == 0 or self.step in course.records:
+                self._shrink_()
+            with self._stepping(schedule.batch_size) as take_step:
+                while self.step < self.planned_steps and not self.is_stopped:
+                    temperature, scale = course.at(self.step)
+                    take_step(next(batches), temperature, scale)
+                    self.step += 1
+                    n_steps = stopwatch.affordable_steps(self.step, self.synchronize)
+                    if n_steps is not None and n_steps < self.planned_steps:
+                        course = Course(schedule.shortened(n_steps), record_after)
+                        self.planned_steps = course.schedule.n_steps
+                    if self.step in course.records:
                         self._record(temperature, on_record)
+                    if monitor is not None and monitor.after_step(self):
+                        self.is_stopped = True
+                        if self.history.step[-1:] != [self.step]:
+                            self._record(temperature, on_record)
+                    if self.open_gates is not None and self.step in course.records:
+                        break
         return replace(course.schedule, n_steps=self.step)
+
+    def _shrink_(self, is_open: npt.NDArray[np.bool_] | None = None) -> None:
+        """Go on with some gates, those that may matter yet, if they are far fewer."""
+        if self.open_gates is None:
+            return
+        assert isinstance(self.task, StackedMLP)
+        assert self.masking is not None
+        logits = self.masking.logits()
+        is_open = self.open_gates.still_open(logits) if is_open is None else is_open
+        if is_open is None:
+            return
+        self.open_gates.spread(logits)
+        if self._slices is not None:
+            self._slices.collect_()
+            self._slices = None
+        self.data, columns = self.data.of_gates(is_open)
+        gates = self.open_gates.keep_(is_open)
+        present = self.task, self.masking, vars(self).get("_optimizers", [])
+        left = networks_of(*present, columns, gates)
+        self.task, self.masking, optimizers = left
+        if optimizers:
+            self._optimizers = optimizers
 
     @contextmanager
     def _stepping(self, batch_size: int) -> Iterator[TakeStep]:
         """Yield what takes a step: for a large stack on the CPU, slice by slice."""
-        cuts = [slice(0, self.task.n_members)]
-        if (
-            isinstance(self.task, StackedMLP)
-            and self.data.features.device.type == "cpu"
-        ):
-            n_numbers = self.task.parameters.flat.numel()
-            n_rows = min(batch_size, len(self.data.targets))
-            cuts = slices_of(self.task.n_members, n_numbers, n_rows)
+        cuts = cuts_of(self.task, self.data, batch_size)
         if self._slices is not None and not self._slices.are(cuts):
             self._slices.collect_()
             self._slices = None
@@ -297,26 +319,11 @@ class StackTrainer:
         """Do one gradient step with the next noise."""
         self.step_with_noise(rows, temperature, scale, self.next_noise())
 
-    def _batches(self, batch_size: int) -> Iterator[Tensor]:
-        """Yield row numbers for ever, every row once an epoch, in a new order."""
-        n_rows, device = self.data.features.shape[0], self.data.features.device
-        # Batch normalisation in a user's module cannot train on a single row.
-        is_last_single = n_rows > batch_size > 1 and n_rows % batch_size == 1
-        n_used = n_rows - (is_last_single and isinstance(self.task, ModuleStack))
-        while True:
-            order = torch.randperm(n_rows, generator=self._order_generator)[:n_used]
-            yield from order.to(device).split(batch_size)
-
     def synchronize(self) -> None:
         """Wait for the device or the slices, so that a clock can be read."""
         if self._slices is not None:
             self._slices.wait()
-        device = self.data.features.device
-        if device.type == "cuda":
-            # Not the whole device: another thread may be recording a graph on it.
-            torch.cuda.current_stream(device).synchronize()
-        elif device.type == "mps":
-            torch.mps.synchronize()
+        wait_for(self.data.features.device)
 
     def _record(self, temperature: float, on_record: OnRecord | None) -> None:
         """Append means since the last record to the history."""
@@ -325,19 +332,15 @@ class StackTrainer:
         n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
         self._loss_sums.zero_()
-        if not np.isfinite(task_loss).all():
-            raise TrainingDivergedError(
-                f"training diverged: the task loss is {task_loss.tolist()} after "
-                f"{self.step} steps. Lower training.task_learning_rate, or look for "
-                "extreme values."
-            )
+        check_finite(task_loss, self.step)
         self.history.step.append(self.step)
         self.history.temperature.append(float(temperature))
         self.history.task_loss.append(task_loss)
         if self.masking is not None:
-            logits = self.masking.logits()
-            mask = torch.sigmoid(logits / temperature)
-            penalty = self.penalty.value(mask, self.data.gates)
+            logits, gates = self.masking.logits(), self.data.gates
+            if self.open_gates is not None:
+                logits, gates = self.open_gates.spread(logits), self.open_gates.of_all
+            penalty = self.penalty.value(torch.sigmoid(logits / temperature), gates)
             self.history.penalty.append(penalty.cpu().double().numpy())
             # In one layout, resumed or not: means depend on it in the last digit.
             by_member = logits.T.cpu().float().contiguous()
@@ -363,6 +366,8 @@ class StackTrainer:
             running |= with_prefix("noise.", self._noise.state())
         if isinstance(self.task, ModuleStack):
             running["dropout_seed"] = number_array(self.task.dropout_seed)
+        if self.open_gates is not None and not self.open_gates.are_all:
+            running["open_gates"] = self.open_gates.left.astype(np.int64)
         numbers = {
             "step": number_array(self.step),
             "planned_steps": number_array(self.planned_steps),
@@ -377,15 +382,17 @@ class StackTrainer:
         self.step = number_of(state, "step", 0, planned)
         self.planned_steps = planned
         self.is_stopped = bool(number_of(state, "is_stopped", 0, 1))
-        self.history.load_state_dict(
-            without_prefix("history.", state),
-            self.task.n_members,
-            self.masking is not None,
-        )
+        history, is_masked = without_prefix("history.", state), self.masking is not None
+        self.history.load_state_dict(history, self.task.n_members, is_masked)
         running = without_prefix(RUNNING, state)
         if not running and (self.is_stopped or self.step == planned):
             return
         self._slices = None
+        if self.open_gates is not None and "open_gates" in running:
+            left = array_of(running, "open_gates", np.int64, (None,))
+            self._shrink_(np.isin(self.open_gates.left, left))
+            if self.history.logits:
+                self.open_gates.remember(self.history.logits[-1])
         load_tensors_(self._live_tensors(), running)
         if isinstance(self._noise, NoiseBuffer):
             self._noise.load_state_dict(without_prefix("noise.", running))

@@ -1,8 +1,8 @@
-"""How the networks are built and trained: what the paper's variants differ in."""
+"""How columns are encoded, and networks built and trained: what variants differ in."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 from sklearn.base import BaseEstimator
 from torch import nn
@@ -10,29 +10,34 @@ from torch import nn
 # (n_columns, n_outputs) -> a fresh network, (rows, columns) -> (rows, outputs)
 ModuleFactory = Callable[[int, int], nn.Module]
 PenaltyKind = Literal["fraction", "target"]
-PENALTY_KINDS: tuple[PenaltyKind, ...] = get_args(PenaltyKind)
 NoiseKind = Literal["gumbel", "logistic"]
-NOISE_KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 Reduction = Literal["mean", "sum"]
-REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
-Decision = Literal["threshold", "vote"]
-DECISIONS: tuple[Decision, ...] = get_args(Decision)
-GateRows = Literal["held_out", "shared"]
-GATE_ROWS: tuple[GateRows, ...] = get_args(GateRows)
 MaskInit = Literal["zeros", "uniform"]
-MASK_INITS: tuple[MaskInit, ...] = get_args(MaskInit)
 
 
 @dataclass(kw_only=True, repr=False)
 class Training(BaseEstimator):
-    """Say how the networks are built and trained.
+    """Say how columns are encoded, and networks built and trained.
 
     An argument of the estimators, for the variants of the paper and for networks of
-    another size. As in any scikit-learn object, ``training__noise`` names an entry in
-    `set_params` and in a grid. Values are checked in `fit`.
+    another size or number. As in any scikit-learn object, ``training__noise`` names an
+    entry in `set_params` and in a grid. Values are checked in `fit`.
 
     Parameters
     ----------
+    n_members : int or None, default=None
+        Networks that vote. None means 100, fewer on tables of more than 1,600 encoded
+        columns (at least 20), and 4 at a balance that is given. The automatic search
+        rounds it to an even number for each of five held-out parts.
+    n_epochs : int or None, default=None
+        Passes over the rows; None chooses from the size of the table.
+    scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
+        What the networks see of a column: normal quantiles of its ranks, or
+        standardised values, or the values as they are. A regression target with long
+        tails is compressed with "normal_scores" only.
+    max_categories : int, default=32
+        Levels of a categorical column that get an indicator of their own, the most
+        frequent ones; all others share one.
     hidden_sizes : tuple of int, default=(32, 32)
         Hidden layers of the task network.
     embedding_size : int, default=32
@@ -87,6 +92,10 @@ class Training(BaseEstimator):
     # Pickles name the class by where users find it: files may move.
     __module__ = "featuresieve"
 
+    n_members: int | None = None
+    n_epochs: int | None = None
+    scaling: Literal["normal_scores", "standard", "none"] = "normal_scores"
+    max_categories: int = 32
     hidden_sizes: tuple[int, ...] = (32, 32)
     embedding_size: int = 32
     task_network: ModuleFactory | None = None
@@ -96,8 +105,8 @@ class Training(BaseEstimator):
     penalty_ramp: float = 0.3
     noise: NoiseKind = "gumbel"
     reduction: Reduction = "mean"
-    decision: Decision = "threshold"
-    gate_rows: GateRows = "held_out"
+    decision: Literal["threshold", "vote"] = "threshold"
+    gate_rows: Literal["held_out", "shared"] = "held_out"
     mask_init: MaskInit = "zeros"
     train_embedding: bool = True
     start_temperature: float = 2.0

@@ -37,6 +37,10 @@ class SparseRows:
         assert dim == 0
         return self._on_device(self.table[rows.cpu().numpy()])
 
+    def columns(self, some: Tensor) -> "SparseRows":
+        """Return some columns."""
+        return SparseRows(self.table[:, some.cpu().numpy()], self.device)
+
     def split(self, n_rows: int) -> "Iterator[SparseRows | Tensor]":
         """Yield all rows in parts."""
         for start in range(0, self.shape[0], n_rows):
@@ -56,9 +60,9 @@ class SparseRows:
         """Return rows times weight, (rows, width)."""
         return torch.from_numpy(np.asarray(self.table @ weight.numpy()))
 
-    def transposed_product(self, slope: Tensor) -> Tensor:
-        """Return rows transposed times slope, (columns, width)."""
-        return torch.from_numpy(np.asarray(self.table.T @ slope.numpy()))
+    def transposed_product(self, grad: Tensor) -> Tensor:
+        """Return rows transposed times grad, (columns, width)."""
+        return torch.from_numpy(np.asarray(self.table.T @ grad.numpy()))
 
 
 class GateTensors:
@@ -81,6 +85,8 @@ class GateTensors:
         device: torch.device,
     ) -> None:
         self.n_features = n_features
+        self._of_columns, self._costs = gate_of_column, costs
+        self.is_forced = is_forced
         costs = np.where(is_forced, 0.0, costs)
         shares = torch.from_numpy(costs / self.n_features).to(device, dtype)
         self.shares = shares.unsqueeze(-1)
@@ -109,20 +115,48 @@ class GateTensors:
         self._wide = torch.from_numpy(wide).to(device)
         self._wide_columns = torch.from_numpy(index).to(device)
 
+    @classmethod
+    def plain(
+        cls, n_gates: int, *, dtype: torch.dtype, device: torch.device
+    ) -> "GateTensors":
+        """Return one gate for each column, all alike."""
+        return cls(
+            np.arange(n_gates),
+            n_gates,
+            np.ones(n_gates),
+            np.zeros(n_gates, dtype=np.bool_),
+            dtype=dtype,
+            device=device,
+        )
+
+    def take(self, is_open: npt.NDArray[np.bool_]) -> tuple["GateTensors", Tensor]:
+        """Return some gates, which cost what they did, and the columns behind them."""
+        columns = np.flatnonzero(is_open[self._of_columns])
+        device = self.shares.device
+        part = GateTensors(
+            (np.cumsum(is_open) - 1)[self._of_columns[columns]],
+            self.n_features,
+            self._costs[is_open],
+            self.is_forced[is_open],
+            dtype=self.shares.dtype,
+            device=device,
+        )
+        return part, torch.from_numpy(columns).to(device)
+
     def force_(self, mask: Tensor) -> Tensor:
-        """Open the forced gates; an open gate has no slope, so it stays as it is."""
+        """Open the forced gates; an open gate has no gradient, so it stays as it is."""
         return mask if self._forced is None else mask.masked_fill_(self._forced, 1)
 
     def expand(self, mask: Tensor) -> Tensor:
         """Return the mask of the columns, (columns, members), from one of the gates."""
         return mask if self._is_single else mask.index_select(0, self._gate_of_column)
 
-    def gather(self, slope: Tensor) -> Tensor:
+    def gather(self, grad: Tensor) -> Tensor:
         """Return the gradient by gates, (gates, members), from that by columns."""
         if self._is_single:
-            return slope
-        by_gate = slope.index_select(0, self._first)
-        padded = torch.cat([slope, slope.new_zeros(1, slope.shape[1])])
+            return grad
+        by_gate = grad.index_select(0, self._first)
+        padded = torch.cat([grad, grad.new_zeros(1, grad.shape[1])])
         sums = padded[self._wide_columns].sum(dim=1)  # (wide gates, members)
         return by_gate.index_copy_(0, self._wide, sums)
 
@@ -160,6 +194,35 @@ class TrainingData:
             self.set_of_member,
             self.gates,
         )
+
+    def orders(
+        self, batch_size: int, generator: torch.Generator, is_whole: bool
+    ) -> Iterator[Tensor]:
+        """Yield row numbers for ever, every row once an epoch, in a new order.
+
+        Unless `is_whole`, no batch is a single row, on which batch normalisation in a
+        user's module cannot train.
+        """
+        n_rows = self.features.shape[0]
+        is_last_single = n_rows > batch_size > 1 and n_rows % batch_size == 1
+        n_used = n_rows - (is_last_single and not is_whole)
+        while True:
+            order = torch.randperm(n_rows, generator=generator)[:n_used]
+            yield from order.to(self.features.device).split(batch_size)
+
+    def of_gates(self, is_open: npt.NDArray[np.bool_]) -> tuple["TrainingData", Tensor]:
+        """Return the same rows behind some of the gates, and the columns of these."""
+        features = self.features
+        dtype = torch.float32 if isinstance(features, SparseRows) else features.dtype
+        gates = self.gates or GateTensors.plain(
+            len(is_open), dtype=dtype, device=features.device
+        )
+        gates, columns = gates.take(is_open)
+        if isinstance(features, SparseRows):
+            features = features.columns(columns)
+        else:
+            features = features.index_select(1, columns)
+        return replace(self, features=features, gates=gates), columns
 
     def of_members(self, members: slice) -> "TrainingData":
         """Return the same rows for some of the members."""

@@ -12,10 +12,12 @@ from featuresieve.estimators._classifier_regressor import (
     load,
 )
 from featuresieve.estimators._onnx_converters import register_onnx_converters
+from featuresieve.files import Stream
 
 __all__ = [
     "AutoNFSClassifier",
     "AutoNFSRegressor",
+    "Stream",
     "Training",
     "load",
     "register_onnx_converters",

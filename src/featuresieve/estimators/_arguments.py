@@ -7,18 +7,20 @@ from dataclasses import fields
 from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import numpy as np
 from torch import nn
 
 from featuresieve.engine import (
-    DECISIONS,
-    GATE_ROWS,
-    MASK_INITS,
-    NOISE_KINDS,
-    PENALTY_KINDS,
-    REDUCTIONS,
     Training,
     resolve_device,
     resolve_threads,
@@ -39,7 +41,6 @@ from featuresieve.estimators._folds import check_folds
 from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
 from featuresieve.search import GOALS, JUDGES, Settings
-from featuresieve.tables import SCALINGS
 
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")
@@ -117,15 +118,12 @@ def _is_place_for_a_file(path: str) -> bool:
 def settings_from(params: Mapping[str, Any]) -> Settings:
     """Check the arguments of an estimator and return the settings of its search."""
     _check_numbers(params)
-    check_choice("scaling", params["scaling"], SCALINGS)
     _check_goal(params)
     check_folds(params["cv"])
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
     return Settings(
         checked_training(params["training"]),
-        n_members=None if params["n_members"] is None else int(params["n_members"]),
-        n_epochs=_plain(params["n_epochs"]),
         device=resolve_device(params["device"]),
         n_threads=resolve_threads(_checked_jobs(params["n_jobs"])),
     )
@@ -194,21 +192,17 @@ def checked_training(value: Any) -> Training:
 
 def _check_training(given: Mapping[str, Any]) -> None:
     """Check what `training` holds; messages say `training.noise`."""
-    for name, allowed in (
-        ("penalty", PENALTY_KINDS),
-        ("noise", NOISE_KINDS),
-        ("reduction", REDUCTIONS),
-        ("decision", DECISIONS),
-        ("gate_rows", GATE_ROWS),
-        ("mask_init", MASK_INITS),
-    ):
-        check_choice(f"training.{name}", given[name], allowed)
+    for name, kind in get_type_hints(Training).items():
+        if get_origin(kind) is Literal:
+            check_choice(f"training.{name}", given[name], get_args(kind))
     check_flag("training.train_embedding", given["train_embedding"])
     check_sizes("training.hidden_sizes", given["hidden_sizes"])
     _check_task_network("training.task_network", given["task_network"])
-    check_integer("training.embedding_size", given["embedding_size"], least=1)
-    if given["batch_size"] is not None:
-        check_integer("training.batch_size", given["batch_size"], least=1)
+    for name in ("max_categories", "embedding_size"):
+        check_integer(f"training.{name}", given[name], least=1)
+    for name in ("n_members", "n_epochs", "batch_size"):
+        if given[name] is not None:
+            check_integer(f"training.{name}", given[name], least=1)
     for name in ("mask_learning_rate", "task_learning_rate", "start_temperature"):
         check_real(f"training.{name}", given[name], least=0, is_least_allowed=False)
     check_real("training.target_count", given["target_count"], least=0)
@@ -246,11 +240,7 @@ def _check_numbers(params: Mapping[str, Any]) -> None:
         check_real(name, balance, least=0.0, most=LARGEST_BALANCE)
     else:
         check_choice("balance, if not a number,", balance, BALANCES)
-    for name in ("min_features_to_select", "max_categories"):
-        check_integer(name, params[name], least=1)
-    for name in ("n_members", "n_epochs"):
-        if params[name] is not None:
-            check_integer(name, params[name], least=1)
+    check_integer("min_features_to_select", params["min_features_to_select"], least=1)
     for name in ("n_features_to_select", "max_features"):
         if params[name] is not None:
             check_count_or_share(name, params[name])
@@ -264,27 +254,18 @@ def count_limits_from(params: Mapping[str, Any], n_features: int) -> CountLimits
     exactly = _count(params["n_features_to_select"], n_features)
     most = _count(params["max_features"], n_features)
     least = params["min_features_to_select"]
-    for name, value in (
-        ("n_features_to_select", exactly),
-        ("min_features_to_select", least),
+    for what, bound in (
+        (f"the number of features, {n_features}", n_features),
+        (f"max_features={most}", most),
     ):
-        if value is not None and value > n_features:
-            raise ValueError(
-                f"{name} must be at most the number of features, {n_features}, "
-                f"got {value}."
-            )
-    if most is not None and least > most:
-        raise ValueError(
-            f"min_features_to_select must be at most max_features={most}, got {least}."
-        )
+        for name in ("n_features_to_select", "min_features_to_select"):
+            value = exactly if name.startswith("n_") else least
+            if value is not None and bound is not None and value > bound:
+                raise ValueError(f"{name} must be at most {what}, got {value}.")
     if exactly is not None and exactly < least:
         raise ValueError(
             f"n_features_to_select must be at least min_features_to_select={least}, "
             f"got {exactly}."
-        )
-    if most is not None and exactly is not None and exactly > most:
-        raise ValueError(
-            f"n_features_to_select must be at most max_features={most}, got {exactly}."
         )
     return CountLimits(least, n_features if most is None else most, exactly)
 

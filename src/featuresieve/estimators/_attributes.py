@@ -1,6 +1,7 @@
 """What a search found, as the learned attributes of an estimator and as a table."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,13 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from featuresieve.estimators._verdicts import judged_features
-from featuresieve.problem import Prepared
+from featuresieve.problem import EncodedProblem
 from featuresieve.search import SearchResult
 from featuresieve.storage import PATH_FIELDS, VERDICTS, kept_attributes
 
 
 def learned_attributes(
-    result: SearchResult, prepared: Prepared, n_threads: int = 1
+    result: SearchResult, prepared: EncodedProblem, n_threads: int = 1
 ) -> dict[str, Any]:
     """Return the learned attributes by name; arrays are by feature."""
     votes = result.votes
@@ -26,7 +27,8 @@ def learned_attributes(
     importances = prepared.by_feature(votes.importances(), 0.0)
     judgement = result.judgement
     if judgement is not None:
-        judgement = judgement.with_sets(prepared.by_feature(judgement.sets, False))
+        sets = prepared.by_feature(judgement.sets, False)
+        judgement = replace(judgement, sets=sets)
     importance = np.full((2, len(prepared.units)), np.nan)
     if result.evidence is not None:
         importance = result.evidence.importance
@@ -45,7 +47,9 @@ def learned_attributes(
     }
 
 
-def _history(result: SearchResult, prepared: Prepared) -> dict[str, npt.NDArray[Any]]:
+def _history(
+    result: SearchResult, prepared: EncodedProblem
+) -> dict[str, npt.NDArray[Any]]:
     """Return what training recorded, by name."""
     history = result.history
     openings = np.array([expit(w).mean(axis=0) for w in history.logits])

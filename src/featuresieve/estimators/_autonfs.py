@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from featuresieve.engine import (
     Predictor,
@@ -23,6 +23,7 @@ from featuresieve.estimators._arguments import (
     TRAINING_ARGUMENTS,
     as_called,
     check_judge,
+    checked_training,
     count_limits_from,
     named,
     settings_from,
@@ -34,26 +35,23 @@ from featuresieve.estimators._notes import notes_about, warn_about
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
 from featuresieve.estimators._shown import Shown
+from featuresieve.estimators._streams import rows_of_fit
 from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
     CountLimits,
-    Prepared,
+    EncodedProblem,
     SampleWeights,
     Target,
     ValueScaler,
     class_target,
     constraints_from,
-    prepare,
+    encode_problem,
     row_group_codes,
     row_weights,
     value_target,
 )
-from featuresieve.search import (
-    FixedMaskRun,
-    find_support,
-    train_predictor,
-)
+from featuresieve.search import FixedMaskRun, find_support, train_predictor
 from featuresieve.tables import read_table, with_known_names
 
 # Encoded tables up to this size stay with a fitted estimator, for `with_size`.
@@ -88,10 +86,6 @@ class AutoNFS(
         judge: Any = "networks",
         cv: Any = None,
         tolerance: float = 0.0,
-        n_members: int | None = None,
-        n_epochs: int | None = None,
-        scaling: str = "normal_scores",
-        max_categories: int = 32,
         max_time: float | None = None,
         checkpoint: Any = None,
         verbose: bool | int = 0,
@@ -113,10 +107,6 @@ class AutoNFS(
         self.judge = judge
         self.cv = cv
         self.tolerance = tolerance
-        self.n_members = n_members
-        self.n_epochs = n_epochs
-        self.scaling = scaling
-        self.max_categories = max_categories
         self.max_time = max_time
         self.checkpoint = checkpoint
         self.verbose = verbose
@@ -145,10 +135,10 @@ class AutoNFS(
         """
         published: dict[str, Any] = {
             "balance": 1.0,
-            "n_members": 1,
-            "n_epochs": 150,
-            "scaling": "standard",
             "training": Training(
+                n_members=1,
+                n_epochs=150,
+                scaling="standard",
                 batch_size=32,
                 gate_rows="shared",
                 penalty_ramp=0.0,
@@ -213,13 +203,15 @@ class AutoNFS(
 
         Parameters
         ----------
-        X : table of shape (n_samples, n_features)
+        X : table of shape (n_samples, n_features) or stream
             A data frame of pandas, polars or pyarrow, an array, a scipy sparse matrix
             or a tensor. Numbers, booleans, dates, categories and strings; missing
-            values are allowed, infinite ones are not.
-        y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+            values are allowed, infinite ones are not. What does not fit into memory:
+            a `Stream`, or what makes one, such as the path of Parquet files.
+        y : array-like of shape (n_samples,) or (n_samples, n_outputs), or str
             Class labels, or a matrix of zeros and ones with one column a label; real
-            values, in one column or several.
+            values, in one column or several. Of a stream, the name of the column, and
+            so for the next two.
         sample_weight : array-like of shape (n_samples,), default=None
             How many rows a row stands for.
         groups : array-like of shape (n_samples,), default=None
@@ -250,8 +242,10 @@ class AutoNFS(
         settings = settings_from(params)
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
+        taken = rows_of_fit(self, X, y, sample_weight, groups, seed)
+        X, y, sample_weight, groups = taken.data
         table = read_table(X)
-        prepared, target, bounds = self._prepare(X, y, sample_weight, groups, table)
+        prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
         splits = folds_of(self.cv, prepared, target, codes)
         work = FitRun(
@@ -260,7 +254,7 @@ class AutoNFS(
             params | {"cv": digest_of(splits), "judge": named(self.judge)},
             prepared.problem,
             device=settings.device,
-            bounds=bounds,
+            limits=limits,
             seed=seed,
             started=started,
             data={"X": X, "y": y, "sample_weight": sample_weight, "groups": groups},
@@ -269,7 +263,7 @@ class AutoNFS(
             result = find_support(
                 prepared.problem,
                 settings,
-                bounds,
+                limits,
                 work,
                 balance=self.balance,
                 tolerance=self.tolerance,
@@ -300,13 +294,14 @@ class AutoNFS(
         self.notes_ = notes_about(
             self, result, prepared, table, is_cut_short, settings.n_threads
         )
+        self.notes_ += taken.notes
         self._all_columns = None if result.evidence is None else result.evidence.whole
         work.end_fit()
         return work
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: Any, groups: Any = None, table: Any = None
-    ) -> tuple[Prepared, Target, CountLimits]:
+    ) -> tuple[EncodedProblem, Target, CountLimits]:
         """Check the data and encode them; sets the attributes that name columns."""
         params = self.get_params(deep=False)
         table = read_table(X) if table is None else table
@@ -317,17 +312,22 @@ class AutoNFS(
                 "Found array with 1 sample(s) while a minimum of 2 is required."
             )
         constraints = constraints_from(params, table.names, table.n_features)
-        bounds = count_limits_from(params, table.n_features)
-        constraints.check_limits(bounds)
+        limits = count_limits_from(params, table.n_features)
+        constraints.check_limits(limits)
         table.leave_out_(np.flatnonzero(constraints.is_dropped))
-        weights, target = self._read_target(y, sample_weight, table.n_rows)
-        prepared = prepare(
+        training = checked_training(self.training)
+        # Ranks of columns and a compressed target go together: standard is plain.
+        may_compress = training.scaling == "normal_scores"
+        weights, target = self._read_target(
+            y, sample_weight, table.n_rows, may_compress
+        )
+        prepared = encode_problem(
             table,
             target,
             weights,
             constraints,
-            scaling=self.scaling,  # type: ignore[arg-type]
-            max_categories=self.max_categories,
+            scaling=training.scaling,
+            max_categories=training.max_categories,
             row_groups=row_group_codes(groups, table.n_rows),
             # A balance that is given is the published search; all that carries
             # information is also what a copy carries.
@@ -335,22 +335,25 @@ class AutoNFS(
             has_copies=not isinstance(self.balance, str) or self.goal != "minimal",
             n_threads=resolve_threads(self.n_jobs),
         )
-        return prepared, target, bounds
+        return prepared, target, limits
 
     def _keep_predictor(
-        self, prepared: Prepared, code: ClassEncoder | ValueScaler, run: FixedMaskRun
+        self,
+        prepared: EncodedProblem,
+        code: ClassEncoder | ValueScaler,
+        run: FixedMaskRun,
     ) -> None:
         """Set the attributes that predictions are made from."""
         self._target_code = code
         if isinstance(code, ClassEncoder):
             self.classes_ = code.classes
-        kept = prepared.features_of(prepared.gates_of(self.support_))
-        self._encoder = prepared.encoder.take(kept)
+        kept = prepared.units.take(prepared.gates_of(self.support_))
+        self._encoder = prepared.encoder.take(kept.features)
         self._predictor = Predictor.of(run.task, prepared.problem.n_outputs)
         self._task_network = getattr(self.training, "task_network", None)
 
     def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int
+        self, y: Any, sample_weight: Any, n_rows: int, may_compress: bool
     ) -> tuple[SampleWeights, Target]:
         """Return the encoded target and the weights of the rows."""
         if is_classifier(self):
@@ -366,20 +369,8 @@ class AutoNFS(
                 )
             return weights, target
         weights = row_weights(sample_weight, self.class_weight, None, n_rows)
-        # Ranks of columns and a compressed target go together: standard is plain.
-        may_compress = self.scaling == "normal_scores"
         target = value_target(y, n_rows, weights.by_row, may_compress=may_compress)
         return weights, target
-
-    def _get_support_mask(self) -> npt.NDArray[np.bool_]:
-        """Return the mask `SelectorMixin` works with."""
-        check_is_fitted(self)
-        return np.asarray(self.support_)
-
-    @property
-    def n_features_(self) -> int:
-        """Return how many features are kept, under scikit-learn's name."""
-        return int(self.n_features_selected_)
 
     def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the outputs of the predictor networks, (members, rows, outputs)."""

@@ -11,12 +11,13 @@ from sklearn.utils import Tags
 from featuresieve.estimators._autonfs import AutoNFS
 from featuresieve.estimators._docs import documented
 from featuresieve.estimators._persistence import restored
+from featuresieve.estimators._streams import ScoresStreams, by_batches
 from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage import read_estimator
 
 
 @documented
-class AutoNFSClassifier(ClassifierMixin, AutoNFS):
+class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
     """Select the features a classification needs, and classify with them.
 
     @PARAMETERS@
@@ -46,6 +47,7 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
     # Pickles name the class by where users find it: files may move.
     __module__ = "featuresieve"
 
+    @by_batches
     def predict_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the probability of each class, or of each label.
 
@@ -82,6 +84,7 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
         assert isinstance(self._target_code, ClassEncoder)
         return self._target_code
 
+    @by_batches
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Return the most probable class, or the labels more probable than not.
 
@@ -106,7 +109,7 @@ class AutoNFSClassifier(ClassifierMixin, AutoNFS):
 
 
 @documented
-class AutoNFSRegressor(RegressorMixin, AutoNFS):
+class AutoNFSRegressor(ScoresStreams, RegressorMixin, AutoNFS):
     """Select the features a regression needs, and predict with them.
 
     @PARAMETERS@
@@ -129,6 +132,7 @@ class AutoNFSRegressor(RegressorMixin, AutoNFS):
 
     __module__ = "featuresieve"
 
+    @by_batches
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the predicted values.
 

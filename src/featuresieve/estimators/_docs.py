@@ -50,19 +50,6 @@ cv : int, splitter, iterable or None, default=None
 tolerance : float, default=0.0
     What may be given up for a smaller set: a share of what the elected features gain
     over a constant, in held-out loss.
-n_members : int or None, default=None
-    Networks that vote. None means 100, fewer on tables of more than 1,600 encoded
-    columns (at least 20), and 4 at a balance that is given. The automatic search
-    rounds it to an even number for each of five held-out parts.
-n_epochs : int or None, default=None
-    Passes over the rows; None chooses from the size of the table.
-scaling : {"normal_scores", "standard", "none"}, default="normal_scores"
-    What the networks see of a column: normal quantiles of its ranks, or standardised
-    values, or the values as they are. A regression target with long tails is
-    compressed with "normal_scores" only.
-max_categories : int, default=32
-    Levels of a categorical column that get an indicator of their own, the most
-    frequent ones; all others share one.
 max_time : float or None, default=None
     Seconds a fit may take. A fit that would take longer is shortened; then its
     answer depends on the speed of the machine.
@@ -85,9 +72,10 @@ n_jobs : int or None, default=None
 random_state : int, RandomState or None, default=None
     Decides everything: splits, initial weights, order of rows, noise.
 training : Training or None, default=None
-    How the networks are built and trained: sizes, learning rates, noise, and what else
-    the variants of the paper differ in. None is ``Training()``; ``training__noise``
-    names an entry in `set_params` and in a grid."""
+    How columns are encoded, and networks built and trained: their number and sizes,
+    epochs, learning rates, noise, and what else the variants of the paper differ in.
+    None is ``Training()``; ``training__n_epochs`` names an entry in `set_params` and in
+    a grid."""
 
 ATTRIBUTES = """\
 support_ : ndarray of shape (n_features,) of bool

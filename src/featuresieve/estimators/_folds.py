@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from featuresieve.errors import shown
-from featuresieve.problem import IndexArray, Prepared, Target
+from featuresieve.problem import EncodedProblem, IndexArray, Target
 from featuresieve.search import HeldOutSplit
 
 # Every fold has members of its own, at least two.
@@ -29,7 +29,7 @@ def check_folds(cv: Any) -> None:
 
 
 def folds_of(
-    cv: Any, prepared: Prepared, target: Target, groups: IndexArray | None
+    cv: Any, prepared: EncodedProblem, target: Target, groups: IndexArray | None
 ) -> list[HeldOutSplit] | None:
     """Return the folds of `cv`, or None for the library's own.
 

@@ -8,6 +8,8 @@ from sklearn import get_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from featuresieve.estimators._attributes import array_of_labels, feature_table
+from featuresieve.estimators._streams import kept_columns
+from featuresieve.files import as_stream
 from featuresieve.tables import (
     PartialTable,
     Table,
@@ -55,6 +57,16 @@ class KeptColumns:
                 f"{shortened(self._labels)}, got {shortened(table.labels)}."
             )
 
+    def _get_support_mask(self: Any) -> npt.NDArray[np.bool_]:
+        """Return the mask `SelectorMixin` works with."""
+        check_is_fitted(self)
+        return np.asarray(self.support_)
+
+    @property
+    def n_features_(self: Any) -> int:
+        """Return how many features are kept, under scikit-learn's name."""
+        return int(self.n_features_selected_)
+
     def fit_transform(self: Any, X: Any, y: Any = None, **fit_params: Any) -> Any:
         """Fit, and return the kept columns of X.
 
@@ -72,6 +84,12 @@ class KeptColumns:
         table of shape (n_samples, n_features_selected_)
             As from `transform`.
         """
+        stream = as_stream(X, is_named=isinstance(y, str))
+        if stream is not None and stream.is_read_once:
+            raise ValueError(
+                "fit_transform reads X twice, and a reader can be read once: call fit, "
+                "and transform with another reader."
+            )
         return self.fit(X, y, **fit_params).transform(X)
 
     def transform(self: Any, X: Any) -> Any:
@@ -88,13 +106,15 @@ class KeptColumns:
         table of shape (n_samples, n_features_selected_)
             What came in: a data frame of the same library with the same names, dtypes
             and index, an array, a sparse matrix, a tensor. `set_output` asks for
-            something else: "default" for an array, as scikit-learn gives it.
+            something else: "default" for an array, as scikit-learn gives it. Of a
+            stream, a `pyarrow.RecordBatchReader`, which reads when it is asked.
         """
+        stream = kept_columns(self, X)
+        if stream is not None:
+            return stream
         is_reduced = isinstance(self._read(X), PartialTable)
-        places = (
-            range(self.n_features_) if is_reduced else np.flatnonzero(self.support_)
-        )
-        kept = take_columns(X, np.asarray(places))
+        own = range(self.n_features_) if is_reduced else np.flatnonzero(self.support_)
+        kept = take_columns(X, np.asarray(own))
         asked = vars(self).get("_sklearn_output_config", {}).get("transform")
         if asked == "default":
             return plain_array(kept)

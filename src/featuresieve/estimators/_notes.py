@@ -15,7 +15,7 @@ from featuresieve.errors import (
     listed,
 )
 from featuresieve.estimators._row_labels import row_labels
-from featuresieve.problem import Prepared
+from featuresieve.problem import EncodedProblem
 from featuresieve.search import Evidence, SearchResult
 from featuresieve.storage import VERDICTS, feature_names
 from featuresieve.tables import Table
@@ -47,7 +47,7 @@ def _note(
 def notes_about(
     estimator: Any,
     result: SearchResult,
-    prepared: Prepared,
+    prepared: EncodedProblem,
     table: Table,
     is_cut_short: bool,
     n_threads: int = 1,
@@ -112,7 +112,7 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
 
 
 def _about_evidence(
-    estimator: Any, evidence: Evidence, prepared: Prepared, names: Sequence[str]
+    estimator: Any, evidence: Evidence, prepared: EncodedProblem, names: Sequence[str]
 ) -> Iterator[Note]:
     """Yield what the votes and the held-out losses say."""
     is_large = evidence.first_gain >= max(_LEAK, _LEAK_OF_ALL * evidence.gain)
@@ -149,14 +149,15 @@ def _about_evidence(
             "disagreement",
             "the parts of the rows elect different columns: two of them share "
             f"{evidence.agreement:.0%} on average. Columns that stand for each other "
-            "may change places; more rows, or a larger n_members, would raise it.",
+            "may change places; more rows, or a larger training.n_members, would raise "
+            "it.",
         )
     if is_minimal:
         yield from _close_calls(estimator, evidence, prepared, names)
 
 
 def _close_calls(
-    estimator: Any, evidence: Evidence, prepared: Prepared, names: Sequence[str]
+    estimator: Any, evidence: Evidence, prepared: EncodedProblem, names: Sequence[str]
 ) -> Iterator[Note]:
     """Yield which features have nearly too few votes, or nearly enough."""
     is_close = prepared.by_feature(evidence.close_calls, False)
@@ -172,7 +173,7 @@ def _close_calls(
 
 def _about_columns(
     estimator: Any,
-    prepared: Prepared,
+    prepared: EncodedProblem,
     table: Table,
     names: Sequence[str],
     n_threads: int,

@@ -19,7 +19,6 @@ from featuresieve.storage import (
     Columns,
     Graph,
     MatrixColumns,
-    SingleColumns,
     TensorType,
     add_encoding,
     add_prediction,
@@ -245,7 +244,7 @@ def _convert_predictor(scope: Any, operator: Any, container: Any) -> None:
     _check_inputs(model, operator.inputs)
     graph = Graph(scope.get_unique_variable_name)
     names = [variable.full_name for variable in operator.inputs]
-    columns: Columns = SingleColumns(graph, dict(enumerate(names)))
+    columns = Columns(graph, dict(enumerate(names)))
     if len(names) == 1:
         columns = MatrixColumns(graph, names[0])
     encoded = add_encoding(graph, model._encoder, columns)

@@ -10,11 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.engine import explain_out_of_memory, torch_defaults
 from featuresieve.errors import draw_seed
-from featuresieve.estimators._arguments import (
-    count_limits_from,
-    settings_from,
-)
+from featuresieve.estimators._arguments import count_limits_from, settings_from
 from featuresieve.estimators._notes import ABOUT_DATA, about_copies
+from featuresieve.estimators._streams import rows_of_fit
 from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import BoolArray, constraints_from
 from featuresieve.search import Judgement, Settings, Unwatched, fill, train_predictor
@@ -127,8 +125,9 @@ class OtherSizes:
         if seed is None:  # of a file of version 1
             seed = draw_seed(other.random_state)
         if data[0] is not None:
-            self._check_columns(data[0], read_table(data[0]))
-            prepared, target, _ = other._prepare(*data)
+            rows = rows_of_fit(other, *data, None, seed)
+            self._check_columns(rows.X, read_table(rows.X))
+            prepared, target, _ = other._prepare(rows.X, rows.y, rows.sample_weight)
             code = target.code
         if prepared is None:
             raise ValueError(
@@ -161,29 +160,22 @@ class OtherSizes:
 
 
 def support_of_size(estimator: Any, params: Mapping[str, Any]) -> BoolArray:
-    """Return the best ranked features that `n_features_to_select` asks for.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-    params : mapping of str to object
-        Its arguments, with another `n_features_to_select`, checked.
-    """
+    """Return the best ranked features that `n_features_to_select` of `params` wants."""
     n_features = len(estimator.support_)
     names = getattr(estimator, "feature_names_in_", None)
     constraints = constraints_from(
         params, None if names is None else list(names), n_features
     )
-    bounds = count_limits_from(params, n_features)
-    constraints.check_limits(bounds)
-    assert bounds.exactly is not None
+    limits = count_limits_from(params, n_features)
+    constraints.check_limits(limits)
+    assert limits.exactly is not None
     units = constraints.units()
     gates = constraints.gates(units)
     rank = np.argsort(estimator.order_)  # 0 is the best
     best = np.array([rank[unit].min() for unit in units])
     ranked = np.lexsort((best, ~gates.is_forced))  # the last key counts first
     support = np.zeros(n_features, dtype=bool)
-    for gate in fill(ranked, gates, bounds.exactly):
+    for gate in fill(ranked, gates, limits.exactly):
         support[units[gate]] = True
     return support
 

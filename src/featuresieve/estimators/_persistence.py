@@ -4,14 +4,13 @@ import os
 import warnings
 from typing import Any, Self
 
-import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.errors import FeatureSieveWarning, FileFormatError
 from featuresieve.files import write_atomically
 from featuresieve.storage import (
     CLASS_NAMES,
-    CODE_ARGUMENTS,
+    OBJECT_ARGUMENTS,
     SavedEstimator,
     from_plain_state,
     onnx_model,
@@ -66,15 +65,7 @@ class Persistence:
                 "an estimator with a task_network of its own cannot be saved: the "
                 "file would have to hold code. Use pickle or joblib."
             )
-        random_state = attributes["random_state"]
-        if random_state is not None and not isinstance(random_state, int | np.integer):
-            warnings.warn(
-                f"random_state={random_state!r} is saved as None: what is loaded will "
-                "predict the same, but another fit of it will differ.",
-                FeatureSieveWarning,
-                stacklevel=2,
-            )
-        for name, (default, plain) in CODE_ARGUMENTS.items():
+        for name, (default, plain) in OBJECT_ARGUMENTS.items():
             if not isinstance(attributes[name], plain):
                 warnings.warn(
                     f"{name}={attributes[name]!r} is saved as {default!r}: what is "

@@ -48,8 +48,8 @@ def _counting(table: Table, columns: IndexArray) -> list[int]:
     first = np.sort(values[:, :LEAST_ROWS], axis=1)  # all whole, none twice
     may_count = (first == np.rint(first)).all(axis=1)
     may_count &= (first[:, 1:] > first[:, :-1]).all(axis=1)
-    places = np.flatnonzero(may_count)
-    return [int(columns[k]) for k in places if _numbers_rows(values[k])]
+    found = np.flatnonzero(may_count)
+    return [int(columns[k]) for k in found if _numbers_rows(values[k])]
 
 
 def _numbers_rows(values: npt.NDArray[Any]) -> bool:

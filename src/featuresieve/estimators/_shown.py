@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.errors import check_integer
+from featuresieve.estimators._streams import rows_of_fit
 from featuresieve.files import write_atomically
 from featuresieve.storage import check_facts, notebook_text, page_text
 from featuresieve.tables import read_table
@@ -66,10 +67,11 @@ class Shown:
             raise ValueError(f"report needs X and y, or neither, got no {missing}.")
         prepared, code = self._prepared, self._target_code
         if X is not None:
-            self._check_columns(X, read_table(X))  # all, not the kept ones alone
-            prepared, target, _ = clone(self)._prepare(X, y, None)
+            name = y if isinstance(y, str) else getattr(y, "name", None)
+            rows = rows_of_fit(self, X, y, None, None, self._seed or 0)
+            self._check_columns(rows.X, read_table(rows.X))  # not the kept ones alone
+            prepared, target, _ = clone(self)._prepare(rows.X, rows.y, None)
             code = target.code
-            name = getattr(y, "name", None)
             facts = {"target": name, **facts} if isinstance(name, str) else facts
         text = page_text(self, prepared, code, facts)
         write_atomically(path, text.encode("utf-8", errors="replace"))

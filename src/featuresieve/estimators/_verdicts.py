@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from featuresieve.problem import (
     BoolArray,
+    EncodedProblem,
     FloatArray,
-    Prepared,
     nearest_gates,
     related_gates,
 )
@@ -22,7 +22,7 @@ _STANDS_FOR, _NEARLY_SAME = 0.5, 0.8
 
 
 def judged_features(
-    prepared: Prepared,
+    prepared: EncodedProblem,
     support: BoolArray,
     frequency: FloatArray,
     n_threads: int = 1,

@@ -94,9 +94,13 @@ def read_inputs(
     file.check_columns([*special, *names])
     is_known = _is_known(table.column(target_name))
     n_left_out = table.num_rows - (pc.sum(is_known).as_py() or 0)
+    stands_for = None if file.whole is None else file.whole.row_weights
+    if stands_for is not None:
+        stands_for = stands_for[is_known.to_numpy()]
     if n_left_out == table.num_rows:
         raise TableFileError(f"--target: {target_name!r} is missing in every row.")
     table = table.filter(is_known) if n_left_out else table
+    n_left_out += 0 if file.whole is None else file.whole.n_without_target
     features = table.select(names)
     notes = [*file.notes, *_column_notes(features)]
     if n_left_out:
@@ -109,7 +113,7 @@ def read_inputs(
     return Inputs(
         features,
         _target(target_name, table.column(target_name), task),
-        None if weight is None else _weights(table, weight),
+        _weights(table, weight, stands_for),
         tuple(others),
         tuple(dropped),
         tuple(notes),
@@ -147,12 +151,20 @@ def _is_known(column: Any) -> Any:
     return is_known
 
 
-def _weights(table: pa.Table, name: str) -> npt.NDArray[np.float64]:
-    """Return the weights of the rows."""
+def _weights(
+    table: pa.Table, name: str | None, stands_for: npt.NDArray[np.float64] | None
+) -> npt.NDArray[np.float64] | None:
+    """Return the weights of the rows, times what each row of a sample stands for."""
+    if name is None:
+        return stands_for
     column = table.column(name)
     if not is_number(column.type) or not pc.all(_is_known(column)).as_py():
         raise TableFileError(f"--weight: {name!r} must hold a number in every row.")
-    return np.asarray(column.to_numpy(), dtype=np.float64)
+    weights = np.asarray(column.to_numpy(), dtype=np.float64)
+    if stands_for is None:
+        return weights
+    weights = weights * stands_for
+    return weights / (weights.mean() or 1.0)  # whole ones would stand for copies
 
 
 def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:

@@ -1,11 +1,13 @@
 """Reading a table file of any kind, and finding columns by name or pattern."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pyarrow import feather, ipc, parquet
 
@@ -19,6 +21,19 @@ from featuresieve.files._typed_columns import is_single_value, typed
 
 
 @dataclass(frozen=True)
+class Whole:
+    """The files that a table is from, where it was read in parts."""
+
+    batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]  # of some columns
+    schema: pa.Schema
+    paths: tuple[str, ...]
+    n_rows: int
+    n_without_target: int = 0  # of these rows; they are not in the table
+    # What each row of the table stands for; None: all for as many.
+    row_weights: npt.NDArray[np.float64] | None = None
+
+
+@dataclass(frozen=True)
 class TableFile:
     """A table, and the file it was read from."""
 
@@ -27,6 +42,12 @@ class TableFile:
     table: pa.Table  # all columns, under names that differ
     headings: tuple[str, ...]  # what the file calls them
     notes: tuple[str, ...]  # what was found and decided, one sentence each
+    whole: Whole | None = None  # None: all rows were read at once
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows in the file."""
+        return self.table.num_rows if self.whole is None else self.whole.n_rows
 
     def check_columns(self, names: Iterable[str]) -> None:
         """Refuse columns that hold what is no single value."""
@@ -119,7 +140,7 @@ def _read_typed(source: Source, known: Known) -> TableFile:
         table = read_arrow(source)
     except (*DAMAGED, pa.ArrowException) as error:
         raise source.unreadable(error) from error
-    return _as_known(source, table.column_names, table.columns, known)
+    return as_known(source, table.column_names, table.columns, known)
 
 
 def _read_sheet(
@@ -127,11 +148,11 @@ def _read_sheet(
 ) -> TableFile:
     """Read a sheet of a spreadsheet."""
     headings, columns, n_lines_before, notes = read_sheet(source, sheet, skip)
-    file = _as_known(source, headings, columns, known, n_lines_before)
+    file = as_known(source, headings, columns, known, n_lines_before)
     return replace(file, notes=(*notes, *file.notes))
 
 
-def _as_known(
+def as_known(
     source: Source,
     headings: Sequence[str],
     columns: Sequence[Any],

@@ -1,12 +1,14 @@
 """Writing the reduced table."""
 
+import errno
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import IO, Any, Literal, cast
 
 import pyarrow as pa
-from pyarrow import csv, feather, parquet
+from pyarrow import csv, feather, ipc, parquet
 
 from featuresieve.errors import TableFileError
 from featuresieve.files._atomic import AtomicFiles, check_output
@@ -14,6 +16,9 @@ from featuresieve.files._reading import TableFile, read_arrow
 from featuresieve.files._source import Compression, packed
 from featuresieve.files._text_copy import copy_columns
 from featuresieve.files._typed_columns import as_usual
+
+# Of the disk, of the user's share of it, and of a file.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Kind = Literal["text", "parquet", "feather"]
 _ENDINGS: dict[str, Kind] = {
@@ -40,10 +45,16 @@ def write_columns(
 
     Text stays text, letter by letter; Parquet and Feather keep their types.
     """
-    kind, compression = _kind_of("--out", name)
+    kind, _ = _kind_of("--out", name)
+    if file.whole is not None:
+        names = [file.whole.schema.names[j] for j in indices]
+        with table_writer(name, drafts) as write:
+            for batch in file.whole.batches(names):
+                write(pa.Table.from_batches([batch]))
+        return
     if kind == "text" and file.dialect is not None:
         delimiter = _delimiter(name, file.dialect.delimiter)
-        with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+        with _opened(name, drafts) as out:
             copy_columns(file.source, file.dialect, indices, out, delimiter)
         return
     keeps_types = file.source.format in ("parquet", "arrow")
@@ -71,16 +82,80 @@ def _of_pandas(table: pa.Table) -> pa.Table:
 
 def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
     """Write a table in the format that the ending names."""
-    kind, compression = _kind_of("--out", name)
-    with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+    kind, _ = _kind_of("--out", name)
+    with _opened(name, drafts) as out:
         if kind == "parquet":
             parquet.write_table(table, out)
         elif kind == "feather":
             feather.write_feather(table, cast("Any", out))
         else:
-            delimiter = _delimiter(name, ",")
-            options = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-            csv.write_csv(_plain(table), out, options)
+            csv.write_csv(_plain(table), out, _csv_options(name))
+
+
+@contextmanager
+def table_writer(
+    name: str, drafts: AtomicFiles
+) -> Iterator[Callable[[pa.Table], None]]:
+    """Give a function that writes a table part by part, in the format of its ending."""
+    kind, _ = _kind_of("--out", name)
+    writers: list[Any] = []
+
+    def write(part: pa.Table) -> None:
+        part = part if kind != "text" else _plain(part)
+        if not writers:  # it wants to know the types
+            writers.append(_writer(kind, out, part.schema, name))
+        writers[0].write_table(part)
+
+    with _opened(name, drafts) as out:
+        try:
+            yield write
+            for writer in writers:
+                writer.close()
+        except BaseException:
+            _give_up(writers)
+            raise
+
+
+@contextmanager
+def _opened(name: str, drafts: AtomicFiles) -> Iterator[IO[bytes]]:
+    """Give a file to write into, compressed if its name says so.
+
+    A disk that is full is a `TableFileError`.
+    """
+    _, compression = _kind_of("--out", name)
+    try:
+        with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+            yield out
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise TableFileError(
+            f"{name} cannot be written: the disk is full, and nothing is left of it. "
+            "Make room, or name a file elsewhere."
+        ) from error
+
+
+def _give_up(writers: Sequence[Any]) -> None:
+    """Close writers of a file that will be removed, while it is still open."""
+    for writer in writers:
+        with suppress(OSError, pa.ArrowException):
+            writer.close()
+        if isinstance(writer, parquet.ParquetWriter):
+            writer.is_open = False  # else it would try again when it is collected
+
+
+def _writer(kind: Kind, out: Any, schema: pa.Schema, name: str) -> Any:
+    """Return what writes tables of a schema, one after the other."""
+    if kind == "parquet":
+        return parquet.ParquetWriter(out, schema)
+    if kind == "feather":
+        return ipc.new_file(out, schema)
+    return csv.CSVWriter(out, schema, write_options=_csv_options(name))
+
+
+def _csv_options(name: str) -> csv.WriteOptions:
+    """Return how text is written."""
+    return csv.WriteOptions(delimiter=_delimiter(name, ","), quoting_style="needed")
 
 
 def _plain(table: pa.Table) -> pa.Table:

@@ -14,9 +14,9 @@ from featuresieve import __version__
 from featuresieve.engine import Training
 from featuresieve.problem import Problem
 
-# Arguments that the problem holds already, that may differ, or that are compared
-# otherwise (the device by its kind, the random state by the seed drawn from it,
-# `training` by its entries).
+# Arguments, also entries of `training`, that the problem holds already, that may
+# differ, or that are compared otherwise (the device by its kind, the random state by
+# the seed drawn from it, `training` by its entries).
 _LEFT_OUT = {
     *("feature_groups", "always_keep", "never_keep", "feature_costs"),
     *("class_weight", "training"),
@@ -36,11 +36,13 @@ def fingerprint(
     params: Mapping[str, Any], problem: Problem, device: torch.device
 ) -> dict[str, Any]:
     """Return what identifies a fit, as JSON would give it back; the device by kind."""
-    found = {
-        name: _plain(value) for name, value in params.items() if name not in _LEFT_OUT
-    }
     training = (params["training"] or Training()).get_params(deep=False)
-    found |= {f"training.{name}": _plain(value) for name, value in training.items()}
+    found = {
+        f"{part}{name}": _plain(value)
+        for part, given in (("", params), ("training.", training))
+        for name, value in given.items()
+        if name not in _LEFT_OUT
+    }
     found["device"] = device.type
     found["featuresieve"], found["torch"] = __version__, str(torch.__version__)
     found["data"] = problem_digest(problem)

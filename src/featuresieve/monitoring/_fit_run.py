@@ -29,7 +29,7 @@ class FitRun:
         problem: Problem,
         *,
         device: torch.device,
-        bounds: CountLimits,
+        limits: CountLimits,
         seed: int,
         started: float,
         data: dict[str, Any],
@@ -47,7 +47,7 @@ class FitRun:
             )
             self.seed, self.started = self._checkpoint.seed, self._checkpoint.started
         stages = ["gates", "refit", "predictor"]
-        if params["balance"] != "auto" or bounds.exactly is not None:
+        if params["balance"] != "auto" or limits.exactly is not None:
             stages.remove("refit")
         elif params["goal"] == "all_relevant":
             stages.insert(2, "rounds")

@@ -63,7 +63,7 @@ def shortened(name: str, longest: int = _LONGEST_NAME) -> str:
 
 
 def spread(values: FloatArray, gap: float, low: float, high: float) -> FloatArray:
-    """Return places within [low, high], as near to `values` as a least gap allows.
+    """Return positions within [low, high], as near to `values` as a least gap allows.
 
     The order stays, and of equal values the first is put highest. Least squares under
     that constraint is an isotonic regression of the values less the gaps below them.
@@ -72,11 +72,11 @@ def spread(values: FloatArray, gap: float, low: float, high: float) -> FloatArra
     gap = min(gap, (high - low) / max(n_gaps, 1))
     order = np.lexsort((-np.arange(len(values)), values.round(2)))
     below = gap * np.arange(len(values))
-    places = np.empty(len(values))
-    places[order] = below + isotonic_regression(
+    spaced = np.empty(len(values))
+    spaced[order] = below + isotonic_regression(
         values[order] - below, y_min=low, y_max=high - gap * n_gaps
     )
-    return places
+    return spaced
 
 
 def note(
@@ -86,7 +86,7 @@ def note(
     offset: tuple[float, float],
     **style: Any,
 ) -> "Text":
-    """Write small words on white, some points from a place."""
+    """Write small words on white, some points from a position."""
     defaults: dict[str, Any] = {"fontsize": SMALL, "color": INK, "pad": 1.5}
     style = defaults | style
     bbox = {"facecolor": "white", "edgecolor": "none", "pad": style.pop("pad")}
@@ -121,10 +121,3 @@ def name_rows(
 def n_shown_of(n_shown: int, n_all: int) -> str:
     """Return "13", or "30 of 500" if not all are shown."""
     return f"{n_all:,}" if n_shown == n_all else f"{n_shown:,} of {n_all:,}"
-
-
-def check_count(name: str, value: Any) -> int:
-    """Return `value` if it is a positive whole number."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be an int >= 1, got {value!r}.")
-    return int(value)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.errors import check_choice, check_integer
 from featuresieve.plotting._canvas import (
     DROPPED,
     FAINT,
@@ -13,7 +14,6 @@ from featuresieve.plotting._canvas import (
     PALETTE,
     SMALL,
     axes_for,
-    check_count,
     height_in_points,
     n_shown_of,
     name_rows,
@@ -51,7 +51,7 @@ class MaskEvolutionDisplay(ColumnDisplay):
     gates : array-like of shape (n_records, n_features)
         Openness of each gate, between 0 and 1.
     is_kept, ranking, feature_names : array-like of shape (n_features,)
-        Which columns the selector keeps, their places (1 is the best) and their names.
+        Which columns the selector keeps, their ranks (1 is the best) and their names.
 
     Attributes
     ----------
@@ -143,12 +143,11 @@ class MaskEvolutionDisplay(ColumnDisplay):
         -------
         MaskEvolutionDisplay
         """
-        if kind not in _MOST_SHOWN:
-            raise ValueError(f"kind must be 'lines' or 'heatmap', got {kind!r}.")
+        check_choice("kind", kind, tuple(_MOST_SHOWN))
         if max_features is None:
             max_features = _MOST_SHOWN[kind]
-        most = check_count("max_features", max_features)
-        shown = np.lexsort((self.ranking, ~self.is_kept))[:most]
+        check_integer("max_features", max_features, least=1)
+        shown = np.lexsort((self.ranking, ~self.is_kept))[:max_features]
         self.lines_, self.mesh_ = [], None
         if kind == "lines":
             ax = axes_for(ax)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.errors import check_integer
 from featuresieve.plotting._canvas import (
     DROPPED,
     INK,
@@ -12,7 +13,6 @@ from featuresieve.plotting._canvas import (
     SMALL,
     VOTES_NEEDED,
     axes_for,
-    check_count,
     n_shown_of,
     name_rows,
 )
@@ -35,7 +35,7 @@ class StabilityDisplay(ColumnDisplay):
     frequency : array-like of shape (n_features,)
         Share of the networks that keep a column.
     is_kept, ranking, feature_names : array-like of shape (n_features,)
-        Which columns the selector keeps, their places (1 is the best) and their names.
+        Which columns the selector keeps, their ranks (1 is the best) and their names.
 
     Attributes
     ----------
@@ -130,7 +130,8 @@ class StabilityDisplay(ColumnDisplay):
         -------
         StabilityDisplay
         """
-        shown = np.argsort(self.ranking)[: check_count("max_features", max_features)]
+        check_integer("max_features", max_features, least=1)
+        shown = np.argsort(self.ranking)[:max_features]
         if threshold is not None and not 0 <= threshold <= 1:
             raise ValueError(
                 f"threshold must be None or a number in [0, 1], got {threshold!r}."

@@ -7,7 +7,7 @@ May import: errors, tables. No torch.
 """
 
 from featuresieve.problem._association import nearest_gates, related_gates
-from featuresieve.problem._building import Prepared, prepare
+from featuresieve.problem._building import EncodedProblem, encode_problem
 from featuresieve.problem._constraints import (
     CountLimits,
     constraints_from,
@@ -32,19 +32,19 @@ __all__ = [
     "BoolArray",
     "ClassEncoder",
     "CountLimits",
+    "EncodedProblem",
     "FloatArray",
     "Gates",
     "IndexArray",
-    "Prepared",
     "Problem",
     "SampleWeights",
     "Target",
     "ValueScaler",
     "class_target",
     "constraints_from",
+    "encode_problem",
     "nearest_count",
     "nearest_gates",
-    "prepare",
     "related_gates",
     "row_group_codes",
     "row_weights",

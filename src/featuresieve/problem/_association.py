@@ -7,6 +7,7 @@ from scipy.sparse import issparse
 from scipy.stats import t as t_distribution
 
 from featuresieve.problem._problem import BoolArray, Problem
+from featuresieve.problem._sparse_block import SparseBlock
 from featuresieve.tables import FloatArray, IndexArray, on_threads
 
 # A sample of so many rows is enough; fewer where many gates are kept: multiply-adds
@@ -26,23 +27,34 @@ def related_gates(problem: Problem, n_threads: int = 1) -> BoolArray:
     of two rare events rests on the few rows where both occur.
     """
     rows = _sampled(problem)
-    weights, read = problem.weights_of(rows), _reader(problem, rows)
+    weights = problem.weights_of(rows)
     weights = weights / weights.sum()
     n_alone = len(rows) / problem.n_rows * problem.n_groups
     targets, kurtosis = _standardised(_target_columns(problem, rows), weights)
     smallest = np.ones(problem.n_columns)
 
+    def note(start: int, r: FloatArray, own: FloatArray) -> None:
+        r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
+        ratio = np.abs(r) * np.sqrt(max(n_alone - 2, 0.0) / (1 - r**2))
+        p = 2 * t_distribution.sf(ratio, n_alone / (own[:, None] * kurtosis))
+        part = smallest[start : start + _BLOCK_COLUMNS]
+        np.minimum(part, p.min(axis=1), out=part)
+
     def test(start: int) -> None:
         block = read(slice(start, start + _BLOCK_COLUMNS))
         for values in (block, np.abs(block - weights @ block)):
             scores, own = _standardised(values, weights)
-            r = np.clip((scores * weights[:, None]).T @ targets, -1 + 1e-12, 1 - 1e-12)
-            ratio = np.abs(r) * np.sqrt(max(n_alone - 2, 0.0) / (1 - r**2))
-            p = 2 * t_distribution.sf(ratio, n_alone / (own[:, None] * kurtosis))
-            part = smallest[start : start + _BLOCK_COLUMNS]
-            np.minimum(part, p.min(axis=1), out=part)
+            note(start, (scores * weights[:, None]).T @ targets, own)
 
-    list(on_threads(test, range(0, problem.n_columns, _BLOCK_COLUMNS), n_threads))
+    def test_sparse(start: int) -> None:
+        block = SparseBlock(table[:, start : start + _BLOCK_COLUMNS], weights)
+        for values in (block, block.distances()):
+            note(start, *values.correlations(targets))
+
+    read, run = _reader(problem, rows), test
+    if issparse(problem.features):
+        table, run = problem.features[rows].tocsc(), test_sparse
+    list(on_threads(run, range(0, problem.n_columns, _BLOCK_COLUMNS), n_threads))
     n_tests = 2 * problem.n_columns * targets.shape[1]
     found = smallest < _FALSE_ALARM / n_tests
     counts = np.bincount(problem.gates.gate_of_column, found, len(problem.gates))
@@ -72,14 +84,23 @@ def nearest_gates(
     basis = np.concatenate(bases, axis=1)
     starts = np.cumsum([0, *(base.shape[1] for base in bases[:-1])])
     nearest, share = np.empty(len(gates), np.intp), np.empty(len(gates))
+    is_sparse = issparse(problem.features)
+    table = problem.features[rows].tocsc() if is_sparse else problem.features
+
+    def products(columns: slice) -> tuple[FloatArray, FloatArray]:
+        """Return basis times columns, centred, and the squares of these."""
+        if is_sparse:
+            sparse = SparseBlock(table[:, columns], roots[:, 0] ** 2)
+            return sparse.products(basis * roots).T, sparse.variances
+        block = _centred(read(columns), roots)
+        return basis.T @ block, (block**2).sum(axis=0)
 
     def explain(some: slice) -> None:
         own = edges[some.start : some.stop] - edges[some.start]
-        columns = slice(edges[some.start], edges[some.stop])
-        block = _centred(read(columns), roots)
-        explained = np.add.reduceat((basis.T @ block) ** 2, starts, axis=0)
+        by_column, squares = products(slice(edges[some.start], edges[some.stop]))
+        explained = np.add.reduceat(by_column**2, starts, axis=0)
         explained = np.add.reduceat(explained, own, axis=1)
-        total = np.add.reduceat((block**2).sum(axis=0), own)
+        total = np.add.reduceat(squares, own)
         nearest[some] = explained.argmax(axis=0)
         share[some] = explained.max(axis=0) / np.where(total > 0, total, 1.0)
 

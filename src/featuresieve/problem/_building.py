@@ -27,7 +27,7 @@ _BLOCK_COLUMNS = 64
 
 
 @dataclass(frozen=True)
-class Prepared:
+class EncodedProblem:
     """An encoded problem, and how its gates are the user's features."""
 
     problem: Problem
@@ -37,10 +37,6 @@ class Prepared:
     rows: IndexArray  # of the table, those of the problem; copies of one stand often
     is_constant: BoolArray  # by gate
     copy_of: IndexArray  # by gate, which other it is a copy of; -1 for none
-
-    def features_of(self, gates: IndexArray) -> IndexArray:
-        """Return the features behind some gates, in the order of the problem."""
-        return self.units.take(gates).features
 
     def by_feature(self, by_gate: npt.NDArray[Any], default: float) -> npt.NDArray[Any]:
         """Spread a value per gate, on the last axis, over the features behind it.
@@ -70,7 +66,7 @@ class Prepared:
         return np.flatnonzero(support[self.units.firsts])
 
 
-def prepare(
+def encode_problem(
     table: Table,
     target: Target,
     weights: SampleWeights,
@@ -82,7 +78,7 @@ def prepare(
     has_constants: bool = True,
     has_copies: bool = True,
     n_threads: int = 1,
-) -> Prepared:
+) -> EncodedProblem:
     """Encode a table and put its rows and columns into an order of their own.
 
     The order depends on content alone: shuffling the table shuffles the answer and
@@ -126,7 +122,7 @@ def prepare(
         None if weights.weights is None else weights.weights[order],
         groups,
     )
-    return Prepared(
+    return EncodedProblem(
         problem, encoder, units, table.n_features, rows, is_constant, copy_of
     )
 

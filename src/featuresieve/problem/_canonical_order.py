@@ -105,9 +105,9 @@ def _not_alone(hashes: HashArray) -> IndexArray:
 def _first_equal(table: Any) -> IndexArray:
     """Return for every row the first row with the same values in every column."""
     if issparse(table):
-        bounds = zip(table.indptr, table.indptr[1:], strict=False)
+        spans = zip(table.indptr, table.indptr[1:], strict=False)
         keys = [
-            table.indices[a:b].tobytes() + table.data[a:b].tobytes() for a, b in bounds
+            table.indices[a:b].tobytes() + table.data[a:b].tobytes() for a, b in spans
         ]
     else:
         keys = [row.tobytes() for row in np.ascontiguousarray(table)]
@@ -192,10 +192,10 @@ def _order_of_features(
     counts = np.bincount(feature_of_column, minlength=features.max(initial=-1) + 1)
     n_columns, first = counts[features], (np.cumsum(counts) - counts)[features]
     keys: list[npt.NDArray[Any]] = [n_columns]
-    for place in reversed(range(n_columns.max(initial=1))):
+    for k in reversed(range(n_columns.max(initial=1))):
         key = np.zeros(len(features), dtype=np.uint64)
-        has = n_columns > place
-        key[has] = digests[column[first[has] + place]]
+        has = n_columns > k
+        key[has] = digests[column[first[has] + k]]
         keys.append(key)
     return np.lexsort(keys)  # the last key counts first
 

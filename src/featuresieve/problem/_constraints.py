@@ -10,7 +10,7 @@ import numpy as np
 from featuresieve.errors import as_float, did_you_mean, shown
 from featuresieve.problem._canonical_order import HashArray, canonical_units
 from featuresieve.problem._problem import BoolArray, Gates
-from featuresieve.problem._units import Units, places_of_runs
+from featuresieve.problem._units import Units, indices_of_runs
 from featuresieve.tables import FloatArray, IndexArray
 
 # Squared gradients of much larger ones overflow in float32, which opens the gates.
@@ -48,30 +48,30 @@ class Constraints:
             np.concatenate([groups.edges, edges]),
         )
 
-    def check_limits(self, bounds: CountLimits) -> None:
+    def check_limits(self, limits: CountLimits) -> None:
         """Refuse counts that whole groups, kept and dropped features do not allow."""
         if self.is_dropped.all():
             raise ValueError("never_keep must leave at least one feature, got all.")
         gates = self.gates(self.units())
         n_left = gates.n_features_total
         n_kept = gates.count(np.flatnonzero(gates.is_forced))
-        exactly = ("n_features_to_select", bounds.exactly)
-        for name, value in (exactly, ("max_features", bounds.most)):
+        exactly = ("n_features_to_select", limits.exactly)
+        for name, value in (exactly, ("max_features", limits.most)):
             if value is not None and value < n_kept:
                 raise ValueError(
                     f"{name} must be at least the number of features that always_keep "
                     f"holds, {n_kept}, got {value}."
                 )
-        for name, value in (exactly, ("min_features_to_select", bounds.least)):
+        for name, value in (exactly, ("min_features_to_select", limits.least)):
             if value is not None and value > n_left:
                 raise ValueError(
                     f"{name} must be at most the number of features that never_keep "
                     f"leaves, {n_left}, got {value}."
                 )
         try:
-            if bounds.exactly is not None:
-                bounds = CountLimits(bounds.exactly, bounds.exactly)
-            nearest_count(gates, bounds)
+            if limits.exactly is not None:
+                limits = CountLimits(limits.exactly, limits.exactly)
+            nearest_count(gates, limits)
         except ValueError as error:
             raise ValueError(
                 "n_features_to_select, min_features_to_select and max_features must "
@@ -99,10 +99,10 @@ class Constraints:
         order = np.argsort(feature_of_column, kind="stable")
         counts = np.bincount(feature_of_column, minlength=len(self.costs))
         sizes, firsts = counts[units.features], np.cumsum(counts) - counts
-        places = places_of_runs(firsts[units.features], sizes)
+        indices = indices_of_runs(firsts[units.features], sizes)
         gate_of_feature = np.repeat(np.arange(len(units)), units.sizes)
         gate_of_column = np.repeat(gate_of_feature, sizes)
-        return self.gates(units, gate_of_column), units, order[places]
+        return self.gates(units, gate_of_column), units, order[indices]
 
 
 def constraints_from(
@@ -253,16 +253,16 @@ class _Finder:
         return mask
 
 
-def nearest_count(gates: Gates, bounds: CountLimits) -> int:
-    """Return the smallest count within bounds that whole gates allow, or raise."""
+def nearest_count(gates: Gates, limits: CountLimits) -> int:
+    """Return the smallest count within limits that whole gates allow, or raise."""
     forced = gates.count(np.flatnonzero(gates.is_forced))
     reachable = _sums(gates.n_features[~gates.is_forced]) << forced
-    most = min(bounds.most, gates.n_features_total)
-    for count in range(max(bounds.least, forced, 1), most + 1):
+    most = min(limits.most, gates.n_features_total)
+    for count in range(max(limits.least, forced, 1), most + 1):
         if reachable >> count & 1:
             return count
     raise ValueError(
-        f"no set of whole groups has between {bounds.least} and {bounds.most} features."
+        f"no set of whole groups has between {limits.least} and {limits.most} features."
     )
 
 

@@ -1,8 +1,7 @@
 """Sets of features that are decided together, most of them of one feature."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 
@@ -10,7 +9,7 @@ from featuresieve.tables import IndexArray
 
 
 @dataclass(frozen=True, eq=False)
-class Units(Sequence[IndexArray]):
+class Units:
     """Sets of features in two arrays: a list of arrays is slow where it is long."""
 
     features: IndexArray  # set after set
@@ -26,18 +25,11 @@ class Units(Sequence[IndexArray]):
     def __len__(self) -> int:
         return len(self.edges) - 1
 
-    @overload
-    def __getitem__(self, unit: int) -> IndexArray: ...
-
-    @overload
-    def __getitem__(self, unit: slice) -> Sequence[IndexArray]: ...
-
-    def __getitem__(self, unit: int | slice) -> IndexArray | Sequence[IndexArray]:
-        if isinstance(unit, slice):
-            return [self[k] for k in range(*unit.indices(len(self)))]
-        if not 0 <= unit < len(self):
-            raise IndexError(f"there are {len(self)} units, got {unit}.")
+    def __getitem__(self, unit: int) -> IndexArray:
         return self.features[self.edges[unit] : self.edges[unit + 1]]
+
+    def __iter__(self) -> Iterator[IndexArray]:
+        return (self[unit] for unit in range(len(self)))
 
     @property
     def sizes(self) -> IndexArray:
@@ -52,11 +44,11 @@ class Units(Sequence[IndexArray]):
     def take(self, units: IndexArray) -> "Units":
         """Return some units, in this order."""
         sizes = self.sizes[units]
-        features = self.features[places_of_runs(self.edges[:-1][units], sizes)]
+        features = self.features[indices_of_runs(self.edges[:-1][units], sizes)]
         return Units(features, np.cumsum([0, *sizes.tolist()]))
 
 
-def places_of_runs(starts: IndexArray, sizes: IndexArray) -> IndexArray:
+def indices_of_runs(starts: IndexArray, sizes: IndexArray) -> IndexArray:
     """Return start, start + 1, ... of each run, run after run."""
-    places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
-    return places + np.arange(len(places))
+    indices = np.repeat(starts - np.cumsum(sizes) + sizes, sizes)
+    return indices + np.arange(len(indices))

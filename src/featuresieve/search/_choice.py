@@ -1,6 +1,6 @@
 """Which of nested sets is the answer: the elected one, or a smaller one as good."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,10 +20,6 @@ class Judgement:
     # The candidate with the fewest features, if none beats a constant: the answer then,
     # whatever the tolerance.
     fewest: int | None = None
-
-    def with_sets(self, sets: BoolArray) -> "Judgement":
-        """Return the same judgement with its sets in other terms."""
-        return replace(self, sets=sets)
 
     def choose(self, tolerance: float) -> int:
         """Return the elected candidate, or the smallest that gives up little for it.

@@ -31,6 +31,7 @@ def fit_at_balance(
         np.full(n_members, balance),
         member_roles(problem, settings, rows, n_members, seed),
         seed=seed,
+        may_shrink=vote_share is None,  # the published search is left as it is
         deadline=deadline,
         monitor=(monitor or Unwatched()).stage("gates"),
     )

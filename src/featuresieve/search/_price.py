@@ -1,6 +1,11 @@
 """What a feature may cost: the balance of a stack whose members vote."""
 
-from featuresieve.problem import Problem
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import issparse
+
+from featuresieve.problem import BoolArray, IndexArray, Problem
 from featuresieve.search._settings import Settings
 
 # The most that a feature costs, as a share of what a perfect prediction is worth.
@@ -24,3 +29,26 @@ def price_of_feature(problem: Problem, settings: Settings) -> float:
 def balance_at_price(problem: Problem, settings: Settings) -> float:
     """Return the balance λ: the price of a feature times the number of features."""
     return problem.n_features * price_of_feature(problem, settings)
+
+
+def cannot_pay(
+    problem: Problem, balance: float, gate_rows: Sequence[IndexArray]
+) -> BoolArray:
+    """Tell which gates of a sparse table cost more than they could ever gain.
+
+    A column that is zero but for a few rows changes nothing elsewhere, and saves at
+    most the whole loss of a constant in those few, of which a member that judges by its
+    own `gate_rows` may see all. No gate of a dense table is told so.
+    """
+    gates = problem.gates
+    if not issparse(problem.features):
+        return np.zeros(len(gates), dtype=bool)
+    rows = np.arange(problem.n_rows)
+    weights = problem.weights_of(rows)
+    losses = problem.constant_losses(rows, rows) * weights
+    by_cell = np.repeat(losses, np.diff(problem.features.indptr))
+    by_column = np.bincount(problem.features.indices, by_cell, problem.n_columns)
+    by_gate = np.bincount(gates.gate_of_column, by_column, len(gates))
+    gains = by_gate / min(weights[own].sum() for own in gate_rows)
+    prices = balance * gates.costs / gates.n_features_total
+    return np.asarray((gains < prices) & ~gates.is_forced)

@@ -59,7 +59,7 @@ def find_support(
         n_members = n_voters(problem, settings)
     else:
         share, price = _MAJORITY, float(balance)
-        n_members = settings.n_members or _N_MEMBERS
+        n_members = settings.training.n_members or _N_MEMBERS
     return fit_at_balance(
         problem,
         settings,
@@ -90,8 +90,10 @@ def train_predictor(
     automatic search, whatever `n_epochs` says of the gates.
     """
     if not is_auto:
-        training = replace(settings.training, task_learning_rate=_PREDICTOR_RATE)
-        settings = replace(settings, n_epochs=None, training=training)
+        training = replace(
+            settings.training, n_epochs=None, task_learning_rate=_PREDICTOR_RATE
+        )
+        settings = replace(settings, training=training)
     narrow = problem.take(gates)
     return train_fixed_mask(
         narrow,

@@ -18,44 +18,21 @@ _MOST_STEPS = 1500
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything a search needs to know besides the data.
+    """Everything a search needs to know besides the data."""
 
-    Attributes
-    ----------
-    training : Training
-        Checked.
-    n_members : int or None
-        Networks that vote; None means "choose from the data".
-    n_epochs : int or None
-        None means "choose from the data".
-    device : torch.device
-    n_threads : int
-        Threads that train and judge on the CPU.
-    """
-
-    training: Training = field(default_factory=Training)
-    n_members: int | None = None
-    n_epochs: int | None = None
+    training: Training = field(default_factory=Training)  # checked
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
-    n_threads: int = 1
+    n_threads: int = 1  # that train and judge on the CPU
 
     def schedule(
         self, n_rows: int, n_columns: int, n_members: int, share: float = 1.0
     ) -> Schedule:
-        """Return how long a stack trains.
-
-        Parameters
-        ----------
-        n_rows, n_columns, n_members : int
-            Size of the problem.
-        share : float
-            Part of the usual length to take, for stacks that need less.
-        """
+        """Return how long a stack trains, or a share of it where less is enough."""
         training = self.training
         batch_size = min(n_rows, training.batch_size or _automatic_batch_size(n_rows))
         steps_per_epoch = -(-n_rows // batch_size)
-        if self.n_epochs is not None:
-            n_steps = max(1, round(self.n_epochs * steps_per_epoch * share))
+        if training.n_epochs is not None:
+            n_steps = max(1, round(training.n_epochs * steps_per_epoch * share))
         else:
             # More columns, more candidates for a gate: up to two thirds longer.
             patience = 1 + min(n_columns, 500) / 750

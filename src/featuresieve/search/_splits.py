@@ -41,24 +41,14 @@ def held_out_splits(
 def gate_halves(
     problem: Problem, fit_rows: RowArray, n_halvings: int, seed: int
 ) -> list[tuple[RowArray, RowArray]]:
-    """Cut rows into two halves, and again; each halving is used both ways round.
-
-    Returns
-    -------
-    list of (task rows, gate rows)
-        ``2 * n_halvings`` entries.
-    """
-    if len(fit_rows) < 2 or not _are_several(problem, fit_rows):
+    """Halve rows again and again; return (task rows, gate rows), both ways round."""
+    groups = problem.groups_of(fit_rows)
+    are_copies = groups is not None and not groups.any()
+    if len(fit_rows) < 2 or are_copies:  # of one row
         return [(fit_rows, fit_rows)] * (2 * n_halvings)
     rng = np.random.default_rng(seed)
     halves = [_stratified_parts(problem, fit_rows, 2, rng) for _ in range(n_halvings)]
     return [pair for a, b in halves for pair in ((a, b), (b, a))]
-
-
-def _are_several(problem: Problem, rows: RowArray) -> bool:
-    """Tell whether some rows are more than copies of one."""
-    groups = problem.groups_of(rows)
-    return groups is None or bool(groups.any())
 
 
 def _stratified_parts(

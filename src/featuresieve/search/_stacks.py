@@ -24,48 +24,32 @@ from featuresieve.engine import (
     TrainingData,
 )
 from featuresieve.problem import Problem
+from featuresieve.search._price import cannot_pay
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import RowArray, weight_sets
 
 _RECORDS = tuple(np.arange(1, 33) / 32)
+# Columns from which gates that are shut leave the stack: others are soon trained.
+_WIDE = 4096
 
 
 @dataclass(frozen=True)
 class GateRun:
-    """What a gated stack learnt.
+    """What a gated stack learnt."""
 
-    Attributes
-    ----------
-    logits : array of shape (members, gates)
-    history : History
-    schedule : Schedule
-        As it was run.
-    is_cut_short : bool
-        A deadline made it shorter than planned.
-    """
-
-    logits: npt.NDArray[np.float32]
+    logits: npt.NDArray[np.float32]  # (members, gates)
     history: History
-    schedule: Schedule
-    is_cut_short: bool
+    schedule: Schedule  # as it was run
+    is_cut_short: bool  # by a deadline
 
 
 @dataclass(frozen=True)
 class FixedMaskRun:
-    """A trained plain stack.
-
-    Attributes
-    ----------
-    task : TaskStack
-    record_shares : array
-        Fractions of the run after which records were taken.
-    is_cut_short : bool
-        A deadline made it shorter than planned.
-    """
+    """A trained plain stack."""
 
     task: TaskStack
-    record_shares: npt.NDArray[np.float64]
-    is_cut_short: bool
+    record_shares: npt.NDArray[np.float64]  # of the run, after which records were taken
+    is_cut_short: bool  # by a deadline
 
 
 def train_gates(
@@ -76,6 +60,7 @@ def train_gates(
     *,
     seed: int,
     is_closed: npt.NDArray[np.bool_] | None = None,
+    may_shrink: bool = True,
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> GateRun:
@@ -91,6 +76,8 @@ def train_gates(
     seed : int
     is_closed : array of shape (members, gates) or None
         Gates that a member never opens.
+    may_shrink : bool
+        Gates of a wide table that every member has shut may leave the stack.
     deadline : float or None
     monitor : Monitor or None
     """
@@ -109,10 +96,14 @@ def train_gates(
         dtype=torch.float32,
         device=settings.device,
     )
-    if problem.gates.is_shut is not None or is_closed is not None:
-        shut = np.zeros((n_members, n_gates), dtype=bool)
-        for some in (problem.gates.is_shut, is_closed):
-            shut |= False if some is None else some
+    may_shrink = may_shrink and _can_shrink(problem, settings)
+    shut = np.zeros((n_members, n_gates), dtype=bool)
+    for some in (problem.gates.is_shut, is_closed):
+        shut |= False if some is None else some
+    if may_shrink:
+        gate_rows = [rows for _, rows in row_roles]
+        shut |= cannot_pay(problem, float(balances.min()), gate_rows)
+    if shut.any():
         masking.close_(_to_device(shut, settings))
     trainer = StackTrainer(
         _gate_data(problem, settings, row_roles, used),
@@ -123,6 +114,7 @@ def train_gates(
         balances=_to_device(balances.astype(np.float32), settings),
         seed=seed,
         n_threads=settings.n_threads,
+        may_shrink=may_shrink,
     )
     planned = settings.schedule(len(used), problem.n_columns, n_members)
     schedule = trainer.run(
@@ -130,6 +122,23 @@ def train_gates(
     )
     history, is_cut_short = trainer.history, trainer.planned_steps < planned.n_steps
     return GateRun(history.logits[-1], history, schedule, is_cut_short)
+
+
+def _can_shrink(problem: Problem, settings: Settings) -> bool:
+    """Tell whether gates that are shut may leave the stack, and whether that pays.
+
+    Not on CUDA, where a wide table takes a second and another size of stack another
+    graph; nor where closed gates count, in the distance to a count and in votes.
+    """
+    training = settings.training
+    return (
+        problem.n_columns > _WIDE
+        and settings.device.type == "cpu"
+        and training.task_network is None
+        and training.penalty == "fraction"
+        and training.decision == "threshold"
+        and training.reduction == "mean"
+    )
 
 
 def train_fixed_mask(
@@ -145,21 +154,9 @@ def train_fixed_mask(
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> FixedMaskRun:
-    """Train one plain network per set of gates, each on its own rows.
+    """Train one plain network per set of gates, each on rows of its own, or on all.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    sets : sequence of gate number arrays, one a member
-    schedule : Schedule
-    fit_rows : sequence of row number arrays, one a member, or None for all rows
-    seed : int
-    record_after : sequence of float
-    on_record : callable (task, mask) -> None
-        Called after these fractions of the run.
-    deadline : float or None
-    monitor : Monitor or None
+    `on_record` is called after the fractions `record_after` of the run.
     """
     n_members = len(sets)
     fit_rows = fit_rows or [np.arange(problem.n_rows)] * n_members
@@ -229,7 +226,7 @@ def _gate_data(
     distinct = dict(zip(keys, row_roles, strict=True))
     task_rows, gate_rows = zip(*distinct.values(), strict=True)
     is_shared = all(task is gate for task, gate in row_roles)
-    place = {key: number for number, key in enumerate(distinct)}
+    index = {key: number for number, key in enumerate(distinct)}
     features, targets = tensors_of(problem, settings, used)
     gates = None
     if not problem.gates.is_plain:
@@ -252,7 +249,7 @@ def _gate_data(
         targets,
         _to_device(_weights(problem, task_rows)[:, used], settings),
         gate_weights,
-        _to_device(np.array([place[key] for key in keys]), settings),
+        _to_device(np.array([index[key] for key in keys]), settings),
         gates,
     )
 
@@ -266,14 +263,14 @@ def _plain_data(
     features, targets = tensors_of(problem, settings, used)
     if len(distinct) == 1 and problem.row_weights is None:
         return TrainingData(features, targets)
-    place = {key: k for k, key in enumerate(distinct)}
+    index = {key: k for k, key in enumerate(distinct)}
     weights = _weights(problem, list(distinct.values()))[:, used]
     return TrainingData(
         features,
         targets,
         task_weights=_to_device(weights, settings),
         set_of_member=_to_device(
-            np.array([place[id(rows)] for rows in fit_rows]), settings
+            np.array([index[id(rows)] for rows in fit_rows]), settings
         ),
     )
 

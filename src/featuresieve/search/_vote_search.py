@@ -60,8 +60,8 @@ _HOPE = 1.0
 
 def n_voters(problem: Problem, settings: Settings) -> int:
     """Return how many members vote."""
-    if settings.n_members is not None:
-        return settings.n_members
+    if settings.training.n_members is not None:
+        return settings.training.n_members
     affordable = _MEMBER_COLUMNS // problem.n_columns
     return min(_N_MEMBERS, max(_FEWEST_MEMBERS, affordable))
 

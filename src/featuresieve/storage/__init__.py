@@ -6,7 +6,7 @@ attributes.
 May import: errors, tables, problem, engine, search, files.
 """
 
-from featuresieve.storage._argument_state import CODE_ARGUMENTS
+from featuresieve.storage._argument_state import OBJECT_ARGUMENTS
 from featuresieve.storage._attribute_state import (
     PATH_FIELDS,
     VERDICTS,
@@ -25,7 +25,6 @@ from featuresieve.storage._selector_file import (
 from featuresieve.storage.onnx._columns import (
     Columns,
     MatrixColumns,
-    SingleColumns,
     is_numeric,
 )
 from featuresieve.storage.onnx._encoding import add_encoding
@@ -36,7 +35,7 @@ from featuresieve.storage.page._page import check_facts, notebook_text, page_tex
 
 __all__ = [
     "CLASS_NAMES",
-    "CODE_ARGUMENTS",
+    "OBJECT_ARGUMENTS",
     "PATH_FIELDS",
     "TEXT_OPSET",
     "VERDICTS",
@@ -45,7 +44,6 @@ __all__ = [
     "Graph",
     "MatrixColumns",
     "SavedEstimator",
-    "SingleColumns",
     "TensorType",
     "add_encoding",
     "add_prediction",

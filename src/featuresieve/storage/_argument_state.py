@@ -13,21 +13,22 @@ from featuresieve.storage._json_values import from_json_value, to_json_value
 # Arguments that belong to one machine. A file from elsewhere must not name a path that
 # the next fit writes to, and deletes.
 _LEFT_OUT = ("checkpoint",)
-# Arguments that may be code, which a file does not hold: what is written in its place,
+# Arguments that may be objects, which a file does not hold: what is written instead,
 # and the types that are written as they are.
-CODE_ARGUMENTS = {
+OBJECT_ARGUMENTS = {
+    "random_state": (None, int | np.integer | None),
     "cv": (None, int | np.integer | None),
     "judge": ("networks", str),
 }
 _IN_TRAINING = tuple(field.name for field in fields(Training))
+# Those that were arguments of their own up to version 5.
+_LAST_MOVED = ("n_members", "n_epochs", "scaling", "max_categories")
 
 
 def argument_state(params: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments for JSON; a generator of random numbers becomes None."""
+    """Return arguments for JSON, plain ones in place of objects."""
     params = dict(params)
-    if not isinstance(params["random_state"], int | np.integer):
-        params["random_state"] = None
-    for name, (default, plain) in CODE_ARGUMENTS.items():
+    for name, (default, plain) in OBJECT_ARGUMENTS.items():
         if not isinstance(params[name], plain):
             params[name] = default
     training = params.pop("training")
@@ -52,6 +53,8 @@ def arguments_from_state(state: Fields, schema_version: int) -> dict[str, Any]:
         require(name not in given, f"it has an argument {name!r}, a path.")
     if schema_version < 3:
         given = _renamed(given)
+    elif schema_version < 6:
+        given = _moved(given, _LAST_MOVED)
     training = given.pop("training", None)
     arguments = {
         name: from_json_value(value, f"its parameter {name[:80]!r}")
@@ -69,9 +72,17 @@ def _renamed(given: dict[str, Any]) -> dict[str, Any]:
     """
     for name in ("training", "feature_groups"):
         require(name not in given, f"{name!r} is no argument of its schema version.")
-    inner = {name: given.pop(name) for name in _IN_TRAINING if name in given}
     if "groups" in given:
         given["feature_groups"] = given.pop("groups")
+    return _moved(given, _IN_TRAINING)
+
+
+def _moved(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """Return arguments, some of which become entries of `training`."""
+    inner = {name: given.pop(name) for name in names if name in given}
+    training = given.get("training")
+    if training is not None:
+        inner = Fields(training, "its training").left() | inner
     return given | {"training": inner or None}
 
 

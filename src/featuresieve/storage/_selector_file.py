@@ -33,7 +33,7 @@ from featuresieve.storage._target_state import target_from_state, target_state
 from featuresieve.tables import TableEncoder
 
 SCHEMA = "featuresieve-selector"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 CLASS_NAMES = ("AutoNFSClassifier", "AutoNFSRegressor")
 
 _OUTPUTS = ("default", "pandas", "polars")

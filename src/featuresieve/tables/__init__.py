@@ -23,7 +23,6 @@ from featuresieve.tables._returned_columns import (
     with_known_names,
 )
 from featuresieve.tables._scaling import (
-    SCALINGS,
     ColumnScaler,
     Float32Array,
     FloatArray,
@@ -40,7 +39,6 @@ __all__ = [
     "MISSING_NAMES",
     "NUMBER_PARTS",
     "NUMERIC_KINDS",
-    "SCALINGS",
     "CategoryEncoder",
     "ColumnScaler",
     "FeatureEncoder",

@@ -82,10 +82,10 @@ class NumberBlock:
         scaler = ColumnScaler.joined([e.scaler for e in encoders])
         return cls(scaler, np.array(shares, dtype=np.float64))
 
-    def encoder(self, place: int) -> NumberEncoder:
+    def encoder(self, index: int) -> NumberEncoder:
         """Return how one of the features is encoded."""
-        share = float(self.missing_shares[place])
-        own = self.scaler.take(slice(place, place + 1))
+        share = float(self.missing_shares[index])
+        own = self.scaler.take(slice(index, index + 1))
         return NumberEncoder(NUMBER_PARTS, own, None if np.isnan(share) else share)
 
     @property
@@ -130,11 +130,11 @@ class FeatureEncoders(Sequence[FeatureEncoder]):
         self._blocks = [block for _, block in blocks]
         self.kinds = kinds.astype(object)
         self.widths = np.ones(len(kinds), dtype=np.intp)
-        self._place = np.zeros((len(kinds), 2), dtype=np.intp)
+        self._position = np.zeros((len(kinds), 2), dtype=np.intp)
         for number, (features, block) in enumerate(blocks):
             self.widths[features] = block.widths
-            self._place[features, 0] = number
-            self._place[features, 1] = np.arange(len(features))
+            self._position[features, 0] = number
+            self._position[features, 1] = np.arange(len(features))
         for feature, encoder in odd.items():
             self.kinds[feature] = encoder.kind
             self.widths[feature] = encoder.encoder.n_columns
@@ -155,7 +155,7 @@ class FeatureEncoders(Sequence[FeatureEncoder]):
             return [self[j] for j in range(*feature.indices(len(self)))]
         if feature in self._odd:
             return self._odd[feature]
-        block, place = self._place[feature].tolist()  # or an IndexError
+        block, index = self._position[feature].tolist()  # or an IndexError
         name = None if self._names is None else self._names[feature]
-        encoder = self._blocks[block].encoder(place)
+        encoder = self._blocks[block].encoder(index)
         return FeatureEncoder(int(feature), name, self.kinds[feature], encoder)

@@ -3,18 +3,21 @@
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+_OR_A_STREAM = "; fit reads what does not fit into memory from Parquet, by its path: "
 # What to pass instead of what is lazy, or can be read only once, by library and class.
 _INSTEAD = {
-    ("dask", "DataFrame"): "X.compute()",
+    ("dask", "DataFrame"): f"X.compute(){_OR_A_STREAM}X.to_parquet(path)",
     ("duckdb", "DuckDBPyRelation"): "X.df() or X.pl()",
-    ("duckdb", "DuckDBPyConnection"): "X.df() or X.pl()",
-    ("ibis", "Table"): "X.to_pandas() or X.to_polars()",
-    ("narwhals", "LazyFrame"): "X.collect()",
-    ("polars", "LazyFrame"): "X.collect()",
+    ("duckdb", "DuckDBPyConnection"): "a relation, such as X.table(name)",
+    ("ibis", "Table"): (
+        f"X.to_pandas() or X.to_polars(){_OR_A_STREAM}X.to_parquet(path)"
+    ),
+    ("narwhals", "LazyFrame"): f"X.collect(){_OR_A_STREAM}X.sink_parquet(path)",
+    ("polars", "LazyFrame"): f"X.collect(){_OR_A_STREAM}X.sink_parquet(path)",
     ("pyarrow", "Dataset"): "X.to_table()",
     ("pyarrow", "RecordBatchReader"): "X.read_all()",
-    ("pyarrow", "Scanner"): "X.to_table()",
-    ("pyspark", "DataFrame"): "X.toPandas()",
+    ("pyarrow", "Scanner"): "X.to_table(), or to fit X.to_reader()",
+    ("pyspark", "DataFrame"): f"X.toPandas(){_OR_A_STREAM}X.write.parquet(path)",
     ("sqlframe", "BaseDataFrame"): "X.toPandas()",
     ("torch", "DataLoader"): "the features of all rows as one tensor of two dimensions",
     ("torch", "Dataset"): "the features of all rows as one tensor of two dimensions",

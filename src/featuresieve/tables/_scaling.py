@@ -15,7 +15,6 @@ Float32Array = npt.NDArray[np.float32]
 IndexArray = npt.NDArray[np.intp]
 
 Scaling = Literal["normal_scores", "standard", "none"]
-SCALINGS: tuple[Scaling, ...] = ("normal_scores", "standard", "none")
 
 _MAX_KNOTS = 512
 # Share of the rows below and above which there is none.
@@ -140,9 +139,11 @@ def _spaced(n_values: IndexArray) -> IndexArray:
     All of a few, or evenly spaced ones.
     """
     n_knots = np.minimum(n_values, _MAX_KNOTS)
-    places = np.arange(n_knots.sum()) - np.repeat(np.cumsum(n_knots) - n_knots, n_knots)
+    indices = np.arange(n_knots.sum()) - np.repeat(
+        np.cumsum(n_knots) - n_knots, n_knots
+    )
     steps = np.where(n_values > _MAX_KNOTS, (n_values - 1) / (_MAX_KNOTS - 1), 1.0)
-    return np.asarray(np.rint(places * np.repeat(steps, n_knots)), dtype=np.intp)
+    return np.asarray(np.rint(indices * np.repeat(steps, n_knots)), dtype=np.intp)
 
 
 def _knots_and_scores(

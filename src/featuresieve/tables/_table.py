@@ -184,11 +184,11 @@ class _FrameTable(Table):
         is_infinite = np.isinf(block)
         if not is_infinite.any():
             return
-        for place in np.flatnonzero(is_infinite.any(axis=1)).tolist():
-            row, j = int(is_infinite[place].argmax()), int(columns[place])
+        for k in np.flatnonzero(is_infinite.any(axis=1)).tolist():
+            row, j = int(is_infinite[k].argmax()), int(columns[k])
             if j not in self._unused:
-                raise infinity_error(self.label(j), row, block[place, row])
-            block[place] = np.nan
+                raise infinity_error(self.label(j), row, block[k, row])
+            block[k] = np.nan
 
 
 def _as_slice(columns: IndexArray) -> IndexArray | slice:
@@ -223,22 +223,22 @@ class PartialTable(Table):
     def __init__(self, table: Table, features: IndexArray, n_features: int) -> None:
         super().__init__(table.n_rows, n_features, None)
         self._table = table
-        self._place_of = {int(j): place for place, j in enumerate(features)}
+        self._index_of = {int(j): index for index, j in enumerate(features)}
 
     def label(self, j: int) -> str:
-        return self._table.label(self._place_of[j])
+        return self._table.label(self._index_of[j])
 
     def number_kinds(self) -> npt.NDArray[np.str_]:
         kinds = np.full(self.n_features, "", dtype="U7")
-        kinds[[*self._place_of]] = self._table.number_kinds()
+        kinds[[*self._index_of]] = self._table.number_kinds()
         return kinds
 
     def numbers(self, columns: IndexArray) -> FloatArray:
-        places = [self._place_of[j] for j in columns.tolist()]
-        return self._table.numbers(np.array(places, dtype=np.intp))
+        indices = [self._index_of[j] for j in columns.tolist()]
+        return self._table.numbers(np.array(indices, dtype=np.intp))
 
     def _read_column(self, j: int) -> Column:
-        return self._table.column(self._place_of[j])
+        return self._table.column(self._index_of[j])
 
 
 def read_table(X: Any) -> Table:

@@ -146,23 +146,23 @@ class TableEncoder:
         edges = np.cumsum([0, *widths])
         encoded = np.empty((table.n_rows, edges[-1]), dtype=np.float32, order="F")
         is_read = table.number_kinds() != ""
-        place_of: dict[int, int] = {}
+        index_of: dict[int, int] = {}
         plain: dict[int, NumberEncoder] = {}
-        for place, feature in enumerate(features):
+        for index, feature in enumerate(features):
             encoder = feature.encoder
             is_plain = is_read[feature.feature] and feature.kind in _PLAIN_KINDS
             if is_plain and isinstance(encoder, NumberEncoder):
-                place_of[feature.feature] = place
+                index_of[feature.feature] = index
                 plain[feature.feature] = encoder
                 continue
-            out = encoded[:, edges[place] : edges[place + 1]]
+            out = encoded[:, edges[index] : edges[index + 1]]
             feature.transform_into_(out, table.column(feature.feature))
 
         def encode(columns: IndexArray) -> None:
             block = NumberBlock.of([plain[j] for j in columns.tolist()])
             scaled = block.scaler.transform_(table.numbers(columns))
             block.write_(
-                encoded, scaled, edges[[place_of[j] for j in columns.tolist()]]
+                encoded, scaled, edges[[index_of[j] for j in columns.tolist()]]
             )
 
         _by_blocks(encode, np.array(sorted(plain), dtype=np.intp), table, 1)

@@ -32,7 +32,6 @@ from sievebench.analysis.ranks import friedman_test as friedman_test
 from sievebench.analysis.ranks import groups_alike as groups_alike
 from sievebench.analysis.ranks import mean_ranks as mean_ranks
 from sievebench.analysis.ranks import rank_scores as rank_scores
-from sievebench.analysis.ranks import ranks_by_variant as ranks_by_variant
 from sievebench.analysis.schema import COLUMNS as COLUMNS
 from sievebench.analysis.schema import RunTableError as RunTableError
 from sievebench.analysis.schema import check_runs as check_runs

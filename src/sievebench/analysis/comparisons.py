@@ -102,7 +102,7 @@ def compare_differences(differences: pd.DataFrame) -> pd.DataFrame:
     """
     rows = {name: _row(row.dropna().round(9)) for name, row in differences.iterrows()}
     columns = [
-        *("n_better", "n_equal", "n_worse", "mean_difference", "low", "high", "p"),
+        *("n_better", "n_equal", "n_worse", "mean_difference", "low", "high", "p")
     ]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     table["p_holm"] = holm(table["p"].astype(float))

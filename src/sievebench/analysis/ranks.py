@@ -63,26 +63,6 @@ def mean_ranks(scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def ranks_by_variant(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return mean ranks in a field with one variant of each selector at a time.
-
-    Three variants of one selector in one field would push the others down. Here each
-    variant is ranked without its sisters: one column a variant, the whole field in it,
-    NaN for the sisters. Without variants there is no column.
-    """
-    fields: dict[str, Any] = {}
-    for name in scores.index:
-        selector = name.partition(":")[0]
-        sisters = [
-            other
-            for other in scores.index
-            if other != name and other.partition(":")[0] == selector
-        ]
-        if sisters:
-            fields[name] = rank_scores(scores.drop(index=sisters)).mean(axis=1)
-    return pd.DataFrame(fields, index=scores.index)
-
-
 def friedman_test(ranks: pd.DataFrame, is_tie_corrected: bool = True) -> pd.DataFrame:
     """Test whether all selectors have the same mean rank.
 

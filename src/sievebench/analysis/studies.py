@@ -53,15 +53,10 @@ def misselection(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
     added, though they may well be informative. Runs of one downstream only: where
     selector and predictor are tuned together, the columns depend on both.
     """
-    shares = added_shares(runs, downstream)
     keys = ["scenario", "selector"]
-    rows = []
-    for key, group in shares.groupby(keys, sort=False):
-        by_dataset = group["share"].dropna()
-        n_empty = int(group["n_empty"].sum())
-        rows.append((*key, *_over_tables(by_dataset), n_empty))
-    columns = [*keys, "share", "share_std", "n_datasets", "n_empty"]
-    return in_order(pd.DataFrame(rows, columns=columns))
+    groups = added_shares(runs, downstream).groupby(keys, sort=False)
+    table = groups.agg(**_over_tables("share"), n_empty=("n_empty", "sum"))
+    return in_order(table.reset_index())
 
 
 def added_shares(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
@@ -92,15 +87,11 @@ def predictive_power(runs: pd.DataFrame) -> pd.DataFrame:
     n_columns (left out, in all seeds and tables).
     """
     by_seed = losses_by_seed(runs)
-    rows = [
-        (
-            *(*key, *_over_tables(group["drop"].groupby(level="dataset").mean())),
-            int(group["n_columns"].sum()),
-        )
-        for key, group in by_seed.groupby(level=_REMOVAL, sort=False)
-    ]
-    columns = [*_REMOVAL, "drop", "drop_std", "n_datasets", "n_columns"]
-    return in_order(pd.DataFrame(rows, columns=columns))
+    by_table = by_seed.groupby(level=[*_REMOVAL, "dataset"], sort=False)
+    tables = by_table.agg({"drop": "mean", "n_columns": "sum"})
+    groups = tables.groupby(level=_REMOVAL, sort=False)
+    table = groups.agg(**_over_tables("drop"), n_columns=("n_columns", "sum"))
+    return in_order(table.reset_index())
 
 
 def losses_by_seed(runs: pd.DataFrame) -> pd.DataFrame:
@@ -118,9 +109,10 @@ def losses_by_seed(runs: pd.DataFrame) -> pd.DataFrame:
     return groups.agg(drop="mean", n_columns="size")
 
 
-def _over_tables(by_dataset: Any) -> tuple[float, float, int]:
-    """Return mean, standard deviation and number of the values of the tables."""
-    return by_dataset.mean(), by_dataset.std(), len(by_dataset)
+def _over_tables(name: str) -> dict[str, tuple[str, str]]:
+    """Return how the values of the tables become mean, deviation and their number."""
+    kinds = {name: "mean", f"{name}_std": "std", "n_datasets": "count"}
+    return {column: (name, kind) for column, kind in kinds.items()}
 
 
 def balance_influence(runs: pd.DataFrame) -> pd.DataFrame:

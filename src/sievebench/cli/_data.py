@@ -62,15 +62,15 @@ def _list(rows: list["CatalogEntry"]) -> int:
 
 def _at_hand(row: "CatalogEntry") -> str:
     """Say whether a data set can be loaded without a network."""
-    from sievebench.data import find_place
+    from sievebench.data import find_file
 
     if not row.needs_file:
         is_made = row.source["kind"] == "made"
         return "yes, it is made" if is_made else "yes, with scikit-learn"
-    place = find_place(row)
-    if place is not None and row.sample is not None and place.is_sample:
+    file = find_file(row)
+    if file is not None and row.sample is not None and file.is_sample:
         return f"a sample of {row.sample.rows} rows"
-    if place is not None:
+    if file is not None:
         return "yes"
     is_manual = row.source["kind"] == "manual"
     return f"no: {row.source['why']}" if is_manual else "no, to be downloaded"
@@ -78,12 +78,12 @@ def _at_hand(row: "CatalogEntry") -> str:
 
 def _fetch(rows: list["CatalogEntry"]) -> int:
     """Download what is not there as a whole."""
-    from sievebench.data import DataError, fetch, find_place
+    from sievebench.data import DataError, fetch, find_file
 
     n_failed = 0
     for row in rows:
-        place = find_place(row) if row.needs_file else None
-        if not row.needs_file or (place and not place.is_sample):
+        file = find_file(row) if row.needs_file else None
+        if not row.needs_file or (file and not file.is_sample):
             print(f"{row.name}: at hand already")
             continue
         bar = _Bar(row.name)
@@ -103,11 +103,11 @@ def _check(rows: list["CatalogEntry"], *, is_named: bool) -> int:
 
     What is not at hand is no mistake, unless the user has named it.
     """
-    from sievebench.data import DataError, find_place, load, split
+    from sievebench.data import DataError, find_file, load, split
 
     n_failed = 0
     for row in rows:
-        if row.needs_file and find_place(row) is None:
+        if row.needs_file and find_file(row) is None:
             print(f"{row.name}: {_at_hand(row)}")
             n_failed += is_named
             continue

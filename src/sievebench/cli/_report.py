@@ -98,23 +98,23 @@ def _report(options: argparse.Namespace) -> int:
     from sievebench.report import all_tables, gather, read_runs, write_report
 
     try:
-        material = gather(
+        results = gather(
             read_runs(*options.runs), options.downstream, options.benchmarks
         )
-        sections = all_tables(material)
+        sections = all_tables(results)
     except ValueError as error:
         return refuse(error)
     if not any(tables for _, tables in sections):
-        purposes = ", ".join(dict.fromkeys(material.runs["experiment"]))
+        purposes = ", ".join(dict.fromkeys(results.runs["experiment"]))
         return refuse(
             f"runs of {purposes} give no table by themselves: name the folder of the "
             "benchmark's runs too."
         )
     if options.out is None:
-        return _print_one(material, sections, options)
+        return _print_one(results, sections, options)
     try:
         paths = write_report(
-            material, options.out, not options.no_figures, sections=sections
+            results, options.out, not options.no_figures, sections=sections
         )
     except OSError as error:
         return refuse(f"--out {str(options.out)!r}: {error.strerror}.")
@@ -123,9 +123,9 @@ def _report(options: argparse.Namespace) -> int:
 
 
 def _print_one(
-    material: "ReportData", sections: "Sections", options: argparse.Namespace
+    results: "ReportData", sections: "Sections", options: argparse.Namespace
 ) -> int:
-    from sievebench.report import all_figures, svg_of
+    from sievebench.report import all_figures, svg_text
 
     tables = {table.name: table for _, section in sections for table in section}
     if options.table is not None:
@@ -133,11 +133,11 @@ def _print_one(
             return refuse(f"no table {options.table!r}, but {', '.join(tables)}.")
         _print([tables[options.table]], options.format)
         return 0
-    figures = {} if options.no_figures else all_figures(material)
+    figures = {} if options.no_figures else all_figures(results)
     if options.figure is not None:
         if options.figure not in figures:
             return refuse(f"no figure {options.figure!r}, but {', '.join(figures)}.")
-        print(svg_of(figures[options.figure]), end="")
+        print(svg_text(figures[options.figure]), end="")
         return 0
     width = max(map(len, (*tables, *figures)), default=0)
     for kind, found in (("table", tables), ("figure", figures)):
@@ -166,8 +166,8 @@ def _verdicts(options: argparse.Namespace) -> int:
             "name a folder of records with --results."
         )
     try:
-        material = gather(read_runs(options.results), benchmarks=options.benchmarks)
-        tables = list(verdict_tables(material))
+        results = gather(read_runs(options.results), benchmarks=options.benchmarks)
+        tables = list(verdict_tables(results))
     except ValueError as error:
         return refuse(error)
     if not tables:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from featuresieve.cli import whole_number
 from featuresieve.errors import did_you_mean
 from featuresieve.files import check_output
 from featuresieve.process import INTERRUPTED, interrupts_delayed
@@ -17,8 +18,7 @@ from sievebench.cli.run_progress import RunProgress
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment, Profile
-    from sievebench.reuse import EarlierResults, Place
-    from sievebench.run_spec import RunSpec
+    from sievebench.run_spec import EarlierResults, Group, RunSpec
     from sievebench.store import Store
 
 _RETRIED = ("failed", "timeout", "skipped")
@@ -49,7 +49,7 @@ def add_run_parser(commands: Any) -> None:
     add("--out", type=Path, default=Path("runs"), help="folder for records (runs)")
     add(
         "--workers",
-        type=_count,
+        type=whole_number(1),
         help="processes (all cores; one where seconds are measured)",
     )
     add("--device", default="auto", help="auto (default), cpu or cuda")
@@ -160,8 +160,8 @@ def _cells(experiment: "Experiment", options: argparse.Namespace) -> list["RunSp
     cells = _chosen(cells, options)
     if experiment.match or experiment.reuse:
         counts = _counts(experiment.match, options.out) if experiment.match else None
-        former = _former(experiment.reuse, options.out) if experiment.reuse else None
-        found = _chosen(experiment.cells(options.device, counts, former), options)
+        earlier = _earlier(experiment.reuse, options.out) if experiment.reuse else None
+        found = _chosen(experiment.cells(options.device, counts, earlier), options)
         n_left_out = len(cells) - len(found)
         source = (experiment.match or experiment.reuse)["experiment"]
         if n_left_out and found and not options.quiet:
@@ -210,7 +210,7 @@ def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpe
     ]
 
 
-def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
+def _counts(match: Mapping[str, str], out: Path) -> dict["Group", int]:
     """Return how many columns the selector to match kept, cell by cell."""
     from sievebench.store import Store, counts_kept
 
@@ -224,19 +224,19 @@ def _counts(match: Mapping[str, str], out: Path) -> dict["Place", int]:
     return counts
 
 
-def _former(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
-    from sievebench.store import Store, former_results
+def _earlier(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
+    from sievebench.store import Store, earlier_results
 
     store = Store(out / reuse["experiment"])
-    former = former_results(
+    earlier = earlier_results(
         store.records(), reuse["n_predictors"], reuse.get("not_from", ())
     )
-    if not former.predictors:
+    if not earlier.predictors:
         raise ValueError(
             f"{store.folder} has no finished search to take over: run "
             f"{reuse['experiment']!r} first."
         )
-    return former
+    return earlier
 
 
 def _summarise(
@@ -249,12 +249,6 @@ def _summarise(
         print(f"Cells that are not done are run again with --retry {' '.join(others)}.")
     if options.table is not None:
         write_table([store], options.table)
-
-
-def _count(text: str) -> int:
-    if text.isdigit() and int(text) >= 1:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"must be a number of processes: {text!r}")
 
 
 def _shard(text: str) -> tuple[int, int]:

@@ -5,6 +5,8 @@ import sys
 import textwrap
 import time
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from featuresieve.process import as_clock, show_status
@@ -82,8 +84,6 @@ class RunProgress:
         )
 
     def _times(self) -> str:
-        from sievebench.runner import remaining_seconds
-
         spent = as_clock(time.monotonic() - self.started)
         left = list(self.left.values())
         remaining = remaining_seconds(self.finished, left, self.n_workers)
@@ -93,3 +93,31 @@ class RunProgress:
         """Clear the line."""
         if not self.is_quiet:
             show_status("")
+
+
+def remaining_seconds(
+    finished: Iterable[tuple["RunSpec", float]],
+    left: Sequence["RunSpec"],
+    n_workers: int,
+) -> float | None:
+    """Estimate the seconds until all cells are done.
+
+    A cell is expected to take as long as the finished ones of its selector on the same
+    table, else of its selector, else of all.
+    """
+    seconds: dict[tuple[str, ...], list[float]] = {}
+    for spec, spent in finished:
+        for kind in _kinds(spec):
+            seconds.setdefault(kind, []).append(spent)
+    if not seconds:
+        return None
+    means = {kind: fmean(values) for kind, values in seconds.items()}
+    total = sum(
+        next(means[kind] for kind in _kinds(spec) if kind in means) for spec in left
+    )
+    return total / max(1, min(n_workers, len(left)))
+
+
+def _kinds(spec: "RunSpec") -> tuple[tuple[str, ...], ...]:
+    """Return what a cell is compared with, the nearest first."""
+    return ((spec.selector, spec.dataset), (spec.selector,), ())

@@ -4,10 +4,10 @@ Importing this package imports neither torch nor the selectors: only the process
 fit them do.
 """
 
+from sievebench.compare._comparison import FAST as FAST
 from sievebench.compare._comparison import Comparison as Comparison
 from sievebench.compare._comparison import SelectorResult as SelectorResult
 from sievebench.compare._comparison import run_comparison as run_comparison
-from sievebench.compare._costs import FAST as FAST
 from sievebench.compare._deciding import folds_of as folds_of
 from sievebench.compare._jobs import usable_cores as usable_cores
 from sievebench.compare._page import html_page as html_page

@@ -20,10 +20,10 @@ _TICK_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Job:
-    """A selector, and the folds in which a process judges it."""
+    """A selector, and the fold in which a process judges it."""
 
     selector: str  # short name
-    folds: tuple[int, ...]  # their numbers
+    fold: int  # its number
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,6 @@ class Event:
 
     what: What
     job: Job | None = None
-    fold: int = -1  # the one that was scored or failed
     value: Any = None  # a FoldScore; why it failed
 
 
@@ -41,7 +40,6 @@ class _Running:
 
     def __init__(self, job: Job, work: bytes, limit_seconds: float | None) -> None:
         self.job, self._limit_seconds = job, limit_seconds
-        self.left = deque(job.folds)
         self.deadline = float("inf")
         context = _context()
         self.pipe, self._far_end = context.Pipe(duplex=False)
@@ -73,7 +71,7 @@ class _Running:
         if what == "failed":
             return self._failed(value)
         if what == "scored":
-            return Event("scored", self.job, self.left.popleft(), value)
+            return Event("scored", self.job, value)
         is_fitting = what == "fitting" and self._limit_seconds is not None
         limit = self._limit_seconds if is_fitting else None
         self.deadline = float("inf") if limit is None else time.monotonic() + limit
@@ -85,7 +83,7 @@ class _Running:
         return self._failed(f"out of time: a fit took more than {limit:g} s")
 
     def _failed(self, reason: str) -> Event:
-        return Event("failed", self.job, self.left.popleft(), reason)
+        return Event("failed", self.job, reason)
 
 
 class JobProcesses:
@@ -96,11 +94,7 @@ class JobProcesses:
     """
 
     def __init__(
-        self,
-        jobs: Iterable[Job],
-        n_jobs: int,
-        work: bytes,
-        limit_seconds: float | None,
+        self, jobs: Iterable[Job], n_jobs: int, work: bytes, limit_seconds: float | None
     ) -> None:
         self._waiting = deque(jobs)
         self._n_jobs, self._work, self._limit_seconds = n_jobs, work, limit_seconds
@@ -117,7 +111,7 @@ class JobProcesses:
         """Give up the jobs of a selector for the folds behind one."""
 
         def is_kept(job: Job) -> bool:
-            return job.selector != selector or job.folds[0] <= after
+            return job.selector != selector or job.fold <= after
 
         self._waiting = deque(filter(is_kept, self._waiting))
         for running in list(self._running):
@@ -153,8 +147,7 @@ class JobProcesses:
                 continue
             if event is not None:
                 events.append(event)
-                if event.what == "failed" or not running.left:
-                    self._end(running)
+                self._end(running)
         return events
 
     def _end(self, running: _Running) -> None:
@@ -189,6 +182,6 @@ def _context() -> Any:
 
 def _judge(pipe: connection.Connection, work: bytes, job: Job) -> None:
     """Import and run the child's work there, so that the parent does without torch."""
-    from sievebench.compare._judging import judge_folds
+    from sievebench.compare._judging import judge_fold
 
-    judge_folds(pipe, job.selector, job.folds, *pickle.loads(work))
+    judge_fold(pipe, job.selector, job.fold, *pickle.loads(work))

@@ -5,7 +5,7 @@ import signal
 import sys
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -28,16 +28,16 @@ from sievebench.compare._table import FoldScore, Plan, encoder_of
 from sievebench.selectors import SELECTORS, ScoredSelector
 
 
-def judge_folds(
+def judge_fold(
     pipe: Connection,
     name: str,
-    numbers: Sequence[int],
+    number: int,
     plan: Plan,
     features: pd.DataFrame,
     target: npt.NDArray[Any],
     folds: list[Any],
 ) -> None:
-    """Judge a selector in some folds; send pairs of what happens, as "fitted", a value.
+    """Judge a selector in a fold; send pairs of what happens, as "fitted", and a value.
 
     In one thread, however many the machine has: it may run as many of these processes,
     and sums come out the same.
@@ -48,12 +48,11 @@ def judge_folds(
     torch.set_num_threads(1)
     try:
         with threadpool_limits(1):
-            for number in numbers:
-                judged = _judge_fold(
-                    *(name, plan, features, target, folds[number]),
-                    say=lambda what: pipe.send((what, None)),
-                )
-                pipe.send(("scored", judged))
+            judged = _judge(
+                *(name, plan, features, target, folds[number]),
+                say=lambda what: pipe.send((what, None)),
+            )
+        pipe.send(("scored", judged))
     except MemoryError:
         pipe.send(("failed", "out of memory"))
     except BrokenPipeError:
@@ -71,7 +70,7 @@ def _silence() -> None:
         os.dup2(nowhere, stream.fileno())
 
 
-def _judge_fold(
+def _judge(
     name: str,
     plan: Plan,
     features: pd.DataFrame,

@@ -33,5 +33,5 @@ from sievebench.data._table_files import RawTable as RawTable
 from sievebench.data._table_files import file_md5 as file_md5
 from sievebench.data._table_files import write_table as write_table
 from sievebench.data.loading import fetch as fetch
-from sievebench.data.loading import find_place as find_place
+from sievebench.data.loading import find_file as find_file
 from sievebench.data.loading import load as load

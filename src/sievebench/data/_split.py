@@ -122,10 +122,7 @@ def _cut(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the rows of train, validation and test, classes in proportion."""
     rest, test = train_test_split(
-        np.arange(n_rows),
-        test_size=_TEST_FRACTION,
-        random_state=seed,
-        stratify=classes,
+        np.arange(n_rows), test_size=_TEST_FRACTION, random_state=seed, stratify=classes
     )
     train, validation = train_test_split(
         rest,

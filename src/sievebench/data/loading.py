@@ -21,7 +21,7 @@ _SUBSAMPLE_SEED = 0
 
 
 @dataclass(frozen=True)
-class Place:
+class LocalFile:
     """A file at hand for a data set."""
 
     path: Path
@@ -35,43 +35,43 @@ def load(
     """Load a data set, from its source if it is not at hand, or raise a DataError.
 
     Its name is as in the catalogue, or "made:ROWSxCOLUMNS". None stands for the folder
-    that FEATURESIEVE_DATA names, and for the usual place of downloads.
+    that FEATURESIEVE_DATA names, and for the usual folder of downloads.
     """
     entry = find_entry(name)
     if not entry.needs_file:
         is_made = entry.source["kind"] == "made"
         table = made_table(entry) if is_made else bundled_table(entry)
         return _dataset(entry, table, is_sample=False, checksum="")
-    place = find_place(entry, folder=folder, cache=cache)
-    if place is None:
-        place = fetch(name, cache=cache)
-    checksum = _checked_md5(place)
-    table = read_table(place.path)
-    return _dataset(entry, table, is_sample=place.is_sample, checksum=checksum)
+    file = find_file(entry, folder=folder, cache=cache)
+    if file is None:
+        file = fetch(name, cache=cache)
+    checksum = _checked_md5(file)
+    table = read_table(file.path)
+    return _dataset(entry, table, is_sample=file.is_sample, checksum=checksum)
 
 
-def find_place(
+def find_file(
     entry: CatalogEntry, *, folder: Path | None = None, cache: Path | None = None
-) -> Place | None:
+) -> LocalFile | None:
     """Return the file at hand: all rows, here or in the cache, before a sample."""
     folder = folder or data_folder()
     cached = (cache or cache_folder()) / entry.file
     note = cached.with_name(f"{cached.name}.md5")
     remembered = note.read_text(encoding="utf-8").strip() if note.is_file() else ""
-    candidates = [Place(cached, remembered, is_sample=False)]
+    candidates = [LocalFile(cached, remembered, is_sample=False)]
     if folder is not None:
-        candidates.insert(0, Place(folder / entry.file, entry.md5, is_sample=False))
+        candidates.insert(0, LocalFile(folder / entry.file, entry.md5, is_sample=False))
         if entry.sample is not None:
             path = folder / entry.sample.file
-            candidates.append(Place(path, entry.sample.md5, is_sample=True))
-    return next((place for place in candidates if place.path.is_file()), None)
+            candidates.append(LocalFile(path, entry.sample.md5, is_sample=True))
+    return next((file for file in candidates if file.path.is_file()), None)
 
 
-def _checked_md5(place: Place) -> str:
-    found = file_md5(place.path)
-    if place.md5 and found != place.md5:
+def _checked_md5(file: LocalFile) -> str:
+    found = file_md5(file.path)
+    if file.md5 and found != file.md5:
         raise CorruptDataError(
-            f"{place.path} has the md5 {found}, and {place.md5} was expected. Get the "
+            f"{file.path} has the md5 {found}, and {file.md5} was expected. Get the "
             "file again, or take it away so that it is downloaded."
         )
     return found
@@ -79,7 +79,7 @@ def _checked_md5(place: Place) -> str:
 
 def fetch(
     name: str, *, cache: Path | None = None, progress: Progress | None = None
-) -> Place:
+) -> LocalFile:
     """Download a data set into the cache, in the form of the data folder."""
     entry = find_entry(name)
     root = cache or cache_folder()
@@ -107,7 +107,7 @@ def fetch(
     md5 = file_md5(path)
     path.with_name(f"{path.name}.md5").write_text(f"{md5}\n", encoding="utf-8")
     shutil.rmtree(raw, ignore_errors=True)
-    return Place(path, md5, is_sample=False)
+    return LocalFile(path, md5, is_sample=False)
 
 
 def _dataset(

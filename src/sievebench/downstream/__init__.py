@@ -66,8 +66,15 @@ def evaluate(
         raise ValueError("the split must be scaled first: split.scaled().")
     if split.train.X.shape[1] == 0:
         return constant.evaluate(split, seeds)
+    predictor, given = PREDICTORS[name], settings or {}
+    known = given if predictor.settings is None else predictor.settings
+    if unknown := sorted(set(given) - set(known)):
+        raise ValueError(
+            f"the predictor {name!r} has no setting {unknown[0]!r}; it has "
+            f"{', '.join(known)}."
+        )
     # Predictors of one's own need not know of these unless they are asked for.
     further: dict[str, Any] = {"imputed": imputed} if imputed else {}
     if is_seen is not None:
         further["is_seen"] = is_seen
-    return PREDICTORS[name].evaluate(split, settings or {}, seeds, device, **further)
+    return predictor.evaluate(split, given, seeds, device, **further)

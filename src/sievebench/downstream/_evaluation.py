@@ -88,13 +88,3 @@ def score_part(split: Split, part: Part, predictions: npt.NDArray[Any]) -> float
     columns = np.asarray(predictions, dtype=np.float64).reshape(len(part.y), -1)
     outputs = torch.from_numpy(columns).unsqueeze(0)
     return float(score(split.metric, outputs, torch.from_numpy(part.y)))
-
-
-def check_settings(name: str, given: Mapping[str, Any], known: Sequence[str]) -> None:
-    """Raise ValueError for a setting that the predictor does not have."""
-    unknown = sorted(set(given) - set(known))
-    if unknown:
-        raise ValueError(
-            f"the predictor {name!r} has no setting {unknown[0]!r}; it has "
-            f"{', '.join(known)}."
-        )

@@ -9,7 +9,6 @@ from sievebench.data import Split
 from sievebench.downstream._evaluation import (
     Evaluation,
     Predict,
-    check_settings,
     evaluate_each,
     outputs_of,
 )
@@ -28,7 +27,6 @@ def evaluate(
     imputed: Sequence[int] = (),
 ) -> list[Evaluation]:
     """Grow one forest a seed, of 200 trees unless settings differ, and score it."""
-    check_settings("forest", settings, SETTINGS)
     is_regression = split.task == "regression"
     kind = RandomForestRegressor if is_regression else RandomForestClassifier
     arguments = {"n_estimators": 200, "n_jobs": 1, **settings}

@@ -13,14 +13,19 @@ from torch import Tensor
 from featuresieve.engine import resolve_device, torch_defaults
 from sievebench.checks import check_integer, check_layers, check_number
 from sievebench.data import Metric, Split
-from sievebench.downstream._evaluation import Evaluation, check_settings
+from sievebench.downstream._evaluation import Evaluation
 from sievebench.downstream._metrics import score
 from sievebench.search_space import MLP_SPACE, SearchSpace
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
 from sievebench.stack.penalized_loss import stack_outputs
 from sievebench.stack.task_loss import TaskLoss
-from sievebench.stack.training import StackRows, TrainingSettings, train_stack
+from sievebench.stack.training import (
+    Objective,
+    StackRows,
+    TrainingSettings,
+    train_stack,
+)
 
 SPACE: SearchSpace = MLP_SPACE
 
@@ -55,7 +60,7 @@ SETTINGS = tuple(field.name for field in fields(MLPSettings))
 _OF_TRAINING = set(SETTINGS) - {"hidden_sizes", "dropout"}
 
 
-class _MetricObjective:
+class _MetricObjective(Objective):
     """Mean task loss; checkpoints are judged by the metric of the data set."""
 
     def __init__(self, network: StackedMLP, loss: TaskLoss, metric: Metric) -> None:
@@ -67,9 +72,6 @@ class _MetricObjective:
         """Return what each member minimises on a batch, (members,)."""
         outputs = self._network.forward(batch, training=True)
         return self._loss.row_losses(outputs, targets).mean(dim=1)
-
-    def after_step_(self, learning_rate: float | Tensor) -> None:
-        """Change nothing."""
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return one score a member, larger = better, (members,)."""
@@ -94,7 +96,6 @@ def evaluate(
 
     `is_seen` (seeds, columns) marks the columns that each MLP sees.
     """
-    check_settings("mlp", settings, SETTINGS)
     chosen = MLPSettings(**settings)
     torch_device = resolve_device(device, needs_float64=True)
     started = time.perf_counter()

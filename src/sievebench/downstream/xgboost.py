@@ -7,7 +7,6 @@ from sievebench.data import Split
 from sievebench.downstream._evaluation import (
     Evaluation,
     Predict,
-    check_settings,
     evaluate_each,
 )
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
@@ -43,7 +42,6 @@ def evaluate(
     """
     import xgboost  # an extra, and slow to import
 
-    check_settings("xgboost", settings, SETTINGS)
     kind = "binary" if split.n_classes == 2 else "multiclass"
     kind = "regression" if split.task == "regression" else kind
     objective, metric = _OBJECTIVES[kind]

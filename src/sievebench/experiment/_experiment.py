@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import product
 from typing import Any
 
-from sievebench.reuse import EarlierResults, Place
-from sievebench.run_spec import RunSpec
+from sievebench.run_spec import EarlierResults, Group, RunSpec
 
 # What may be taken over from another experiment.
 REUSED = ("columns", "settings")
@@ -108,22 +107,22 @@ class Experiment:
     def cells(
         self,
         device: str = "auto",
-        counts: Mapping[Place, int] | None = None,
-        former: EarlierResults | None = None,
+        counts: Mapping[Group, int] | None = None,
+        earlier: EarlierResults | None = None,
     ) -> list[RunSpec]:
         """Return every cell, those of one table together."""
         try:
             cells = self._all_cells(device)
             if self.reuse:
-                cells = self._taking_over(cells, former or EarlierResults())
+                cells = self._taking_over(cells, earlier or EarlierResults())
         except ValueError as error:
             raise ExperimentError(f"{self.name}: {error}") from error
         if self.match:
             known = counts or {}
             cells = [
-                replace(spec, keep=known[place])
+                replace(spec, keep=known[group])
                 for spec in cells
-                if (place := (spec.dataset, spec.scenario, spec.downstream)) in known
+                if (group := (spec.dataset, spec.scenario, spec.downstream)) in known
             ]
         self._check_names(cells)
         return cells
@@ -147,35 +146,35 @@ class Experiment:
                 )
 
     def _taking_over(
-        self, cells: list[RunSpec], former: EarlierResults
+        self, cells: list[RunSpec], earlier: EarlierResults
     ) -> list[RunSpec]:
         """Return the cells for which there is something to take over, with it."""
         found = []
         for spec in cells:
-            place = (spec.dataset, spec.scenario, spec.downstream)
-            cell = (*place, spec.selector)
-            if place not in former.predictors:
+            group = (spec.dataset, spec.scenario, spec.downstream)
+            cell = (*group, spec.selector)
+            if group not in earlier.predictors:
                 continue
-            taken: dict[str, Any] = {"predictors": former.predictors[place]}
-            if cell in former.unfit:  # will be skipped again, and say why
+            taken: dict[str, Any] = {"predictors": earlier.predictors[group]}
+            if cell in earlier.unfit:  # will be skipped again, and say why
                 pass
-            elif cell not in former.columns:
+            elif cell not in earlier.columns:
                 continue
             elif self.reuse["what"] == "columns":
-                self._check_source(spec, former.sources[cell])
-                taken["given"] = former.columns[cell]
+                self._check_source(spec, earlier.sources[cell])
+                taken["given"] = earlier.columns[cell]
             else:
                 own = spec.selector_settings
-                taken["selector_settings"] = {**former.settings[cell], **own}
+                taken["selector_settings"] = {**earlier.settings[cell], **own}
             found.append(replace(spec, **taken))
         return found
 
-    def _check_source(self, spec: RunSpec, former: Mapping[str, Any]) -> None:
+    def _check_source(self, spec: RunSpec, earlier: Mapping[str, Any]) -> None:
         """Raise ValueError if column numbers would be those of another table."""
         for name, own in spec.column_source.items():
-            if own != former[name]:
+            if own != earlier[name]:
                 raise ValueError(
-                    f"{name} must be {former[name]!r}, as in "
+                    f"{name} must be {earlier[name]!r}, as in "
                     f"{self.reuse['experiment']!r}, whose columns are taken over, got "
                     f"{own!r}."
                 )

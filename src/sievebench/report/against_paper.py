@@ -7,49 +7,40 @@ import pandas as pd
 
 from sievebench.analysis import in_order
 from sievebench.labels import DATASET_LABELS, scenario_title, selector_label
-from sievebench.report.material import ReportData
 from sievebench.report.paper import PAPER_SCENARIOS, paper_scores, printed_scores
-from sievebench.report.tables import (
-    MISSING,
-    Table,
-    decimals,
-    number,
-    scenario_cell,
-    selector_cell,
-    signed,
-    table_of,
-)
+from sievebench.report.report_data import ReportData
+from sievebench.report.tables import MISSING, Columns, Table, number, signed, table_of
 
-_AGREEMENT = {
-    "scenario": scenario_cell,
-    "selector": selector_cell,
-    "mean difference": lambda row: signed(row["mean_difference"], 3),
-    "mean distance": decimals("mean_distance", 3),
-    "cells": "{0[n_cells]}".format,
-    "samples left out": "{0[n_samples]}".format,
-    "missing": "{0[n_missing]}".format,
+_AGREEMENT: Columns = {
+    "scenario": "{scenario:scenario}",
+    "selector": "{selector:selector}",
+    "mean difference": "{mean_difference:+3}",
+    "mean distance": "{mean_distance:.3}",
+    "cells": "{n_cells}",
+    "samples left out": "{n_samples}",
+    "missing": "{n_missing}",
 }
 
 
-def compare_scores(material: ReportData) -> pd.DataFrame:
+def compare_scores(results: ReportData) -> pd.DataFrame:
     """Put every score of ours beside the paper's.
 
     All cells of the paper, and ours that it does not have: ours, ours_std, theirs,
     difference (ours less theirs), printed (theirs, as printed), is_sample, why_missing
     (ours).
     """
-    parts = [_beside(material, scenario) for scenario in PAPER_SCENARIOS]
+    parts = [_beside(results, scenario) for scenario in PAPER_SCENARIOS]
     return in_order(pd.concat(parts, ignore_index=True))
 
 
-def _beside(material: ReportData, scenario: str) -> pd.DataFrame:
-    wide, numbers = material.wide(scenario), paper_scores(scenario)
+def _beside(results: ReportData, scenario: str) -> pd.DataFrame:
+    wide, numbers = results.wide(scenario), paper_scores(scenario)
     own = {name.partition(":")[0] for name in wide.index}
     selectors = [*wide.index, *(name for name in numbers.index if name not in own)]
     datasets = [*DATASET_LABELS, *(d for d in wide.columns if d not in DATASET_LABELS)]
     keys = ["dataset", "selector"]
     cells = pd.MultiIndex.from_product([datasets, selectors], names=keys)
-    ours = material.cells_of(scenario).set_index(keys).reindex(cells)
+    ours = results.cells_of(scenario).set_index(keys).reindex(cells)
 
     def theirs(table: pd.DataFrame) -> Any:
         names = [name.partition(":")[0] for name in selectors]
@@ -93,15 +84,15 @@ def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def comparison_tables(material: ReportData) -> Iterator[Table]:
+def comparison_tables(results: ReportData) -> Iterator[Table]:
     """Yield one table a scenario, three lines a selector; then how far they agree."""
-    scenarios = material.paper_scenarios
-    if not scenarios or not set(material.datasets) & set(DATASET_LABELS):
+    scenarios = results.paper_scenarios
+    if not scenarios or not set(results.datasets) & set(DATASET_LABELS):
         return
-    comparison = compare_scores(material)
+    comparison = compare_scores(results)
     for scenario in scenarios:
         part = comparison[comparison["scenario"] == scenario]
-        yield _cell_by_cell(material, part, scenario)
+        yield _cell_by_cell(results, part, scenario)
     run = comparison[comparison["scenario"].isin(scenarios)]
     has_theirs = run.groupby("selector")["theirs"].transform("count") > 0
     yield table_of(
@@ -114,7 +105,7 @@ def comparison_tables(material: ReportData) -> Iterator[Table]:
     )
 
 
-def _cell_by_cell(material: ReportData, part: pd.DataFrame, scenario: str) -> Table:
+def _cell_by_cell(results: ReportData, part: pd.DataFrame, scenario: str) -> Table:
     datasets = list(dict.fromkeys(part["dataset"]))
     rows: list[tuple[str, ...]] = []
     for selector, cells in part.groupby("selector", sort=False):
@@ -132,7 +123,7 @@ def _cell_by_cell(material: ReportData, part: pd.DataFrame, scenario: str) -> Ta
         name=f"paper-{scenario}",
         title=f"{scenario_title(scenario)}: ours beside the paper's",
         data=part,
-        header=("selector", "", *map(material.dataset_label, datasets)),
+        header=("selector", "", *map(results.dataset_label, datasets)),
         rows=tuple(rows),
         n_text_columns=2,
         is_sortable=False,

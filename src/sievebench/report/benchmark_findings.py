@@ -13,14 +13,13 @@ from sievebench import analysis
 from sievebench.labels import SCENARIO_LABELS
 from sievebench.report.finding import (
     Finding,
-    joined,
+    Parts,
     listed,
     mean_with_interval,
     side,
     told,
 )
-from sievebench.report.material import ReportData
-from sievebench.report.stored import records_of, stored
+from sievebench.report.report_data import ReportData
 from sievebench.report.tables import number
 
 _BREADTH = ("breadth", "breadth_peers", "breadth_boruta")
@@ -34,52 +33,43 @@ _DRAW = 11  # the one that all of them have
 _SIDE = 28  # pixels
 
 
-def large_kept(material: ReportData, _: str) -> Finding | None:
+def large_kept(results: ReportData, _: str) -> Finding | None:
     """Count columns kept over original ones, large tables."""
-    parts = _large(material, lambda cell, run: len(run["kept"]) / cell["n_original"])
-    if not parts:
-        return None
-    verdicts = []
-    for values in parts.values():
-        low, high = analysis.interval_of_mean(values)
-        verdicts.append(side(-high, -low, -1.0))
-    text = listed(mean_with_interval(values, 2) for values in parts.values())
-    return Finding(f"kept / original {text}", joined(verdicts))
+    parts = Parts()
+    kept = _large(results, lambda cell, run: len(run["kept"]) / cell["n_original"])
+    for values in kept.values():
+        parts.add_mean(values, 2, below=1.0)
+    return parts.finding("kept / original {}")
 
 
-def large_lost(material: ReportData, _: str) -> Finding | None:
+def large_lost(results: ReportData, _: str) -> Finding | None:
     """Compare an MLP on the kept columns with one on all, relative."""
-
-    def gain(cell: dict[str, Any], run: dict[str, Any]) -> float:
-        reference: float = cell["mlp_all"]
-        return 100 * (float(run["mlp"]) - reference) / abs(reference)
-
-    parts = _large(material, gain)
-    if not parts:
-        return None
-    verdicts = [side(*analysis.interval_of_mean(v), -0.5) for v in parts.values()]
-    text = listed(mean_with_interval(v, 1, is_signed=True) for v in parts.values())
-    return Finding(f"MLP against all columns, percent: {text}", joined(verdicts))
+    parts = Parts()
+    gains = _large(
+        results,
+        lambda cell, run: 100 * (run["mlp"] - cell["mlp_all"]) / abs(cell["mlp_all"]),
+    )
+    for values in gains.values():
+        parts.add_mean(values, 1, above=-0.5, is_signed=True)
+    return parts.finding("MLP against all columns, percent: {}")
 
 
-def large_noise(material: ReportData, _: str) -> Finding | None:
+def large_noise(results: ReportData, _: str) -> Finding | None:
     """Count added columns among the kept ones, large tables, noise only."""
-
-    def added(cell: dict[str, Any], run: dict[str, Any]) -> float:
-        return float(np.mean(np.array(run["kept"]) >= cell["n_original"]))
-
-    parts = _large(material, added)
-    noise = [parts[name] for name in ("random", "corrupted") if name in parts]
-    if not noise:
-        return None
-    verdicts = [told(values.mean() < 0.005) for values in noise]
-    text = listed(mean_with_interval(values, 3) for values in noise)
-    return Finding(text, joined(verdicts))
+    parts = Parts()
+    added = _large(
+        results, lambda cell, run: np.mean(np.array(run["kept"]) >= cell["n_original"])
+    )
+    for name in ("random", "corrupted"):
+        if name in added:
+            is_so = told(added[name].mean() < 0.005)
+            parts.add(mean_with_interval(added[name], 3), is_so)
+    return parts.finding()
 
 
-def _large(material: ReportData, value: Any) -> dict[str, pd.Series]:
+def _large(results: ReportData, value: Any) -> dict[str, pd.Series]:
     """Return a value of each large table, mean over its runs, by scenario."""
-    cells = records_of(material, "quality_tabular")
+    cells = results.records("quality_tabular")
     table = pd.DataFrame(
         {
             "scenario": cell["scenario"],
@@ -97,9 +87,9 @@ def _large(material: ReportData, value: Any) -> dict[str, pd.Series]:
     }
 
 
-def breadth(material: ReportData, _: str) -> Finding | None:
+def breadth(results: ReportData, _: str) -> Finding | None:
     """Compare the default with classical selectors, four kinds of model as judges."""
-    cells = [c for name in _BREADTH for c in records_of(material, name)]
+    cells = [c for name in _BREADTH for c in results.records(name)]
     scores = pd.DataFrame(
         {
             "scenario": cell["scenario"],
@@ -113,31 +103,27 @@ def breadth(material: ReportData, _: str) -> Finding | None:
     )
     if scores.empty:
         return None
-    parts, verdicts = [], []
+    parts = Parts()
     for scenario in ("random", "corrupted"):
         wide = scores[scores["scenario"] == scenario].pivot_table(
             index="selector", columns="table", values="score"
         )
-        shown = []
-        for peer, label in _PEERS.items():
-            if not {peer, "auto"} <= set(wide.index):
-                continue
-            gains = (wide.loc["auto"] - wide.loc[peer]).dropna()
-            shown.append(f"{label} {mean_with_interval(gains, 1, is_signed=True)}")
-            verdicts.append(side(*analysis.interval_of_mean(gains)))
-        if shown:
-            name = SCENARIO_LABELS[scenario].lower()
-            parts.append(f"{name}, points: {listed(shown)}")
-    if not parts:
-        return None
-    return Finding("; ".join(parts), joined(verdicts))
+        known = {peer: name for peer, name in _PEERS.items() if peer in wide.index}
+        if not known or "auto" not in wide.index:
+            continue
+        gains = {k: (wide.loc["auto"] - wide.loc[k]).dropna() for k in known}
+        shown = listed(
+            f"{name} {mean_with_interval(gains[peer], 1, is_signed=True)}"
+            for peer, name in known.items()
+        )
+        verdicts = [side(*analysis.interval_of_mean(gain)) for gain in gains.values()]
+        parts.add(f"{SCENARIO_LABELS[scenario].lower()}, points: {shown}", *verdicts)
+    return parts.finding(is_list=False)
 
 
-def madelon(material: ReportData, _: str) -> Finding | None:
+def madelon(results: ReportData, _: str) -> Finding | None:
     """Count the relevant columns of madelon, whose class is a parity."""
-    records = [
-        r for r in records_of(material, "quality_wide") if r["table"] == "madelon"
-    ]
+    records = [r for r in results.records("quality_wide") if r["table"] == "madelon"]
     if not records:
         return None
     found = [len(record["kept"]) - record["outside"] for record in records]
@@ -149,11 +135,11 @@ def madelon(material: ReportData, _: str) -> Finding | None:
     return Finding(text, told(n_outside == 0 and min(found) >= 10))
 
 
-def mask_cost(material: ReportData, _: str) -> Finding | None:
+def mask_cost(results: ReportData, _: str) -> Finding | None:
     """Tell what the mask adds to a step, narrow and wide, one network and 16."""
-    parts, verdicts = [], []
+    parts = Parts()
     for name, label in (("speed_stack_cpu", "CPU"), ("speed_stack_gpu", "H200")):
-        records = pd.DataFrame(records_of(material, name))
+        records = pd.DataFrame(results.records(name))
         if records.empty:
             continue
         records["extra"] = records["microseconds"] - records["microseconds_unmasked"]
@@ -163,38 +149,36 @@ def mask_cost(material: ReportData, _: str) -> Finding | None:
             growth = np.log(last["extra"] / first["extra"])
             exponent = growth / np.log(last["n_columns"] / first["n_columns"])
             networks = "one network" if n_members == 1 else f"{n_members} networks"
-            parts.append(
-                f"{label}, {networks}: {first['extra']:,.0f} to {last['extra']:,.0f}"
+            parts.add(
+                f"{label}, {networks}: {first['extra']:,.0f} to {last['extra']:,.0f}",
+                side(-exponent, -exponent, -0.5),
             )
-            verdicts.append(side(-exponent, -exponent, -0.5))
-    if not parts:
-        return None
-    text = f"microseconds a step, from 64 to 5,000 columns: {'; '.join(parts)}"
-    return Finding(text, joined(verdicts))
+    text = "microseconds a step, from 64 to 5,000 columns: {}"
+    return parts.finding(text, is_list=False)
 
 
-def pixel_entropy(material: ReportData, _: str) -> Finding | None:
+def pixel_entropy(results: ReportData, _: str) -> Finding | None:
     """Compare the entropies of kept and dropped pixels, by both readings."""
-    found = _pixels(material)
+    found = _pixels(results)
     if found is None:
         return None
     content, kept, varies = found
-    parts, verdicts = [], []
+    parts = Parts()
     for key, label in (
         ("class_entropy", "over the digits"),
         ("intensity_entropy", "of the intensities"),
     ):
         entropy = np.array(content[key])
         ours, rest = entropy[kept].mean(), entropy[~kept & varies].mean()
-        parts.append(f"{label} {number(ours, 2)} and {number(rest, 2)}")
-        verdicts.append(told(bool(ours > rest)))
-    text = f"{'; '.join(parts)} (dropped pixels that vary; {kept.sum()} of 784 kept)"
-    return Finding(text, joined(verdicts))
+        is_so = told(bool(ours > rest))
+        parts.add(f"{label} {number(ours, 2)} and {number(rest, 2)}", is_so)
+    text = f"{{}} (dropped pixels that vary; {kept.sum()} of 784 kept)"
+    return parts.finding(text, is_list=False)
 
 
-def pixel_centre(material: ReportData, _: str) -> Finding | None:
+def pixel_centre(results: ReportData, _: str) -> Finding | None:
     """Tell how far from the centre kept and dropped pixels are."""
-    found = _pixels(material)
+    found = _pixels(results)
     if found is None:
         return None
     kept = found[1]
@@ -209,9 +193,9 @@ def pixel_centre(material: ReportData, _: str) -> Finding | None:
     return Finding(text, told(bool(ours < rest)))
 
 
-def pixel_digits(material: ReportData, _: str) -> Finding | None:
+def pixel_digits(results: ReportData, _: str) -> Finding | None:
     """Tell how much the mean intensity of a pixel differs between the digits."""
-    found = _pixels(material)
+    found = _pixels(results)
     if found is None:
         return None
     content, kept, varies = found
@@ -226,9 +210,9 @@ def pixel_digits(material: ReportData, _: str) -> Finding | None:
     return Finding(text, told(bool(share > 0.5)))
 
 
-def _pixels(material: ReportData) -> tuple[dict[str, Any], Any, Any] | None:
+def _pixels(results: ReportData) -> tuple[dict[str, Any], Any, Any] | None:
     """Return what is stored, which pixels the default keeps, and which vary."""
-    content = stored(material, "mnist")
+    content = results.stored("mnist")
     if not content:
         return None
     kept = np.zeros(_SIDE**2, dtype=bool)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import get_args
+from typing import Any, get_args
 
 import pandas as pd
 
@@ -16,29 +16,22 @@ from sievebench.report import field_tables as of_fields
 from sievebench.report import run_findings as of_runs
 from sievebench.report import study_findings as of_studies
 from sievebench.report.finding import Finding, Rule, Verdict, listed
-from sievebench.report.material import ReportData
+from sievebench.report.report_data import ReportData
 from sievebench.report.tables import Table
 
 Metric = Callable[[ReportData, str], Finding | None]
-# By the names that claims.toml has.
+
+
+def _is_metric(thing: Any) -> bool:
+    return getattr(thing, "__annotations__", {}).get("return") == Finding | None
+
+
+# By the names that claims.toml has: each public function that returns a finding.
 METRICS: Mapping[str, Metric] = {
-    metric.__name__: metric
-    for metric in (
-        *(of_runs.kept_share, of_runs.against_none, of_runs.first_of_all),
-        *(of_runs.first_as_published, of_runs.best_on_most, of_runs.told_apart),
-        *(of_runs.printed_scores_found, of_runs.printed_counts_found),
-        *(of_runs.matched, of_runs.no_noise_kept, of_runs.few_products_kept),
-        *(of_runs.others_keep_noise, of_studies.loss_without_one),
-        *(of_studies.loss_beside_others, of_studies.cohort_gain),
-        *(of_studies.cohort_reduction, of_studies.shallowest),
-        *(of_studies.near_constant, of_studies.balance_shape),
-        *(of_studies.balance_of_one, of_benchmarks.large_kept),
-        *(of_benchmarks.large_lost, of_benchmarks.large_noise),
-        *(of_benchmarks.breadth, of_benchmarks.madelon, of_benchmarks.mask_cost),
-        *(of_benchmarks.pixel_entropy, of_benchmarks.pixel_centre),
-        *(of_benchmarks.pixel_digits, of_fields.fresh, of_fields.fresh_lost),
-        of_fields.fresh_noise,
-    )
+    name: function
+    for module in (of_runs, of_studies, of_benchmarks, of_fields)
+    for name, function in vars(module).items()
+    if not name.startswith("_") and _is_metric(function)
 }
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _UNTESTED: Verdict = "cannot be tested here"
@@ -66,11 +59,11 @@ class Claim:
     rule: Rule | None = None  # of a benchmark's figures; records say it themselves
     why: str = ""
 
-    def finding(self, material: ReportData) -> Finding:
+    def finding(self, results: ReportData) -> Finding:
         """Return what we found on it."""
         if not self.metric:
             return Finding(self.why, _UNTESTED)
-        found = METRICS[self.metric](material, self.argument)
+        found = METRICS[self.metric](results, self.argument)
         if found is None:
             return Finding("missing", "missing")
         return Finding(found.text, found.verdict, self.rule or found.rule)
@@ -84,9 +77,9 @@ def paper_claims() -> tuple[Claim, ...]:
     return tuple(Claim(**entry) for entry in entries)
 
 
-def judged_claims(material: ReportData) -> list[tuple[Claim, Finding]]:
+def judged_claims(results: ReportData) -> list[tuple[Claim, Finding]]:
     """Return each claim with what we found on it, those without records last."""
-    judged = [(claim, claim.finding(material)) for claim in paper_claims()]
+    judged = [(claim, claim.finding(results)) for claim in paper_claims()]
     return sorted(judged, key=lambda pair: pair[1].verdict == "missing")
 
 
@@ -108,14 +101,14 @@ def count_verdicts(judged: list[tuple[Claim, Finding]]) -> str:
     return f"{len(judged)} checks of what the paper claims: {listed(parts)}."
 
 
-def verdict_notes(material: ReportData) -> tuple[str, ...]:
+def verdict_notes(results: ReportData) -> tuple[str, ...]:
     """Return what one has to know to read the verdicts."""
     notes = [
         "In brackets 95 % intervals: bootstrap over tables (scaling: of the "
         "regression). A claim holds if the whole interval is on its side, does not if "
-        "it is on the other, and holds in part if neither is so or its parts differ.",
+        "it is on the other, and holds in part if neither is so or its parts differ."
     ]
-    if earlier := [selector_label(name) for name in material.earlier_rule()]:
+    if earlier := [selector_label(name) for name in results.earlier_rule()]:
         notes.append(
             f"rule: the records of {listed(earlier)} are of the decision rule before "
             "the present one (features elected by votes); so are the figures marked "
@@ -124,9 +117,9 @@ def verdict_notes(material: ReportData) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def verdict_tables(material: ReportData) -> Iterator[Table]:
+def verdict_tables(results: ReportData) -> Iterator[Table]:
     """Yield the table of all claims, if the runs say something on any."""
-    judged = judged_claims(material)
+    judged = judged_claims(results)
     of_runs = (found for claim, found in judged if claim.metric and not claim.rule)
     if {found.verdict for found in of_runs} <= {"missing"}:
         return  # these runs say nothing on the paper
@@ -156,5 +149,5 @@ def verdict_tables(material: ReportData) -> Iterator[Table]:
         rows=rows,
         n_text_columns=len(header),
         code_columns=frozenset({len(header) - 1}),
-        notes=(count_verdicts(judged), *verdict_notes(material)),
+        notes=(count_verdicts(judged), *verdict_notes(results)),
     )

@@ -6,50 +6,36 @@ benchmark, the suite "breadth" others.
 
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pandas as pd
 
 from sievebench import analysis
 from sievebench.labels import DATASET_LABELS, SCENARIO_LABELS, selector_label
-from sievebench.report.finding import (
-    Finding,
-    joined,
-    listed,
-    told,
-    with_interval,
-)
-from sievebench.report.material import ReportData
-from sievebench.report.stored import records_in, records_of
+from sievebench.report.finding import Finding, Parts, listed, told
+from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
+    Columns,
     Table,
+    interval,
     number,
-    probability,
-    scenario_cell,
-    selector_cell,
     table_of,
+    with_interval,
 )
 
 SUITES = {"paper": "the benchmark's tables", "breadth": "other tables"}
 _NOT_SELECTORS = ("none", analysis.OURS)
-_COLUMNS = {
-    "scenario": scenario_cell,
-    "selector": selector_cell,
-    "rank": lambda row: with_interval(
-        row["rank"], (row["rank_low"], row["rank_high"]), 2
-    ),
-    "best": "{0[n_best]} of {0[n_cells]}".format,
-    "better": lambda row: number(row["n_better"], 0, "–"),
-    "equal": lambda row: number(row["n_equal"], 0, "–"),
-    "worse": lambda row: number(row["n_worse"], 0, "–"),
-    "mean difference": lambda row: (
-        "–"
-        if pd.isna(row["mean_difference"])
-        else with_interval(row["mean_difference"], (row["low"], row["high"]), 4, True)
-    ),
-    "p, Holm": lambda row: probability(row["p_holm"], "–"),
-    "P(better)": lambda row: probability(row["p_better"], "–"),
-    "P(alike)": lambda row: probability(row["p_alike"], "–"),
+_COLUMNS: Columns = {
+    "scenario": "{scenario:scenario}",
+    "selector": "{selector:selector}",
+    "rank": interval("rank", 2, ends="rank"),
+    "best": "{n_best} of {n_cells}",
+    "better": "{n_better:.0?–}",
+    "equal": "{n_equal:.0?–}",
+    "worse": "{n_worse:.0?–}",
+    "mean difference": interval("mean_difference", 4, missing="–"),
+    "p, Holm": "{p_holm:p?–}",
+    "P(better)": "{p_better:p?–}",
+    "P(alike)": "{p_alike:p?–}",
     "AutoNFS is": lambda row: "–" if pd.isna(row["low"]) else row["verdict"],
 }
 _NOTE = (
@@ -62,11 +48,11 @@ _NOTE = (
 )
 
 
-def field_tables(material: ReportData) -> Iterator[Table]:
+def field_tables(results: ReportData) -> Iterator[Table]:
     """Yield a table for each suite and field."""
     for suite, about in SUITES.items():
         for field, meaning in analysis.FIELDS.items():
-            lines = summaries(material, suite, field)
+            lines = summaries(results, suite, field)
             if lines.empty:
                 continue
             yield table_of(
@@ -75,18 +61,14 @@ def field_tables(material: ReportData) -> Iterator[Table]:
                 name=f"fields-{suite}-{field}",
                 title=f"Fresh draws of {about}: {meaning}",
                 n_text_columns=2,
-                notes=(_NOTE, _sizes(material, suite)),
+                notes=(_NOTE, _sizes(results, suite)),
             )
 
 
-def summaries(material: ReportData, suite: str, field: str) -> pd.DataFrame:
-    """Return `field_summary` of each scenario, one below the other."""
-    return _summaries(material.benchmarks, suite, field)
-
-
 @cache  # tables and claims ask for the same
-def _summaries(folder: Path | None, suite: str, field: str) -> pd.DataFrame:
-    scores = _scores(folder, suite)
+def summaries(results: ReportData, suite: str, field: str) -> pd.DataFrame:
+    """Return `field_summary` of each scenario, one below the other."""
+    scores = _scores(results, suite)
     parts = [
         analysis.field_summary(scores, scenario, field)
         .reset_index()
@@ -98,22 +80,22 @@ def _summaries(folder: Path | None, suite: str, field: str) -> pd.DataFrame:
 
 
 @cache
-def _scores(folder: Path | None, suite: str) -> pd.DataFrame:
+def _scores(results: ReportData, suite: str) -> pd.DataFrame:
     """Return the scores of a suite."""
-    records = records_in(folder, f"fields_{suite}")
+    records = results.records(f"fields_{suite}")
     return analysis.field_scores(records) if records else pd.DataFrame()
 
 
-def _sizes(material: ReportData, suite: str) -> str:
+def _sizes(results: ReportData, suite: str) -> str:
     """Say how large the tables are, and how many draws count."""
-    records = records_of(material, f"fields_{suite}")
+    records = results.records(f"fields_{suite}")
     sizes = {
         record["table"]: f"{DATASET_LABELS.get(record['table'], record['table'])} "
         f"{sum(record['n_rows']):,} × {record['n_original']}"
         + (" (sample)" if record["is_sample"] else "")
         for record in records
     }
-    scores = _scores(material.benchmarks, suite)
+    scores = _scores(results, suite)
     draws = {
         scenario: analysis.field_cube(scores, scenario, "paper")[2].shape[1]
         for scenario in dict.fromkeys(scores["scenario"])
@@ -127,64 +109,54 @@ def _sizes(material: ReportData, suite: str) -> str:
     )
 
 
-def fresh(material: ReportData, argument: str) -> Finding | None:
+def fresh(results: ReportData, argument: str) -> Finding | None:
     """Tell where AutoNFS stands in a field: `argument` is suite:field."""
-    lines = summaries(material, *argument.split(":"))
-    if lines.empty:
-        return None
-    parts, verdicts = [], []
-    for scenario, table in lines.groupby("scenario", sort=False):
+    lines = summaries(results, *argument.split(":"))
+    parts = Parts()
+    for scenario, table in lines.groupby("scenario", sort=False) if len(lines) else ():
         by_name = table.set_index("selector")
         ours = by_name.loc[analysis.OURS]
         others = by_name.drop(index=list(_NOT_SELECTORS), errors="ignore")
         best = others["rank"].idxmin()
         above, below = (others["low"] > 0).sum(), (others["high"] < 0).sum()
-        parts.append(
+        parts.add(
             f"{SCENARIO_LABELS[str(scenario)].lower()}: rank "
             f"{with_interval(ours['rank'], (ours['rank_low'], ours['rank_high']), 1)}, "
             f"{selector_label(str(best))} {number(others.at[best, 'rank'], 1)}; better "
-            f"than {above}, worse than {below} of {len(others)}"
+            f"than {above}, worse than {below} of {len(others)}",
+            told(above == len(others), bool(below > above)),
         )
-        verdicts.append(told(above == len(others), bool(below > above)))
-    return Finding("; ".join(parts), joined(verdicts))
+    return parts.finding(is_list=False)
 
 
-def fresh_lost(material: ReportData, suite: str) -> Finding | None:
+def fresh_lost(results: ReportData, suite: str) -> Finding | None:
     """Compare what AutoNFS keeps by itself with all columns."""
-    lines = summaries(material, suite, "paper")
-    if lines.empty:
-        return None
-    own = lines[lines["selector"] == "none"].set_index("scenario")
-    verdicts = [
-        told(row["low"] > -analysis.EQUIVALENCE, row["high"] < 0)
-        for _, row in own.iterrows()
-    ]
-    text = listed(
-        with_interval(row["mean_difference"], (row["low"], row["high"]), 3, True)
-        for _, row in own.iterrows()
-    )
-    return Finding(f"against all columns: {text}", joined(verdicts))
+    lines = summaries(results, suite, "paper")
+    parts = Parts()
+    for row in lines[lines["selector"] == "none"].itertuples() if len(lines) else ():
+        parts.add(
+            with_interval(row.mean_difference, (row.low, row.high), 3, True),
+            told(row.low > -analysis.EQUIVALENCE, row.high < 0),
+        )
+    return parts.finding("against all columns: {}")
 
 
-def fresh_noise(material: ReportData, suite: str) -> Finding | None:
+def fresh_noise(results: ReportData, suite: str) -> Finding | None:
     """Tell how much of what AutoNFS keeps was added, and how much it keeps."""
-    scores = _scores(material.benchmarks, suite)
+    scores = _scores(results, suite)
     if scores.empty:
         return None
     own = scores[(scores["selector"] == analysis.OURS) & (scores["field"] == "paper")]
-    parts, verdicts = [], []
+    parts = Parts()
     for scenario in analysis.ordered(own["scenario"], SCENARIO_LABELS):
         table = own[own["scenario"] == scenario]
-        added, kept = (
-            _with_ends(table, name) for name in ("added_share", "kept_share")
+        share = table["added_share"].mean()
+        parts.add(
+            f"{SCENARIO_LABELS[scenario].lower()}: {_with_ends(table, 'added_share')} "
+            f"added, kept / original {_with_ends(table, 'kept_share')}",
+            *([told(share < 0.005, True)] if scenario != "second_order" else []),
         )
-        parts.append(
-            f"{SCENARIO_LABELS[scenario].lower()}: {added} added, kept / original "
-            f"{kept}"
-        )
-        if scenario != "second_order":
-            verdicts.append(told(table["added_share"].mean() < 0.005, True))
-    return Finding("; ".join(parts), joined(verdicts))
+    return parts.finding(is_list=False)
 
 
 def _with_ends(table: pd.DataFrame, name: str) -> str:
@@ -194,12 +166,12 @@ def _with_ends(table: pd.DataFrame, name: str) -> str:
 
 
 def default_choices(
-    material: ReportData, dataset: str, scenario: str
+    results: ReportData, dataset: str, scenario: str
 ) -> list[tuple[float, int]]:
     """Return the price, as a λ, and the number of columns of AutoNFS on each draw."""
     return [
         (entry["decision"]["balance"], entry["n_own"])
-        for record in records_of(material, "fields_paper")
+        for record in results.records("fields_paper")
         if (record["table"], record["scenario"]) == (dataset, scenario)
         for entry in [record["selectors"][analysis.OURS]]
     ]

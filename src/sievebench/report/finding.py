@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from sievebench import analysis
-from sievebench.report.tables import number, signed
+from sievebench.report.tables import with_interval
 
 Verdict = Literal["holds", "partly", "does not", "cannot be tested here", "missing"]
 Rule = Literal["earlier", "present", "either"]
@@ -54,22 +54,42 @@ def told(is_so: bool, is_sure_not: bool = True) -> Verdict:
     return "does not" if is_sure_not else "partly"
 
 
-def with_interval(
-    value: float, ends: tuple[float, float], n_decimals: int, is_signed: bool = False
-) -> str:
-    """Print a number with its interval, the number alone if there is none.
+class Parts:
+    """What is said of the parts of a claim, and the verdicts on them."""
 
-    Examples
-    --------
-    >>> with_interval(1.44, (1.12, 1.88), 1), with_interval(0.5, (0.4, 0.6), 1, True)
-    ('1.4 [1.1, 1.9]', '+0.5 [+0.4, +0.6]')
-    """
-    show = signed if is_signed else number
-    text = show(value, n_decimals)
-    if np.isnan(ends).any():
-        return text
-    low, high = (show(end, n_decimals) for end in ends)
-    return f"{text} [{low}, {high}]"
+    def __init__(self) -> None:
+        self._said: list[str] = []
+        self._verdicts: list[Verdict] = []
+
+    def add(self, text: str, *verdicts: Verdict) -> None:
+        """Say something, and judge it."""
+        self._said.append(text)
+        self._verdicts += verdicts
+
+    def add_mean(
+        self,
+        values: object,
+        n_decimals: int,
+        label: str = "",
+        *,
+        above: float = 0.0,
+        below: float | None = None,
+        is_signed: bool = False,
+    ) -> None:
+        """Say a mean over tables, which should be above a bound or below one."""
+        text = f"{label} {mean_with_interval(values, n_decimals, is_signed)}".lstrip()
+        low, high = analysis.interval_of_mean(values)
+        is_so = side(low, high, above) if below is None else side(-high, -low, -below)
+        self.add(text, is_so)
+
+    def finding(
+        self, text: str = "{}", rule: Rule = "either", *, is_list: bool = True
+    ) -> Finding | None:
+        """Return the finding, its parts where the text has `{}`; None without any."""
+        if not self._said:
+            return None
+        said = listed(self._said) if is_list else "; ".join(self._said)
+        return Finding(text.replace("{}", said), joined(self._verdicts), rule)
 
 
 def mean_with_interval(values: object, n_decimals: int, is_signed: bool = False) -> str:

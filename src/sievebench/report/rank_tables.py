@@ -8,19 +8,17 @@ import pandas as pd
 
 from sievebench import analysis
 from sievebench.labels import SCENARIO_LABELS, scenario_title, selector_label
-from sievebench.report.finding import with_interval
-from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_ranks, paper_scores
+from sievebench.report.report_data import ReportData
 from sievebench.report.score_tables import scores_of_scenario
 from sievebench.report.tables import (
     MISSING,
+    Columns,
     Table,
     best_cells,
-    decimals,
     number,
-    probability,
-    scenario_cell,
     table_of,
+    with_interval,
 )
 
 _SAME_TABLES = "paper, same tables"
@@ -30,18 +28,18 @@ _SHARED = (
     "rows, of the searches that the experiment's file allows (not_from). A score is "
     "the mean over predictors, then over seeds."
 )
-_FRIEDMAN = {
-    "scenario": scenario_cell,
-    "complete over": "{0[cases]}".format,
-    "best": lambda row: selector_label(row["best"]),
-    "selectors": "{0[n_selectors]}".format,
-    "tables": "{0[n_datasets]}".format,
-    "χ²": decimals("chi_square", 1),
-    "p": lambda row: probability(row["p_value"]),
-    "F": decimals("f_statistic", 1),
-    "p of F": lambda row: probability(row["f_p_value"]),
-    "critical difference": decimals("critical_difference", 2),
-    "like the best": "{0[n_like_best]}".format,
+_FRIEDMAN: Columns = {
+    "scenario": "{scenario:scenario}",
+    "complete over": "{cases}",
+    "best": "{best:selector}",
+    "selectors": "{n_selectors}",
+    "tables": "{n_datasets}",
+    "χ²": "{chi_square:.1}",
+    "p": "{p_value:p}",
+    "F": "{f_statistic:.1}",
+    "p of F": "{f_p_value:p}",
+    "critical difference": "{critical_difference:.2}",
+    "like the best": "{n_like_best}",
 }
 
 _MARGIN_COLUMNS = {
@@ -53,18 +51,18 @@ _MARGIN_COLUMNS = {
     ": ahead by, low": "margin_low",
     ": ahead by, high": "margin_high",
 }
-Columns = dict[tuple[str, str], Any]  # by scenario and what the ranks are
+Ranks = dict[tuple[str, str], Any]  # by scenario and what the ranks are
 
 
-def rank_tables(material: ReportData) -> Iterator[Table]:
+def rank_tables(results: ReportData) -> Iterator[Table]:
     """Yield the mean ranks: ours by both rules, and the paper's."""
-    scenarios = material.paper_scenarios
+    scenarios = results.paper_scenarios
     if not scenarios:
         return
     theirs = paper_ranks()
-    columns: Columns = {}
+    columns: Ranks = {}
     for scenario in scenarios:
-        scores = material.ranked(scenario)
+        scores = results.ranked(scenario)
         ours = analysis.mean_ranks(scores)
         names = [name.partition(":")[0] for name in ours.index]  # variants included
         printed = paper_scores(scenario)
@@ -78,25 +76,25 @@ def rank_tables(material: ReportData) -> Iterator[Table]:
         )
     yield _side_by_side(
         columns,
-        material.selectors,
+        results.selectors,
         name="ranks",
         title="Mean ranks, ours and the paper's",
-        notes=(*_rank_notes(material), *_order_note(columns, scenarios)),
+        notes=(*_rank_notes(results), *_order_note(columns, scenarios)),
     )
-    yield from _variant_ranks(material, "ranks-variants", "")
+    yield from _variant_ranks(results, "ranks-variants", "")
 
 
-def shared_tables(material: ReportData) -> Iterator[Table]:
+def shared_tables(results: ReportData) -> Iterator[Table]:
     """Yield ranks and scores with the same predictors for all selectors."""
-    shared = material.shared
+    shared = results.shared
     if not shared.scenarios:
         return
-    columns: Columns = {}
+    columns: Ranks = {}
     for scenario in shared.scenarios:
         scores = shared.ranked(scenario)
         columns[scenario, "same predictors"] = analysis.mean_ranks(scores)["rank"]
-        if scenario in material.scenarios:
-            tuned = material.wide(scenario).reindex_like(scores)
+        if scenario in results.scenarios:
+            tuned = results.wide(scenario).reindex_like(scores)
             columns[scenario, "own search"] = analysis.mean_ranks(tuned)["rank"]
     yield _side_by_side(
         columns,
@@ -121,7 +119,7 @@ def shared_tables(material: ReportData) -> Iterator[Table]:
         )
 
 
-def _side_by_side(columns: Columns, selectors: Sequence[str], **about: Any) -> Table:
+def _side_by_side(columns: Ranks, selectors: Sequence[str], **about: Any) -> Table:
     """Return several mean ranks of each selector; the paper does not have all."""
     wide = pd.DataFrame(columns, index=selectors)
     rows = [
@@ -144,11 +142,11 @@ def _side_by_side(columns: Columns, selectors: Sequence[str], **about: Any) -> T
     )
 
 
-def _rank_notes(material: ReportData) -> tuple[str, ...]:
+def _rank_notes(results: ReportData) -> tuple[str, ...]:
     """Return what the four columns of a scenario are."""
     parts = []
-    for scenario in material.paper_scenarios:
-        ranks = analysis.mean_ranks(material.ranked(scenario))
+    for scenario in results.paper_scenarios:
+        ranks = analysis.mean_ranks(results.ranked(scenario))
         n_complete, n_all = ranks["n_complete"].max(), ranks["n_datasets"].max()
         parts.append(f"{SCENARIO_LABELS[scenario]} {n_complete} of {n_all}")
     return (
@@ -158,11 +156,11 @@ def _rank_notes(material: ReportData) -> tuple[str, ...]:
         f"{', '.join(parts)}).",
         "paper, same tables: its rule on its printed scores, only the tables at hand; "
         "paper: as printed, 14 selectors on 11 tables.",
-        *material.unranked_note(material.paper_scenarios),
+        *results.unranked_note(results.paper_scenarios),
     )
 
 
-def _order_note(columns: Columns, scenarios: list[str]) -> tuple[str, ...]:
+def _order_note(columns: Ranks, scenarios: list[str]) -> tuple[str, ...]:
     """Return how alike the orders of the selectors are, those without variants."""
     parts = []
     for scenario in scenarios:
@@ -181,44 +179,44 @@ def _order_note(columns: Columns, scenarios: list[str]) -> tuple[str, ...]:
     )
 
 
-def _variant_ranks(material: ReportData, name: str, addition: str) -> Iterator[Table]:
+def _variant_ranks(results: ReportData, name: str, addition: str) -> Iterator[Table]:
     """Yield the ranks of each variant without its sisters, if there are variants."""
-    parts = {
-        s: analysis.ranks_by_variant(material.ranked(s)) for s in material.scenarios
+    fields = {
+        (scenario, variant): analysis.without_sisters(scores, variant)
+        for scenario in results.scenarios
+        for scores in [results.ranked(scenario)]
+        for variant in scores.index
     }
-    names = [
-        n for n in material.selectors if any(n in p.columns for p in parts.values())
-    ]
+    has_sisters = {
+        (s, n)
+        for (s, n), field in fields.items()
+        if len(field) < len(results.ranked(s))
+    }
+    names = [n for n in results.selectors if n in {n for _, n in has_sisters}]
     if not names:
         return
-    columns: dict[str, list[float | str]] = {}
-    printed: dict[str, list[str]] = {"selector": [selector_label(n) for n in names]}
-    for scenario, part in parts.items():
-        found = {
-            n: analysis.rank_margin(
-                analysis.without_sisters(material.ranked(scenario), n), n
-            )
-            for n in names
-            # Sisters have no rank in the field of a variant; without tables nobody has.
-            if n in part.columns and part[n].drop(n).notna().any()
-        }
-        label = SCENARIO_LABELS[scenario]
+    found = {
+        key: analysis.rank_margin(fields[key], key[1])
+        for key in has_sisters
+        if min(fields[key].shape[0] - 1, fields[key].shape[1]) > 0
+    }
+    data: dict[str, list[Any]] = {"selector": names}
+    columns: dict[str, Any] = {"selector": "{selector:selector}"}
+    for s in results.scenarios:
+        rows = {name: found.get((s, name), {}) for name in names}
         for ending, key in _MARGIN_COLUMNS.items():
             nothing = "" if key == "best_other" else np.nan
-            columns[f"{scenario}{ending}"] = [
-                found[n][key] if n in found else nothing for n in names
-            ]
-        rows = [
-            _margin_cells(found[n]) if n in found else (MISSING,) * 3 for n in names
-        ]
+            data[f"{s}{ending}"] = [row.get(key, nothing) for row in rows.values()]
         for k, what in enumerate(("", ": best other", ": ahead by")):
-            printed[f"{label}{what}"] = [row[k] for row in rows]
-    yield Table(
+            cells = {name: _margin_cells(row)[k] for name, row in rows.items()}
+            columns[f"{SCENARIO_LABELS[s]}{what}"] = lambda line, cells=cells: cells[
+                line["selector"]
+            ]
+    yield table_of(
+        pd.DataFrame(data),
+        columns,
         name=name,
         title=f"Mean rank of each variant in a field without its sisters{addition}",
-        data=pd.DataFrame({"selector": names, **columns}),
-        header=tuple(printed),
-        rows=tuple(zip(*printed.values(), strict=True)),
         notes=(
             "best other: in the same field, and its mean rank; ahead by: its mean rank "
             "less that of the variant. In brackets 95 % intervals, bootstrap over the "
@@ -228,6 +226,8 @@ def _variant_ranks(material: ReportData, name: str, addition: str) -> Iterator[T
 
 
 def _margin_cells(found: dict[str, Any]) -> tuple[str, str, str]:
+    if not found:
+        return (MISSING,) * 3
     best = f"{selector_label(found['best_other'])} {number(found['rank_other'], 2)}"
     return (
         with_interval(found["rank"], (found["low"], found["high"]), 2),
@@ -238,16 +238,16 @@ def _margin_cells(found: dict[str, Any]) -> tuple[str, str, str]:
     )
 
 
-def friedman_tables(material: ReportData) -> Iterator[Table]:
+def friedman_tables(results: ReportData) -> Iterator[Table]:
     """Yield whether the selectors differ, over both kinds of complete cases."""
     kinds = {
         "all selectors": analysis.complete_datasets,
         "all tables": analysis.complete_selectors,
     }
     parts = []
-    for scenario in material.scenarios:
+    for scenario in results.scenarios:
         for cases, choose in kinds.items():
-            ranks = analysis.rank_scores(choose(material.ranked(scenario)))
+            ranks = analysis.rank_scores(choose(results.ranked(scenario)))
             if min(ranks.shape) < 2:
                 continue
             difference = analysis.critical_difference(*ranks.shape)

@@ -11,16 +11,14 @@ from sievebench.labels import (
     scenario_title,
     selector_label,
 )
-from sievebench.report.material import ReportData
 from sievebench.report.paper import paper_counts
+from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
     MISSING,
+    Columns,
     Table,
     best_cells,
-    decimals,
     number,
-    scenario_cell,
-    selector_cell,
     table_of,
     with_deviation,
 )
@@ -28,21 +26,21 @@ from sievebench.run_spec import PURPOSES
 
 _DECIMALS = 3
 _REASON_WIDTH = 240
-_OVERVIEW = {
-    "selector": selector_cell,
-    "mean rank": decimals("rank", 2),
-    "best or tied": "{0[n_best]} of {0[n_datasets]}".format,
-    "kept / original": decimals("kept_share", 2),
-    "added among kept": decimals("misselected", 3),
-    "seconds": decimals("seconds", 1),
-    "missing": "{0[n_missing]}".format,
+_OVERVIEW: Columns = {
+    "selector": "{selector:selector}",
+    "mean rank": "{rank:.2}",
+    "best or tied": "{n_best} of {n_datasets}",
+    "kept / original": "{kept_share:.2}",
+    "added among kept": "{misselected:.3}",
+    "seconds": "{seconds:.1}",
+    "missing": "{n_missing}",
 }
 
 
-def overview_tables(material: ReportData) -> Iterator[Table]:
+def overview_tables(results: ReportData) -> Iterator[Table]:
     """Yield one table a scenario: each selector in one line."""
-    data = analysis.overview(material.runs, material.downstream)
-    for scenario in material.scenarios:
+    data = analysis.overview(results.runs, results.downstream)
+    for scenario in results.scenarios:
         part = data[data["scenario"] == scenario]
         yield table_of(
             part,
@@ -55,40 +53,40 @@ def overview_tables(material: ReportData) -> Iterator[Table]:
                 "columns before the scenario, mean over the tables; seconds: one "
                 "fit of the selector, median over the tables, beside whatever else "
                 "its machine did.",
-                *material.unranked_note([scenario]),
+                *results.unranked_note([scenario]),
             ),
         )
 
 
-def score_tables(material: ReportData) -> Iterator[Table]:
+def score_tables(results: ReportData) -> Iterator[Table]:
     """Yield one table a scenario: selectors × tables, and the mean rank."""
-    for scenario in material.scenarios:
+    for scenario in results.scenarios:
         yield scores_of_scenario(
-            material,
+            results,
             scenario,
             name=f"scores-{scenario}",
             title=f"{scenario_title(scenario)}: scores",
-            about=_score_note(material, scenario),
+            about=_score_note(results, scenario),
         )
 
 
 def scores_of_scenario(
-    material: ReportData, scenario: str, *, name: str, title: str, about: str
+    results: ReportData, scenario: str, *, name: str, title: str, about: str
 ) -> Table:
     """Return the scores of one scenario, and the mean ranks they give."""
-    means = material.wide(scenario)
-    deviations = material.wide(scenario, "score_std")
-    ranks = analysis.mean_ranks(material.ranked(scenario))["rank"]
+    means = results.wide(scenario)
+    deviations = results.wide(scenario, "score_std")
+    ranks = analysis.mean_ranks(results.ranked(scenario))["rank"]
     rows = []
     for selector in means.index:
         pairs = zip(means.loc[selector], deviations.loc[selector], strict=True)
         scores = [with_deviation(mean, std, _DECIMALS) for mean, std in pairs]
         rows.append((selector_label(selector), *scores, number(ranks[selector], 1)))
-    labels = map(material.dataset_label, means.columns)
+    labels = map(results.dataset_label, means.columns)
     return Table(
         name=name,
         title=title,
-        data=material.cells_of(scenario),
+        data=results.cells_of(scenario),
         header=("selector", *labels, "rank"),
         rows=tuple(rows),
         bold=best_cells(means, _DECIMALS)
@@ -96,18 +94,18 @@ def scores_of_scenario(
         notes=(
             about,
             "Rank: mean over the tables, the paper's rule.",
-            *material.unranked_note([scenario]),
+            *results.unranked_note([scenario]),
         ),
     )
 
 
-def _score_note(material: ReportData, scenario: str) -> str:
-    runs = material.runs
+def _score_note(results: ReportData, scenario: str) -> str:
+    runs = results.runs
     chosen = runs[(runs["experiment"] == "benchmark") & (runs["scenario"] == scenario)]
     metrics = chosen.groupby("metric", sort=True)["dataset"].unique()
     parts = [
         f"{METRIC_LABELS.get(str(metric), metric)} "
-        f"({', '.join(map(material.dataset_label, names))})"
+        f"({', '.join(map(results.dataset_label, names))})"
         for metric, names in metrics.items()
         if metric
     ]
@@ -117,20 +115,20 @@ def _score_note(material: ReportData, scenario: str) -> str:
     return f"{what} {spread}".strip()
 
 
-def count_tables(material: ReportData) -> Iterator[Table]:
+def count_tables(results: ReportData) -> Iterator[Table]:
     """Yield how many columns AutoNFS keeps, ours and the paper's."""
-    scenarios, own = material.paper_scenarios, material.own_selectors
-    chosen = material.scored[
-        material.scored["selector"].isin(own)
-        & material.scored["scenario"].isin(scenarios)
+    scenarios, own = results.paper_scenarios, results.own_selectors
+    chosen = results.scored[
+        results.scored["selector"].isin(own)
+        & results.scored["scenario"].isin(scenarios)
     ]
     if chosen.empty:
         return
     printed = paper_counts()
     rows = []
-    for dataset in material.datasets:
+    for dataset in results.datasets:
         part = chosen[chosen["dataset"] == dataset].set_index(["scenario", "selector"])
-        cells = [material.dataset_label(dataset), number(part["n_original"].max(), 0)]
+        cells = [results.dataset_label(dataset), number(part["n_original"].max(), 0)]
         for scenario in scenarios:
             cells += [_count(part, (scenario, selector)) for selector in own]
             cells.append(number(printed[scenario].get(dataset), 0, ""))
@@ -154,9 +152,9 @@ def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
     return with_deviation(cell["n_kept_mean"], cell["n_kept_std"], 1)
 
 
-def missing_tables(material: ReportData) -> Iterator[Table]:
+def missing_tables(results: ReportData) -> Iterator[Table]:
     """Yield the cells of which not all runs are done, and why."""
-    gaps = _stacked([_unfinished_runs(material), _without_record(material)])
+    gaps = _stacked([_unfinished_runs(results), _without_record(results)])
     if gaps.empty:
         return
     done = [
@@ -166,14 +164,14 @@ def missing_tables(material: ReportData) -> Iterator[Table]:
     # Tables that lack the same for the same reason share a line.
     alike = ["experiment", "scenario", "selector", "downstream", "why", "done"]
     lines = gaps.assign(done=done).groupby(alike, sort=False)["dataset"].agg(list)
-    columns = {
-        "experiment": "{0[experiment]}".format,
-        "scenario": scenario_cell,
-        "tables": lambda row: ", ".join(map(material.dataset_label, row["dataset"])),
-        "selector": selector_cell,
-        "downstream": "{0[downstream]}".format,
+    columns: Columns = {
+        "experiment": "{experiment}",
+        "scenario": "{scenario:scenario}",
+        "tables": lambda row: ", ".join(map(results.dataset_label, row["dataset"])),
+        "selector": "{selector:selector}",
+        "downstream": "{downstream}",
         "why": lambda row: _cut(row["why"]),
-        "runs done": "{0[done]}".format,
+        "runs done": "{done}",
     }
     yield table_of(
         lines.reset_index(),
@@ -190,11 +188,11 @@ def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
     return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
 
 
-def _unfinished_runs(material: ReportData) -> pd.DataFrame:
+def _unfinished_runs(results: ReportData) -> pd.DataFrame:
     """Return the cells with a record of runs that did not end well."""
     every = _stacked(
         [
-            analysis.summarize_cells(material.runs, experiment).assign(
+            analysis.summarize_cells(results.runs, experiment).assign(
                 experiment=experiment
             )
             for experiment in PURPOSES
@@ -202,25 +200,25 @@ def _unfinished_runs(material: ReportData) -> pd.DataFrame:
     )
     gaps = every[every["n_done"] < every["n_runs"]]
     key = ["experiment", "dataset", "scenario", "selector", "downstream"]
-    reasons = material.runs[material.runs["status"] != "done"].groupby(key)
+    reasons = results.runs[results.runs["status"] != "done"].groupby(key)
     first = [reasons.get_group(tuple(row)).iloc[0] for _, row in gaps[key].iterrows()]
     return gaps.assign(
         why=[f"{run['status']}: {run['reason']}".rstrip(": ") for run in first]
     )
 
 
-def _without_record(material: ReportData) -> pd.DataFrame:
+def _without_record(results: ReportData) -> pd.DataFrame:
     """Return the cells of the benchmark that nobody has run."""
     cells = [
         (dataset, scenario, selector)
-        for scenario in material.scenarios
-        for dataset, selectors in material.unfinished(scenario).items()
+        for scenario in results.scenarios
+        for dataset, selectors in results.unfinished(scenario).items()
         for selector in selectors
     ]
     table = pd.DataFrame(cells, columns=["dataset", "scenario", "selector"])
     return analysis.in_order(table).assign(
         experiment="benchmark",
-        downstream=material.downstream,
+        downstream=results.downstream,
         n_runs=0,
         n_done=0,
         why="no record",

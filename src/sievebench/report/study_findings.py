@@ -10,70 +10,62 @@ from sievebench import analysis
 from sievebench.labels import DATASET_LABELS, selector_label
 from sievebench.report.finding import (
     Finding,
+    Parts,
     Verdict,
     joined,
     listed,
     mean_with_interval,
     side,
     told,
-    with_interval,
 )
-from sievebench.report.material import DEFAULT, PUBLISHED, ReportData
 from sievebench.report.paper import paper_cohorts
+from sievebench.report.report_data import DEFAULT, PUBLISHED, ReportData
 from sievebench.report.run_findings import rule_of
-from sievebench.report.stored import records_of
-from sievebench.report.tables import number, signed
+from sievebench.report.tables import number, signed, with_interval
 
 _FLAT = 0.1  # an exponent below which we call a time nearly constant
 
 
-def loss_without_one(material: ReportData, _: str) -> Finding | None:
+def loss_without_one(results: ReportData, _: str) -> Finding | None:
     """Give the points lost without one kept column, predictor trained anew."""
-    losses = _losses(material)
+    losses = _losses(results)
     if not {DEFAULT, PUBLISHED} <= set(losses.index):
         return None
-    parts, verdicts = [], []
+    parts = Parts()
     for variant, label in ((DEFAULT, "default"), (PUBLISHED, "as published")):
-        values = losses.loc[variant]
-        parts.append(f"{label} {mean_with_interval(values, 1)}")
-        verdicts.append(side(*analysis.interval_of_mean(values)))
+        parts.add_mean(losses.loc[variant], 1, label)
     n_tables = losses.shape[1]
-    text = f"points lost, predictor trained anew, {n_tables} tables: {listed(parts)}"
-    return Finding(text, joined(verdicts), rule_of(material, [DEFAULT]))
+    text = f"points lost, predictor trained anew, {n_tables} tables: {{}}"
+    return parts.finding(text, rule_of(results))
 
 
-def loss_beside_others(material: ReportData, _: str) -> Finding | None:
+def loss_beside_others(results: ReportData, _: str) -> Finding | None:
     """Compare this loss with that of each other selector."""
-    losses = _losses(material)
-    others = losses[~losses.index.str.startswith("autonfs")].drop(
-        index="none", errors="ignore"
-    )
-    if DEFAULT not in losses.index or others.empty:
+    losses = _losses(results)
+    if DEFAULT not in losses.index:
         return None
-    gaps = losses.loc[DEFAULT] - others
-    parts = [
-        f"{selector_label(str(name))} {mean_with_interval(row, 1, is_signed=True)}"
-        for name, row in gaps.iterrows()
-    ]
-    verdicts = [side(*analysis.interval_of_mean(row)) for _, row in gaps.iterrows()]
-    text = f"points, default less {listed(parts)}; {losses.shape[1]} tables"
-    return Finding(text, joined(verdicts), rule_of(material, [DEFAULT]))
+    is_other = ~losses.index.str.startswith("autonfs") & (losses.index != "none")
+    parts = Parts()
+    for name, row in (losses.loc[DEFAULT] - losses[is_other]).iterrows():
+        parts.add_mean(row, 1, selector_label(str(name)), is_signed=True)
+    text = f"points, default less {{}}; {losses.shape[1]} tables"
+    return parts.finding(text, rule_of(results))
 
 
-def _losses(material: ReportData) -> pd.DataFrame:
+def _losses(results: ReportData) -> pd.DataFrame:
     """Return the mean loss without a column, selectors × tables, trained anew."""
-    losses = analysis.losses_by_seed(material.runs).reset_index()
+    losses = analysis.losses_by_seed(results.runs).reset_index()
     losses = losses[
         (losses["removal"] == "retrained")
-        & (losses["downstream"] == material.downstream)
+        & (losses["downstream"] == results.downstream)
         & (losses["scenario"] == "random")
     ]
     return losses.pivot_table(index="selector", columns="dataset", values="drop")
 
 
-def cohort_gain(material: ReportData, downstream: str) -> Finding | None:
+def cohort_gain(results: ReportData, downstream: str) -> Finding | None:
     """Give the points gained on the cohorts; the printed ones first."""
-    cohorts = _cohorts(material)
+    cohorts = _cohorts(results)
     columns = [f"{downstream}_kept", f"{downstream}_full"]
     pairs = cohorts[columns].dropna()
     if pairs.empty:
@@ -87,14 +79,14 @@ def cohort_gain(material: ReportData, downstream: str) -> Finding | None:
     )
     theirs = analysis.cohort_summary(paper_cohorts()).at[downstream, "gain"]
     verdict = _gain_verdict(printed, theirs)
-    second = _second_protocol(material) if downstream == "forest" else None
+    second = _second_protocol(results) if downstream == "forest" else None
     if second is not None:
         text += (
             f"; with five splits and more rows to train on "
             f"{mean_with_interval(second, 1, is_signed=True)}"
         )
         verdict = joined([verdict, _gain_verdict(second, theirs)])
-    return Finding(text, verdict, rule_of(material, ["autonfs"]))
+    return Finding(text, verdict, rule_of(results, "autonfs"))
 
 
 def _gain_verdict(gains: pd.Series, theirs: float) -> Verdict:
@@ -104,9 +96,9 @@ def _gain_verdict(gains: pd.Series, theirs: float) -> Verdict:
     return "does not" if is_refuted else side(low, high)
 
 
-def _second_protocol(material: ReportData) -> pd.Series | None:
+def _second_protocol(results: ReportData) -> pd.Series | None:
     """Return the forests' gains in benchmarks/quality.py, by cohort."""
-    records = records_of(material, "quality_cohorts")
+    records = results.records("quality_cohorts")
     if not records:
         return None
     table = pd.DataFrame(records)
@@ -114,24 +106,24 @@ def _second_protocol(material: ReportData) -> pd.Series | None:
     return gains.groupby(table["table"]).mean()
 
 
-def cohort_reduction(material: ReportData, _: str) -> Finding | None:
+def cohort_reduction(results: ReportData, _: str) -> Finding | None:
     """Give the percent of the columns left out."""
-    cohorts = _cohorts(material)
+    cohorts = _cohorts(results)
     values = cohorts["reduction"][cohorts.index.isin(paper_cohorts().index)].dropna()
-    if values.empty:
-        return None
-    text = f"{mean_with_interval(values, 0)} % over {len(values)} of the 18 cohorts"
-    verdict = side(*analysis.interval_of_mean(values), 90)
-    return Finding(text, verdict, rule_of(material, ["autonfs"]))
+    parts = Parts()
+    if len(values):
+        parts.add_mean(values, 0, above=90)
+    text = f"{{}} % over {len(values)} of the 18 cohorts"
+    return parts.finding(text, rule_of(results, "autonfs"))
 
 
-def _cohorts(material: ReportData) -> pd.DataFrame:
-    return analysis.cohort_table(material.runs, "autonfs")
+def _cohorts(results: ReportData) -> pd.DataFrame:
+    return analysis.cohort_table(results.runs, "autonfs")
 
 
-def shallowest(material: ReportData, _: str) -> Finding | None:
+def shallowest(results: ReportData, _: str) -> Finding | None:
     """Give the exponents of seconds against columns, ours and the others'."""
-    table = _exponents(material)
+    table = _exponents(results)
     if PUBLISHED not in table.index or len(table) < 2:
         return None
     parts = [
@@ -148,9 +140,9 @@ def shallowest(material: ReportData, _: str) -> Finding | None:
     return Finding(listed(parts), verdict)
 
 
-def near_constant(material: ReportData, _: str) -> Finding | None:
+def near_constant(results: ReportData, _: str) -> Finding | None:
     """Give AutoNFS's exponent, and what is left without its fixed cost."""
-    table = _exponents(material)
+    table = _exponents(results)
     if PUBLISHED not in table.index:
         return None
     row = table.loc[PUBLISHED]
@@ -164,34 +156,32 @@ def near_constant(material: ReportData, _: str) -> Finding | None:
     return Finding(text, side(-row["high"], -row["low"], -_FLAT))
 
 
-def _exponents(material: ReportData) -> pd.DataFrame:
-    return material.exponents.set_index("selector")
+def _exponents(results: ReportData) -> pd.DataFrame:
+    return results.exponents.set_index("selector")
 
 
-def balance_shape(material: ReportData, _: str) -> Finding | None:
+def balance_shape(results: ReportData, _: str) -> Finding | None:
     """Tell whether columns go, at first at no cost, and then too many."""
-    parts, verdicts = [], []
-    for table in _balances(material):
+    parts = Parts()
+    for table in _balances(results):
         first, last = table.iloc[0], table.iloc[-1]
         best = table.loc[table["score_mean"].idxmax()]
         free = best["n_kept_mean"] < first["n_kept_mean"] / 2
         falls = (table["n_kept_mean"].diff().dropna() <= 0.5).all()
         ends = last["score_mean"] < first["score_mean"] - _spread(first, last)
-        parts.append(
+        parts.add(
             f"{_label(first)} {number(first['n_kept_mean'], 0)} columns at λ = 0, "
             f"{number(best['n_kept_mean'], 0)} at the best ({best['balance']:g}), "
-            f"{number(last['n_kept_mean'], 0)} at {last['balance']:g}"
+            f"{number(last['n_kept_mean'], 0)} at {last['balance']:g}",
+            told(bool(falls and ends), not (falls or ends or free)),
         )
-        verdicts.append(told(bool(falls and ends), not (falls or ends or free)))
-    if not parts:
-        return None
-    return Finding("; ".join(parts), joined(verdicts))
+    return parts.finding(is_list=False)
 
 
-def balance_of_one(material: ReportData, _: str) -> Finding | None:
+def balance_of_one(results: ReportData, _: str) -> Finding | None:
     """Tell what λ = 1 costs against the best of the values that were tried."""
     parts, losses, n_empty, n_runs = [], [], 0, 0
-    for table in _balances(material):
+    for table in _balances(results):
         at_one = table[table["balance"] == 1.0]
         if at_one.empty:
             return None
@@ -208,10 +198,10 @@ def balance_of_one(material: ReportData, _: str) -> Finding | None:
     return Finding(text, side(*analysis.interval_of_mean(losses), -0.01))
 
 
-def _balances(material: ReportData) -> list[pd.DataFrame]:
+def _balances(results: ReportData) -> list[pd.DataFrame]:
     """Return the balances of each table, from the least."""
-    table = analysis.balance_influence(material.runs)
-    table = table[(table["downstream"] == material.downstream)]
+    table = analysis.balance_influence(results.runs)
+    table = table[(table["downstream"] == results.downstream)]
     return [
         part.sort_values("balance").reset_index(drop=True)
         for _, part in table.groupby("dataset", sort=False)

@@ -7,55 +7,47 @@ import pandas as pd
 
 from sievebench import analysis
 from sievebench.labels import DOWNSTREAM_LABELS, SCENARIO_LABELS, selector_label
-from sievebench.report.material import ReportData
 from sievebench.report.paper import (
     paper_cohort_averages,
     paper_cohorts,
     paper_statement,
 )
+from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
+    Columns,
     Table,
-    decimals,
     mean_and_std,
     number,
-    scenario_cell,
-    selector_cell,
     signed,
     table_of,
 )
 from sievebench.report.versus_tables import TESTS_NOTE, VERSUS, power_note
 
-_POWER = {
-    "scenario": scenario_cell,
-    "selector": selector_cell,
-    "downstream": lambda row: DOWNSTREAM_LABELS.get(
-        row["downstream"], row["downstream"]
-    ),
-    "predictor": "{0[removal]}".format,
+_POWER: Columns = {
+    "scenario": "{scenario:scenario}",
+    "selector": "{selector:selector}",
+    "downstream": "{downstream:downstream}",
+    "predictor": "{removal}",
     "loss": mean_and_std("drop", "drop_std", 3),
     "paper": lambda row: _stated(
         row["selector"], f"predictive power, {row['scenario']}", 3
     ),
-    "tables": "{0[n_datasets]}".format,
-    "columns": "{0[n_columns]}".format,
+    "tables": "{n_datasets}",
+    "columns": "{n_columns}",
 }
-_SCALING = {
-    "selector": selector_cell,
+_SCALING: Columns = {
+    "selector": "{selector:selector}",
     "exponent": mean_and_std("exponent", "error", 3),
-    "95 % interval": lambda row: f"{number(row['low'], 3)} to {number(row['high'], 3)}",
+    "95 % interval": "{low:.3} to {high:.3}",
     "paper": lambda row: number(
         paper_statement(f"exponent, {row['selector'].partition(':')[0]}"), 2, ""
     ),
-    "less overhead": decimals("exponent_less_overhead", 2),
-    "overhead, seconds": decimals("overhead_seconds", 3),
-    "columns": "{0[n_features_min]:.0f} to {0[n_features_max]:.0f}".format,
-    "runs": "{0[n_runs]}".format,
+    "less overhead": "{exponent_less_overhead:.2}",
+    "overhead, seconds": "{overhead_seconds:.3}",
+    "columns": "{n_features_min:.0f} to {n_features_max:.0f}",
+    "runs": "{n_runs}",
 }
-_MATCHED = {
-    **VERSUS,
-    "missing": "{0[n_missing]}".format,
-    "other count": "{0[n_unmatched]}".format,
-}
+_MATCHED = {**VERSUS, "missing": "{n_missing}", "other count": "{n_unmatched}"}
 
 
 def _stated(selector: str, what: str, n_decimals: int) -> str:
@@ -64,9 +56,9 @@ def _stated(selector: str, what: str, n_decimals: int) -> str:
     return number(paper_statement(what), n_decimals, "") if is_own else ""
 
 
-def misselection_tables(material: ReportData) -> Iterator[Table]:
+def misselection_tables(results: ReportData) -> Iterator[Table]:
     """Yield the share of added columns among the kept ones."""
-    data = analysis.misselection(material.runs, material.downstream)
+    data = analysis.misselection(results.runs, results.downstream)
     data = data[data["selector"] != "none"]
     if data.empty:
         return
@@ -94,11 +86,11 @@ def misselection_tables(material: ReportData) -> Iterator[Table]:
     )
 
 
-def matched_tables(material: ReportData) -> Iterator[Table]:
+def matched_tables(results: ReportData) -> Iterator[Table]:
     """Yield AutoNFS against the others at its own number of columns."""
-    for reference in material.own_selectors:
-        comparison = analysis.matched_comparison(material.runs, reference)
-        comparison = comparison[comparison["downstream"] == material.downstream]
+    for reference in results.own_selectors:
+        comparison = analysis.matched_comparison(results.runs, reference)
+        comparison = comparison[comparison["downstream"] == results.downstream]
         known = comparison[comparison["n_kept"].notna()]
         # The counts of a variant that was not matched may agree here and there.
         if known.empty or known["is_matched"].mean() < 0.5:
@@ -118,14 +110,14 @@ def matched_tables(material: ReportData) -> Iterator[Table]:
                 "numbers of columns differ.",
                 TESTS_NOTE,
                 power_note(summary),
-                _whose_predictors(material, reference),
+                _whose_predictors(results, reference),
             ),
         )
 
 
-def _whose_predictors(material: ReportData, reference: str) -> str:
+def _whose_predictors(results: ReportData, reference: str) -> str:
     """Return what predicts from the columns of the reference."""
-    runs = material.runs[material.runs["downstream"] == material.downstream]
+    runs = results.runs[results.runs["downstream"] == results.downstream]
     shared = runs[(runs["experiment"] == "shared") & (runs["selector"] == reference)]
     if shared.empty:
         return (
@@ -144,9 +136,9 @@ def _whose_predictors(material: ReportData, reference: str) -> str:
     )
 
 
-def power_tables(material: ReportData) -> Iterator[Table]:
+def power_tables(results: ReportData) -> Iterator[Table]:
     """Yield what the score loses without one of the kept columns."""
-    data = analysis.predictive_power(material.runs)
+    data = analysis.predictive_power(results.runs)
     if data.empty:
         return
     yield table_of(
@@ -164,9 +156,9 @@ def power_tables(material: ReportData) -> Iterator[Table]:
     )
 
 
-def scaling_tables(material: ReportData) -> Iterator[Table]:
+def scaling_tables(results: ReportData) -> Iterator[Table]:
     """Yield how seconds grow with the number of columns."""
-    data = material.exponents
+    data = results.exponents
     if data.empty:
         return
     yield table_of(
@@ -182,20 +174,20 @@ def scaling_tables(material: ReportData) -> Iterator[Table]:
     )
 
 
-def balance_tables(material: ReportData) -> Iterator[Table]:
+def balance_tables(results: ReportData) -> Iterator[Table]:
     """Yield score and columns at each balance."""
-    data = analysis.balance_influence(material.runs)
+    data = analysis.balance_influence(results.runs)
     if data.empty:
         return
-    columns = {
-        "scenario": scenario_cell,
-        "table": lambda row: material.dataset_label(row["dataset"]),
-        "selector": selector_cell,
-        "λ": "{0[balance]:g}".format,
+    columns: Columns = {
+        "scenario": "{scenario:scenario}",
+        "table": lambda row: results.dataset_label(row["dataset"]),
+        "selector": "{selector:selector}",
+        "λ": "{balance:g}",
         "score": mean_and_std("score_mean", "score_std", 3),
         "columns": mean_and_std("n_kept_mean", "n_kept_std", 1),
-        "added": decimals("n_added_kept_mean", 1),
-        "empty": "{0[n_empty]} of {0[n_done]}".format,
+        "added": "{n_added_kept_mean:.1}",
+        "empty": "{n_empty} of {n_done}",
     }
     yield table_of(
         data,
@@ -210,12 +202,12 @@ def balance_tables(material: ReportData) -> Iterator[Table]:
     )
 
 
-def cohort_tables(material: ReportData) -> Iterator[Table]:
+def cohort_tables(results: ReportData) -> Iterator[Table]:
     """Yield the metagenomic study for each selector, ours and the paper's."""
-    chosen = material.runs[material.runs["experiment"] == "cohorts"]
+    chosen = results.runs[results.runs["experiment"] == "cohorts"]
     for selector in dict.fromkeys(chosen["selector"]):
         if selector != "none":
-            yield _cohorts(analysis.cohort_table(material.runs, selector), selector)
+            yield _cohorts(analysis.cohort_table(results.runs, selector), selector)
 
 
 def _cohorts(ours: pd.DataFrame, selector: str) -> Table:

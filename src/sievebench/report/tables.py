@@ -1,6 +1,7 @@
 """A printed table, and how it is written as Markdown, LaTeX and CSV."""
 
 import re
+import string
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,9 +9,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from sievebench.labels import SCENARIO_LABELS, selector_label
+from sievebench.labels import DOWNSTREAM_LABELS, SCENARIO_LABELS, selector_label
 
-Cell = Callable[[Any], str]  # a row of the data -> what is printed
+# A cell of each row: made by a function of it, or a template whose fields may end in
+# ":.2" (decimals), ":+2" (and a sign), ":p" (a probability), the name of a kind of
+# label, and "?–", what is printed where there is no number.
+Cell = Callable[[Any], str] | str
+Columns = Mapping[str, Cell]
 
 MISSING = "missing"
 _LATEX = {
@@ -65,32 +70,55 @@ class Table:
         ]
 
 
-def table_of(lines: pd.DataFrame, columns: Mapping[str, Cell], **about: Any) -> Table:
+class _Template(string.Formatter):
+    """Fills the templates of cells."""
+
+    def format_field(self, value: Any, spec: str) -> str:
+        """Print one value."""
+        form, _, missing = spec.partition("?")
+        kinds: dict[str, Callable[[Any], str]] = {
+            "selector": selector_label,
+            "scenario": SCENARIO_LABELS.__getitem__,
+            "downstream": lambda name: DOWNSTREAM_LABELS.get(name, name),
+            "p": lambda p: probability(p, missing or MISSING),
+        }
+        if form in kinds:
+            return kinds[form](value)
+        if form[:1] in (".", "+") and form[1:].isdecimal():
+            show = signed if form[0] == "+" else number
+            return show(value, int(form[1:]), missing or MISSING)
+        return format(value, form)
+
+
+def table_of(lines: pd.DataFrame, columns: Columns, **about: Any) -> Table:
     """Return a table with a cell for each row of `lines` and each column."""
-    rows = [
-        tuple(cell(row) for cell in columns.values()) for _, row in lines.iterrows()
-    ]
-    return Table(header=tuple(columns), rows=tuple(rows), **{"data": lines, **about})
-
-
-def selector_cell(row: Any) -> str:
-    """Print the selector of a row."""
-    return selector_label(row["selector"])
-
-
-def scenario_cell(row: Any) -> str:
-    """Print the scenario of a row."""
-    return SCENARIO_LABELS[row["scenario"]]
-
-
-def decimals(name: str, n_decimals: int) -> Cell:
-    """Return what prints a number of a row."""
-    return lambda row: number(row[name], n_decimals)
+    fill = _Template().vformat
+    rows = tuple(
+        tuple(
+            fill(cell, (), row) if isinstance(cell, str) else cell(row)
+            for cell in columns.values()
+        )
+        for _, row in lines.iterrows()
+    )
+    return Table(header=tuple(columns), rows=rows, **{"data": lines, **about})
 
 
 def mean_and_std(mean: str, std: str, n_decimals: int) -> Cell:
     """Return what prints a mean of a row with its deviation."""
     return lambda row: with_deviation(row[mean], row[std], n_decimals)
+
+
+def interval(name: str, n_decimals: int, ends: str = "", missing: str = "") -> Cell:
+    """Return what prints a number of a row with its interval; a difference signed."""
+    low, high = (f"{ends}_{end}".lstrip("_") for end in ("low", "high"))
+
+    def cell(row: Any) -> str:
+        if missing and pd.isna(row[name]):
+            return missing
+        is_signed = name == "mean_difference"
+        return with_interval(row[name], (row[low], row[high]), n_decimals, is_signed)
+
+    return cell
 
 
 def markdown(table: Table) -> str:
@@ -174,6 +202,24 @@ def with_deviation(mean: Any, deviation: Any, n_decimals: int) -> str:
     if text == MISSING or np.isnan(deviation):
         return text
     return f"{text} ± {number(deviation, n_decimals)}"
+
+
+def with_interval(
+    value: float, ends: tuple[float, float], n_decimals: int, is_signed: bool = False
+) -> str:
+    """Print a number with its interval, the number alone if there is none.
+
+    Examples
+    --------
+    >>> with_interval(1.44, (1.12, 1.88), 1), with_interval(0.5, (0.4, 0.6), 1, True)
+    ('1.4 [1.1, 1.9]', '+0.5 [+0.4, +0.6]')
+    """
+    show = signed if is_signed else number
+    text = show(value, n_decimals)
+    if np.isnan(ends).any():
+        return text
+    low, high = (show(end, n_decimals) for end in ends)
+    return f"{text} [{low}, {high}]"
 
 
 def best_rows(values: Iterable[float], n_decimals: int) -> list[int]:

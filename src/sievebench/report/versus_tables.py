@@ -6,29 +6,19 @@ import pandas as pd
 
 from sievebench import analysis
 from sievebench.labels import selector_label
-from sievebench.report.finding import with_interval
-from sievebench.report.material import ReportData
-from sievebench.report.tables import (
-    Table,
-    number,
-    probability,
-    scenario_cell,
-    selector_cell,
-    table_of,
-)
+from sievebench.report.report_data import ReportData
+from sievebench.report.tables import Columns, Table, interval, number, table_of
 
-VERSUS = {
-    "scenario": scenario_cell,
-    "selector": selector_cell,
-    "better": "{0[n_better]}".format,
-    "equal": "{0[n_equal]}".format,
-    "worse": "{0[n_worse]}".format,
-    "mean difference": lambda row: with_interval(
-        row["mean_difference"], (row["low"], row["high"]), 3, True
-    ),
-    "p": lambda row: probability(row["p"], "–"),
-    "p, Holm": lambda row: probability(row["p_holm"], "–"),
-    "by the test": "{0[verdict]}".format,
+VERSUS: Columns = {
+    "scenario": "{scenario:scenario}",
+    "selector": "{selector:selector}",
+    "better": "{n_better}",
+    "equal": "{n_equal}",
+    "worse": "{n_worse}",
+    "mean difference": interval("mean_difference", 3),
+    "p": "{p:p?–}",
+    "p, Holm": "{p_holm:p?–}",
+    "by the test": "{verdict}",
 }
 TESTS_NOTE = (
     "mean difference over the tables with its 95 % interval (bootstrap over the "
@@ -39,11 +29,11 @@ TESTS_NOTE = (
 )
 
 
-def versus_tables(material: ReportData) -> Iterator[Table]:
+def versus_tables(results: ReportData) -> Iterator[Table]:
     """Yield AutoNFS beside each other selector: wins, differences, tests."""
     for kind, about, field in (
-        ("", "each with its own search", material),
-        ("shared-", "same predictors", material.shared),
+        ("", "each with its own search", results),
+        ("shared-", "same predictors", results.shared),
     ):
         for reference in field.own_selectors:
             data = beside_others(field, reference)

@@ -2,24 +2,22 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jinja2 import Template
 from markupsafe import Markup
 
 from featuresieve.files import write_atomically
 from sievebench.labels import ABBREVIATIONS, DOWNSTREAM_LABELS
+from sievebench.report import figures
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.claims import verdict_tables
 from sievebench.report.field_tables import field_tables
-from sievebench.report.material import ReportData
-from sievebench.report.rank_tables import (
-    friedman_tables,
-    rank_tables,
-    shared_tables,
-)
+from sievebench.report.figures import Drawing
+from sievebench.report.rank_tables import friedman_tables, rank_tables, shared_tables
+from sievebench.report.report_data import ReportData
 from sievebench.report.score_tables import (
     count_tables,
     missing_tables,
@@ -37,30 +35,28 @@ from sievebench.report.study_tables import (
 from sievebench.report.tables import MISSING, Table, csv, latex, markdown, markdown_text
 from sievebench.report.versus_tables import versus_tables
 
-if TYPE_CHECKING:  # needs matplotlib
-    from sievebench.report.figures import Drawing
-
 Sections = list[tuple[str, list[Table]]]
 Maker = Callable[[ReportData], Iterator[Table]]
+Drawer = Callable[[ReportData], Iterator[Drawing]]
 
 # Heading of the page -> tables and figures below it. Each function yields nothing if
 # there is nothing to show.
-SECTIONS: dict[str, tuple[tuple[Maker, ...], str]] = {
-    "Verdicts": ((verdict_tables,), ""),
-    "Fresh draws": ((field_tables,), ""),
-    "Overview": ((overview_tables,), "critical-difference"),
-    "Ranks": ((rank_tables, friedman_tables), ""),
-    "Beside each other selector": ((versus_tables,), "versus"),
-    "Scores": ((score_tables,), "score-and-columns"),
-    "With the same predictors": ((shared_tables,), ""),
-    "Columns kept": ((count_tables, misselection_tables), "counts"),
-    "At equal numbers of columns": ((matched_tables,), ""),
-    "Predictive power": ((power_tables,), "power"),
-    "Time": ((scaling_tables,), "scaling"),
-    "Balance": ((balance_tables,), "balance"),
-    "Cohorts": ((cohort_tables,), ""),
-    "Beside the paper": ((comparison_tables,), ""),
-    "Missing": ((missing_tables,), ""),
+SECTIONS: dict[str, tuple[tuple[Maker, ...], Drawer | None]] = {
+    "Verdicts": ((verdict_tables,), None),
+    "Fresh draws": ((field_tables,), None),
+    "Overview": ((overview_tables,), figures.critical_difference_drawings),
+    "Ranks": ((rank_tables, friedman_tables), None),
+    "Beside each other selector": ((versus_tables,), figures.versus_drawings),
+    "Scores": ((score_tables,), figures.score_drawings),
+    "With the same predictors": ((shared_tables,), None),
+    "Columns kept": ((count_tables, misselection_tables), figures.count_drawings),
+    "At equal numbers of columns": ((matched_tables,), None),
+    "Predictive power": ((power_tables,), figures.power_drawings),
+    "Time": ((scaling_tables,), figures.scaling_drawings),
+    "Balance": ((balance_tables,), figures.balance_drawings),
+    "Cohorts": ((cohort_tables,), None),
+    "Beside the paper": ((comparison_tables,), None),
+    "Missing": ((missing_tables,), None),
 }
 WRITERS: dict[str, Callable[[Table], str]] = {
     "markdown": markdown,
@@ -77,66 +73,57 @@ _MANIFEST = "files.txt"
 _OWN_NAME = re.compile(r"(tables|figures)/[^/\\]+\.(md|tex|csv|svg|png)")
 
 
-def all_tables(material: ReportData) -> Sections:
+def all_tables(results: ReportData) -> Sections:
     """Return every table, by section."""
     return [
-        (heading, [table for make in makers for table in make(material)])
+        (heading, [table for make in makers for table in make(results)])
         for heading, (makers, _) in SECTIONS.items()
     ]
 
 
-def all_figures(material: ReportData) -> dict[str, "Drawing"]:
+def all_figures(results: ReportData) -> dict[str, Drawing]:
     """Return every figure by name; needs matplotlib."""
-    from sievebench.report.figures import draw
-
-    kinds = [kind for _, kind in SECTIONS.values() if kind]
-    return {d.name: d for kind in kinds for d in draw(kind, material)}
+    return {d.name: d for section in _drawings(results).values() for d in section}
 
 
-def svg_of(drawing: "Drawing") -> str:
-    """Return a figure as SVG."""
-    from sievebench.report.figures import svg_text
-
-    return svg_text(drawing)
+def _drawings(results: ReportData) -> dict[str, list[Drawing]]:
+    return {
+        heading: figures.drawn(partial(draw, results)) if draw else []
+        for heading, (_, draw) in SECTIONS.items()
+    }
 
 
 def write_report(
-    material: ReportData,
+    results: ReportData,
     folder: Path,
     has_figures: bool = True,
     sections: Sections | None = None,
 ) -> list[Path]:
     """Write tables, figures, one Markdown file with all tables, and the page."""
-    # Lazily: tables need no matplotlib.
-    from sievebench.report.figures import draw, png_bytes, svg_text
-
-    sections = all_tables(material) if sections is None else sections
+    sections = all_tables(results) if sections is None else sections
     tables = [table for _, section in sections for table in section]
     files: dict[str, str | bytes] = {}
     for table in tables:
         for name, write in WRITERS.items():
             files[f"tables/{table.name}.{_SUFFIXES[name]}"] = write(table)
-    drawings = {
-        heading: draw(figures, material) if figures and has_figures else []
-        for heading, (_, figures) in SECTIONS.items()
-    }
+    drawings = _drawings(results) if has_figures else {}
     images: dict[str, str] = {}
     for drawing in (d for section in drawings.values() for d in section):
-        images[drawing.name] = svg_text(drawing)
+        images[drawing.name] = figures.svg_text(drawing)
         files[f"figures/{drawing.name}.svg"] = images[drawing.name]
-        files[f"figures/{drawing.name}.png"] = png_bytes(drawing)
-    parts = ["# Results\n", *(f"{markdown_text(fact)}\n" for fact in facts(material))]
+        files[f"figures/{drawing.name}.png"] = figures.png_bytes(drawing)
+    parts = ["# Results\n", *(f"{markdown_text(fact)}\n" for fact in facts(results))]
     files = {
-        "index.html": html_page(material, sections, drawings, images),
+        "index.html": html_page(results, sections, drawings, images),
         "report.md": "\n".join([*parts, *(markdown(table) for table in tables)]),
         **files,
     }
-    _remove_former(folder, set(files))
+    _remove_earlier(folder, set(files))
     files[_MANIFEST] = "".join(f"{name}\n" for name in sorted(files))
     return [_write(folder / name, content) for name, content in files.items()]
 
 
-def _remove_former(folder: Path, names: set[str]) -> None:
+def _remove_earlier(folder: Path, names: set[str]) -> None:
     """Remove what an earlier report wrote, and this one does not.
 
     Only names that a report gives: a manifest is a file that anybody may have changed.
@@ -156,9 +143,9 @@ def _write(path: Path, content: str | bytes) -> Path:
 
 
 def html_page(
-    material: ReportData,
+    results: ReportData,
     tables: Sequence[tuple[str, Sequence[Table]]],
-    drawings: Mapping[str, Sequence["Drawing"]],
+    drawings: Mapping[str, Sequence[Drawing]],
     images: Mapping[str, str],
 ) -> str:
     """Return the report as a self-contained page.
@@ -181,7 +168,7 @@ def html_page(
     ]
     return template.render(
         title="Does the paper hold? The AutoNFS benchmark, run again",
-        facts=facts(material),
+        facts=facts(results),
         verdicts=verdicts[0] if verdicts else None,
         claims=verdicts[0].data.to_dict("records") if verdicts else [],
         sections=[(heading, section) for heading, section in sections if section],
@@ -194,18 +181,18 @@ def html_page(
     )
 
 
-def facts(material: ReportData) -> list[str]:
+def facts(results: ReportData) -> list[str]:
     """Return sentences about the runs."""
-    runs = material.runs
+    runs = results.runs
     n_done = int((runs["status"] == "done").sum())
-    label = DOWNSTREAM_LABELS.get(material.downstream, material.downstream)
-    names = ", ".join(map(material.dataset_label, material.datasets))
+    label = DOWNSTREAM_LABELS.get(results.downstream, results.downstream)
+    names = ", ".join(map(results.dataset_label, results.datasets))
     sentences = [
         f"{len(runs):,} runs, {n_done:,} of them done. Benchmark: "
-        f"{len(material.selectors)} selectors on {len(material.datasets)} tables "
+        f"{len(results.selectors)} selectors on {len(results.datasets)} tables "
         f"({names}), scores of {label}."
     ]
-    sentences += material.unranked_note(material.scenarios)
+    sentences += results.unranked_note(results.scenarios)
     if runs["is_sample"].any():
         sentences.append(
             "(sample): only a part of the rows was at hand; these scores are not "

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sievebench.run_spec import RunSpec
-from sievebench.runner._remaining import remaining_seconds as remaining_seconds
 from sievebench.runner._trials import forget_trials
 from sievebench.runner.cluster import Cluster as Cluster
 from sievebench.runner.cluster import ClusterError as ClusterError

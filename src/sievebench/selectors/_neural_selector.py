@@ -3,7 +3,8 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, Self
+from functools import partial
+from typing import Any, ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -13,10 +14,9 @@ from torch import Tensor
 
 from featuresieve.engine import resolve_device, torch_defaults
 from featuresieve.errors import check_choice
-from featuresieve.files import Task
-from sievebench.checks import check_integer, check_layers, check_number, check_strengths
+from sievebench.checks import check_integer, check_number, check_sizes, check_strengths
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP, StackedNetwork
 from sievebench.stack.penalized_loss import PenalizedLoss
@@ -46,6 +46,32 @@ PUBLISHED_MLP = {
     "patience": 20,
     "monitor": "score",
 }
+
+_COUNT = partial(check_integer, low=1)
+_POSITIVE = partial(check_number, above=0.0)
+_NOT_NEGATIVE = partial(check_number, low=0.0)
+_SHARE = partial(check_number, low=0.0, below=1.0)
+# What each argument may be, whichever selectors have it.
+_CHECKS: Mapping[str, Callable[[str, Any], object]] = {
+    **dict.fromkeys(("n_networks", "batch_size", "max_epochs", "n_steps"), _COUNT),
+    **dict.fromkeys(("token_size", "n_layers", "n_heads", "n_neighbors"), _COUNT),
+    **dict.fromkeys(("max_prototypes", "max_steps"), _COUNT),
+    **dict.fromkeys(("learning_rate", "exponent", "ffn_factor"), _POSITIVE),
+    **dict.fromkeys(("gate_slope", "gate_spread", "sort_temperature"), _POSITIVE),
+    **dict.fromkeys(("initial_std", "initial_bound"), _POSITIVE),
+    **dict.fromkeys(("weight_decay", "global_penalty"), _NOT_NEGATIVE),
+    **dict.fromkeys(("dropout", "attention_dropout"), _SHARE),
+    **dict.fromkeys(("ffn_dropout", "residual_dropout"), _SHARE),
+    **dict.fromkeys(("hidden_sizes", "gating_sizes"), check_sizes),
+    "first_penalty": check_strengths,
+    "patience": partial(check_integer, low=0),
+    "validation_fraction": partial(check_number, above=0.0, below=1.0),
+    "activation": partial(check_choice, allowed=("relu", "tanh")),
+    "kept_epoch": partial(check_choice, allowed=get_args(KeptEpoch)),
+    "monitor": partial(check_choice, allowed=("loss", "score")),
+    "optimizer": partial(check_choice, allowed=("adam", "sgd")),
+}
+_MAY_BE_OPEN = ("batch_size", "initial_std", "initial_bound", "max_steps")
 
 
 @dataclass(frozen=True)
@@ -86,14 +112,31 @@ class NeuralSelector(ScoredSelector):
     A subclass trains in `_train_stack` and checks its own arguments in
     `_check_parameters`; one strength or several in its argument `penalty` are trained.
     Columns and a regression target are standardised first; a part of the rows is held
-    out for validation.
+    out for validation. Described are also parameters that only some subclasses have.
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=0.5
-        How many columns to keep: a count, or a fraction of the columns.
-    learning_rate, weight_decay : float
+    learning_rate : float, default=3e-3
+        Of the optimiser: AdamW, warmed up over 5 epochs, a tenth from epoch 40 and
+        again from 80, unless the selector has one of its own.
+    weight_decay : float, default=1e-4
         Of the optimiser.
+    penalty : float or sequence of float, default=0.0
+        Weight of the penalty. Several are trained together, and the one with the best
+        validation score decides.
+    hidden_sizes : sequence of int, default=(100, 100)
+        Width of each hidden layer.
+    dropout : float, default=0.0
+        Fraction of hidden units left out in a training step.
+    gate_spread : float, default=0.5
+        The σ below, the deviation of a gate's noise.
+    gate_slope : float, default=1.0
+        The a below.
+    optimizer : {"adam", "sgd"}, default="adam"
+        How the networks are trained, without a schedule.
+    kept_epoch : {"best", "last"}, default="best"
+        The epoch whose gates count: the one with the best validation score, or the last
+        of `max_epochs`, held-out rows then choose among several strengths only.
     batch_size : int or "auto", default="auto"
         Rows of a training step; "auto" aims at 16 steps an epoch, from 32 to 512 rows.
     monitor : {"loss", "score"}, default="loss"
@@ -104,10 +147,6 @@ class NeuralSelector(ScoredSelector):
         strengths of a penalty, and some selectors take their scores there.
     n_networks : int, default=1
         Networks trained together with seeds of their own; scores are averaged.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides everything that is random.
     device : str, default="auto"
         "cpu", "cuda", or "auto" for CUDA where it is.
 
@@ -156,25 +195,17 @@ class NeuralSelector(ScoredSelector):
 
     def _check_parameters(self) -> None:
         """Raise ValueError for the first argument that is not allowed."""
-        check_integer("n_networks", self.n_networks, low=1)
-        if self.batch_size != "auto":
-            check_integer("batch_size", self.batch_size, low=1)
-        check_number(
-            "validation_fraction", self.validation_fraction, above=0.0, below=1.0
-        )
-        check_choice("monitor", self.monitor, ("loss", "score"))
-        check_number("learning_rate", self.learning_rate, above=0.0)
-        check_number("weight_decay", self.weight_decay, low=0.0)
+        for name, value in self.get_params(deep=False).items():
+            is_left_open = value is None or (name == "batch_size" and value == "auto")
+            if name in _CHECKS and not (name in _MAY_BE_OPEN and is_left_open):
+                _CHECKS[name](name, value)
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Train, and average the scores of the networks."""
+    def _score_columns(self, data: FitData) -> Scores:
         self._check_parameters()
         strengths = self._strengths()
         device = resolve_device(self.device, needs_float64=True)
         with torch_defaults(is_exact=False):
-            problem = self._pose_problem(X, y, task, seed, strengths, device)
+            problem = self._pose_problem(data, strengths, device)
             stack = self._train_stack(problem)
         shape = (len(strengths), self.n_networks)
         validation = stack.validation.double().cpu().numpy().reshape(shape)
@@ -186,17 +217,11 @@ class NeuralSelector(ScoredSelector):
         return np.asarray(self.network_scores_.mean(axis=0))
 
     def _pose_problem(
-        self,
-        X: FloatArray,
-        y: npt.NDArray[Any],
-        task: Task,
-        seed: int,
-        strengths: Sequence[float],
-        device: torch.device,
+        self, data: FitData, strengths: Sequence[float], device: torch.device
     ) -> NeuralProblem:
         """Put the rows on the device, hold some out, lay the members out."""
-        is_classification = task == "classification"
-        training, validation = _held_out_split(
+        y, seed, is_classification = data.y, data.seed, not data.is_regression
+        training, validation = held_out_split(
             y, self.validation_fraction, seed, stratify=is_classification
         )
         n_classes = int(y.max()) + 1 if is_classification else 0
@@ -209,7 +234,7 @@ class NeuralSelector(ScoredSelector):
         if task_loss.kind == "binary" and len(np.unique(y[validation])) < 2:
             monitor = "loss"  # one class has no area under the ROC curve
         rows = StackRows(
-            features=torch.from_numpy(np.asarray(X, dtype=np.float32)).to(device),
+            features=torch.from_numpy(np.asarray(data.X, dtype=np.float32)).to(device),
             targets=torch.from_numpy(
                 y.astype(np.int64 if is_classification else np.float32)
             ).to(device),
@@ -241,18 +266,18 @@ class NeuralSelector(ScoredSelector):
 class EarlyStoppedSelector(NeuralSelector):
     """Train for `max_epochs` at most, and keep the best epoch of each network.
 
-    A subclass calls `_train` from its `_train_stack`. A network stops after more than
-    `patience` epochs without a better validation score. The other parameters are those
-    of `NeuralSelector`.
+    A subclass calls `_train` from its `_train_stack`.
+
+    Parameters
+    ----------
+    max_epochs : int, default=200
+        Longest training.
+    patience : int, default=40
+        Epochs without a better validation score after which a network stops.
     """
 
     max_epochs: int = 200
     patience: int = 40
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("max_epochs", self.max_epochs, low=1)
-        check_integer("patience", self.patience, low=0)
 
     def _train(
         self,
@@ -300,19 +325,8 @@ class PenalizedMLPSelector(EarlyStoppedSelector):
     Parameters
     ----------
     penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
-        The l above, in [0, 1). Several strengths are trained together, and the one with
+        The l below, in [0, 1). Several strengths are trained together, and the one with
         the best validation score decides.
-    hidden_sizes : sequence of int, default=(100, 100)
-        Width of each hidden layer.
-    dropout : float, default=0.1
-        Fraction of hidden units left out in a training step.
-    learning_rate : float, default=3e-3
-        Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
-    weight_decay : float, default=2e-4
-        Of AdamW.
-    n_features_to_select, batch_size, max_epochs, patience, monitor, \
-validation_fraction, n_networks, task, random_state, device : various
-        As in every neural selector: see the base class `EarlyStoppedSelector`.
     """
 
     # The benchmark's space: the penalty's, and that of every MLP.
@@ -337,10 +351,6 @@ validation_fraction, n_networks, task, random_state, device : various
         """Return the penalty strengths, below one."""
         return check_strengths("penalty", self.penalty, below=1.0)
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_layers(self.hidden_sizes, self.dropout)
-
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train with the benchmark's optimiser and schedule."""
         network = StackedMLP(
@@ -353,19 +363,19 @@ validation_fraction, n_networks, task, random_state, device : various
         best = self._train(
             network,
             problem,
-            lambda losses: self._penalised(losses, network, problem.strengths),
+            lambda losses: self.penalised(losses, network, problem.strengths),
         )
         return ScoredStack(self._importances(network, problem), best)
 
     @classmethod
-    def _penalised(
+    def penalised(
         cls, losses: Tensor, network: StackedMLP, strengths: Tensor
     ) -> Tensor:
         """Return the blend of loss and penalty, (members,)."""
         return torch.lerp(losses, cls._penalty(losses, network), strengths)
 
 
-def _held_out_split(
+def held_out_split(
     y: npt.NDArray[Any], fraction: float, seed: int, *, stratify: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return training and validation rows, at least one of each, sorted."""

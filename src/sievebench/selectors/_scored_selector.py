@@ -1,9 +1,12 @@
 """The contract of every selector: score the columns, keep the best."""
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib import import_module
 from numbers import Integral, Real
+from types import ModuleType
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -22,6 +25,34 @@ from sievebench.search_space import SearchSpace
 FloatArray = npt.NDArray[np.floating[Any]]
 Scores = npt.NDArray[np.float64]
 Support = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class FitData:
+    """What a selector scores columns by."""
+
+    X: FloatArray  # float32 or float64, as the user gave it, and maybe read-only
+    y: npt.NDArray[Any]  # class codes 0 … n_classes - 1 (int64), or values (float64)
+    task: Task
+    seed: int  # what all randomness comes from, between 0 and 2**31 - 1
+
+    @property
+    def is_regression(self) -> bool:
+        """Whether the target is of real values."""
+        return self.task == "regression"
+
+    def parts(self, fraction: float, least: int = 1) -> "tuple[FitData, FitData]":
+        """Return rows to learn from, and rows set aside to judge by.
+
+        Where not even `least` rows can be spared, those to learn from judge too.
+        """
+        is_aside = held_out_rows(self.y, self.task, fraction, self.seed)
+        judges = is_aside if is_aside.sum() >= least else ~is_aside
+        learnt, judged = (
+            replace(self, X=self.X[some], y=self.y[some])
+            for some in (~is_aside, judges)
+        )
+        return learnt, judged
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -71,7 +102,8 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     `_score_columns` then gets columns, and a regression target, of mean 0 and standard
     deviation 1 (constant columns are 0), computed on the rows given to `fit`;
     `allows_nan`; `turn`, a lock that a caller who measures seconds takes first, if
-    `fit` waits for it; `space`, what `search_space` returns. One that can find the
+    `fit` waits for it; `space`, what `search_space` returns; `example`, arguments of
+    the example in its docstring, where the defaults take long. One that can find the
     number of columns itself is an `AutomaticSelector`.
     """
 
@@ -81,6 +113,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
     allows_nan: ClassVar[bool] = False
     turn: ClassVar[AbstractContextManager[Any]] = nullcontext()
     space: ClassVar[SearchSpace] = {}
+    example: ClassVar[Mapping[str, Any]] = {}
 
     n_features_to_select: int | float | Literal["auto"] = 0.5
     task: Literal["auto", "classification", "regression"] = "auto"
@@ -134,7 +167,7 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
             X = standardised(X)
             target = standardised(target) if task == "regression" else target
         scores = np.asarray(
-            self._score_columns(X, target, task=task, seed=seed), dtype=np.float64
+            self._score_columns(FitData(X, target, task, seed)), dtype=np.float64
         )
         if scores.shape != (n_features,) or np.isnan(scores).any():
             raise ValueError(
@@ -155,15 +188,8 @@ class ScoredSelector(SelectorMixin, BaseEstimator):
         return self
 
     @abstractmethod
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return one score per column, larger = keep.
-
-        X is float32 or float64, as the user gave it, and may be read-only: not to be
-        changed. y holds class codes 0 … n_classes - 1 (int64) or values (float64). All
-        randomness comes from `seed`, between 0 and 2**31 - 1.
-        """
+    def _score_columns(self, data: FitData) -> Scores:
+        """Return one score per column, larger = keep; the data stay as they are."""
 
     def decision(self) -> dict[str, Any]:
         """Return how a fitted selector chose, for its record: plain values by name.
@@ -250,6 +276,12 @@ class AutomaticSelector(ScoredSelector):
 
     A subclass says in `_score_columns` how columns are scored, and in
     `_automatic_support` which of them its own rule keeps.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or "auto", default="auto"
+        "auto" leaves the number to the selector; a count, or a fraction, is kept
+        exactly, the best ranked.
     """
 
     has_automatic_count: ClassVar[bool] = True
@@ -292,6 +324,18 @@ def standardised(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
     spread = np.where(is_constant | (spread == 0), np.inf, spread)
     centred /= spread.astype(values.dtype)
     return centred
+
+
+def require(module: str, selector: str) -> ModuleType:
+    """Import a package of the extra `lab`, or say what to install."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.split(".")[0]
+        raise ImportError(
+            f"{selector} needs the package {package!r}, which could not be imported "
+            f"({error}). Install it with: pip install 'featuresieve[lab]'"
+        ) from error
 
 
 def held_out_rows(

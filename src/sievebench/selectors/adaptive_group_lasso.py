@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from featuresieve.errors import check_choice
-from sievebench.checks import check_integer, check_layers, check_number, check_strengths
+from sievebench.checks import check_strengths
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     NeuralProblem,
@@ -31,29 +30,17 @@ class AdaptiveGroupLasso(NeuralSelector):
     Parameters
     ----------
     first_penalty : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03)
-        The l below. Several strengths are trained together, and the one with the best
-        validation score decides.
-    penalty : float or sequence of float, default=(0.001, 0.003, 0.01, 0.03)
-        The ξ below, likewise.
+        The l below, as `penalty` is the ξ.
     exponent : float, default=2.0
         The γ below.
-    hidden_sizes : sequence of int, default=(20, 20)
-        Width of each hidden layer.
     activation : {"relu", "tanh"}, default="relu"
         Of the hidden layers.
-    dropout : float, default=0.0
-        Fraction of hidden units left out in a training step.
     initial_std : float or None, default=None
         Weights and biases start normal with this deviation; None is PyTorch's start.
     learning_rate : float, default=0.1
         Of plain gradient descent on batches.
-    weight_decay : float, default=0.0
-        Added to the gradient.
     n_steps : int, default=5000
         Gradient steps of each stage, rounded up to whole epochs.
-    n_features_to_select, batch_size, monitor, validation_fraction, n_networks, task, \
-random_state, device : various
-        As in every neural selector: see the base class `NeuralSelector`.
 
     Attributes
     ----------
@@ -63,8 +50,6 @@ random_state, device : various
         the largest of these norms.
     first_penalty_ : float
         The strength of the first stage in use.
-    support_, network_scores_, penalty_ : various
-        As in every neural selector.
 
     Notes
     -----
@@ -72,28 +57,13 @@ random_state, device : various
     Ŵ; then, from a fresh start, ``L + ξ sum_j |W_j| / |Ŵ_j|^γ``. Both by proximal
     gradient descent: after each gradient step every group is shrunk in norm by
     learning rate times its strength, and is exactly zero where that is too much. A
-    group that is zero in Ŵ stays zero. Columns and a regression target are standardised
-    first. `as_published` has the settings of the reference code: three tanh layers of
-    20 units that start standard normal, full-batch gradient descent with rate 0.01,
-    20,000 steps, the strengths chosen on held-out rows. There these are the mean of
-    three splits, and the chosen strength is then trained on all rows; here it is one
-    split, and its networks are taken.
+    group that is zero in Ŵ stays zero. Both strengths are chosen on one split, and its
+    networks are taken.
 
     References
     ----------
     Dinh and Ho, "Consistent feature selection for analytic deep neural networks",
     NeurIPS 2020.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.adaptive_group_lasso import AdaptiveGroupLasso
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = AdaptiveGroupLasso(
-    ...     n_features_to_select=4, n_steps=200, random_state=0
-    ... )
-    >>> selector.fit_transform(X, y).shape
-    (178, 4)
     """
 
     published: ClassVar[Mapping[str, Any]] = {
@@ -106,6 +76,7 @@ random_state, device : various
         "batch_size": 1 << 30,
         "n_steps": 20_000,
     }
+    example: ClassVar[Mapping[str, Any]] = {"n_steps": 200}
     # Our proposal; there is no published space. Strengths from where nothing is dropped
     # to where nearly everything is, small networks as in the reference code.
     space: ClassVar[SearchSpace] = {
@@ -125,16 +96,6 @@ random_state, device : various
     learning_rate: float = 0.1
     weight_decay: float = 0.0
     n_steps: int = 5000
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_integer("n_steps", self.n_steps, low=1)
-        check_strengths("first_penalty", self.first_penalty)
-        check_number("exponent", self.exponent, above=0.0)
-        check_choice("activation", self.activation, ("relu", "tanh"))
-        if self.initial_std is not None:
-            check_number("initial_std", self.initial_std, above=0.0)
-        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train both stages."""

@@ -3,13 +3,13 @@
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sievebench.checks import check_integer, check_number
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
@@ -21,6 +21,10 @@ from sievebench.stack.training import StackRows, evaluation_blocks
 
 # A batch is split into passes that keep at most about so many numbers, one GiB.
 _PASS_NUMBERS = 1 << 28
+_OF_NETWORK = (
+    *("token_size", "n_layers", "n_heads", "ffn_factor"),
+    *("attention_dropout", "ffn_dropout", "residual_dropout"),
+)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -45,46 +49,22 @@ class AttentionMap(EarlyStoppedSelector):
         Fraction of feed-forward units left out in a training step.
     residual_dropout : float, default=0.0
         Fraction of what a layer adds that is left out in a training step.
-    learning_rate : float, default=3e-3
-        Of AdamW; warmed up over 5 epochs, a tenth from epoch 40 and again from 80.
-    weight_decay : float, default=1e-5
-        Of AdamW.
-    n_features_to_select, batch_size, max_epochs, patience, monitor, \
-validation_fraction, n_networks, task, random_state, device : various
-        As in every neural selector: see the base class `EarlyStoppedSelector`.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Mean attention of [CLS] to each column.
-    support_, network_scores_ : various
-        As in every neural selector.
 
     Notes
     -----
     The score of column j is the mean, over validation rows, heads and layers, of the
     attention that the [CLS] token gives to the token of column j, at the epoch that is
-    best on the validation rows. Only the order of the scores means something. The
-    network is this package's own, since the maintained package of its authors
-    (rtdl_revisiting_models) gives no attention maps, uses torch's global generator and
-    trains one network at a time; both compute the same function. Columns and a
-    regression target are standardised first. `as_published` has the benchmark's untuned
-    settings: tokens of 192, 3 layers, 8 heads, attention dropout 0.2, learning rate
-    1e-3, weight decay 2e-4, batches of 512, epochs judged by the score.
+    best on the validation rows.
 
     References
     ----------
     Gorishniy, Rubachev, Khrulkov and Babenko, "Revisiting deep learning models for
     tabular data", NeurIPS 2021.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.attention_map import AttentionMap
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = AttentionMap(n_features_to_select=4, max_epochs=5, random_state=0)
-    >>> selector.fit_transform(X, y).shape
-    (178, 4)
     """
 
     published: ClassVar[Mapping[str, Any]] = {
@@ -99,6 +79,7 @@ validation_fraction, n_networks, task, random_state, device : various
         "patience": 20,
         "monitor": "score",
     }
+    example: ClassVar[Mapping[str, Any]] = {"max_epochs": 5}
     # The benchmark's space.
     space: ClassVar[SearchSpace] = {
         "token_size": Integer(64, 512, 8),
@@ -124,17 +105,11 @@ validation_fraction, n_networks, task, random_state, device : various
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_integer("token_size", self.token_size, low=1)
-        check_integer("n_layers", self.n_layers, low=1)
-        check_integer("n_heads", self.n_heads, low=1)
         if self.token_size % self.n_heads:
             raise ValueError(
                 f"token_size must be a multiple of n_heads, {self.n_heads}, "
                 f"got {self.token_size!r}."
             )
-        check_number("ffn_factor", self.ffn_factor, above=0.0)
-        for name in ("attention_dropout", "ffn_dropout", "residual_dropout"):
-            check_number(name, getattr(self, name), low=0.0, below=1.0)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train transformers, and look at their attention on validation rows."""
@@ -142,13 +117,7 @@ validation_fraction, n_networks, task, random_state, device : various
             problem.n_columns,
             problem.task_loss.n_outputs,
             noise=problem.noise(),
-            token_size=self.token_size,
-            n_layers=self.n_layers,
-            n_heads=self.n_heads,
-            ffn_factor=self.ffn_factor,
-            attention_dropout=self.attention_dropout,
-            ffn_dropout=self.ffn_dropout,
-            residual_dropout=self.residual_dropout,
+            **{name: getattr(self, name) for name in _OF_NETWORK},
         )
         numbers_per_row = network.training_numbers_per_row(problem.n_columns)
         rows_per_pass = max(1, _PASS_NUMBERS // numbers_per_row)
@@ -350,11 +319,12 @@ def attention_map(query: Tensor, key: Tensor) -> Tensor:
 
 def mean_attention(network: FTTransformer, rows: StackRows) -> Tensor:
     """Return the mean attention of [CLS] on validation rows, (members, columns)."""
-    total: Tensor | None = None
+
+    def summed(block: Tensor) -> Tensor:
+        maps = network.cls_attention(rows.features.index_select(0, block))
+        return maps.mean(dim=(0, 3)).sum(dim=1, dtype=torch.float64)
+
+    blocks = evaluation_blocks(rows.validation, network.numbers_per_row)
     with torch.no_grad():
-        for block in evaluation_blocks(rows.validation, network.numbers_per_row):
-            maps = network.cls_attention(rows.features.index_select(0, block))
-            added = maps.mean(dim=(0, 3)).sum(dim=1, dtype=torch.float64)
-            total = added if total is None else total + added
-    assert total is not None
+        total = reduce(torch.add, map(summed, blocks))
     return total[:, 1:] / len(rows.validation)  # without [CLS] itself

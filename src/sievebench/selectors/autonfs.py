@@ -1,12 +1,12 @@
 """AutoNFS: this project's own estimators, among the other selectors."""
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from featuresieve import (
     AutoNFSClassifier,
@@ -15,20 +15,19 @@ from featuresieve import (
     UninformativeTargetWarning,
 )
 from featuresieve.errors import check_choice
-from featuresieve.files import Task
 from sievebench.search_space import Choice, SearchSpace
 from sievebench.selectors._scored_selector import (
     AutomaticSelector,
-    FloatArray,
+    FitData,
     Scores,
     Support,
 )
 
 _OF_TRAINING = (
-    *("penalty", "batch_size", "temperature_decay"),
+    *("n_members", "n_epochs", "penalty", "batch_size", "temperature_decay"),
     *("mask_learning_rate", "task_learning_rate"),
 )
-_PASSED_ON = ("balance", "n_members", "n_epochs", "max_time", "device", *_OF_TRAINING)
+_PASSED_ON = ("balance", "max_time", "device", *_OF_TRAINING)
 # How the estimators choose; another name wherever that changes, so that records tell.
 RULE = "votes"
 # The share of members that must keep a column at a balance that is a number.
@@ -55,12 +54,6 @@ mask_learning_rate, task_learning_rate : default=None
     may_be_empty : bool, default=False
         Whether nothing is kept where no column clears the threshold, instead of the
         best ranked; for a balance that is a number.
-    n_features_to_select : int, float or "auto", default="auto"
-        "auto" leaves the number to AutoNFS; a count, or a fraction, is kept exactly.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides everything that is random.
 
     Attributes
     ----------
@@ -78,17 +71,9 @@ mask_learning_rate, task_learning_rate : default=None
     References
     ----------
     W. Wydmański and M. Śmieja, "AutoNFS: Automatic Neural Feature Selection".
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import AutoNFS
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = AutoNFS(balance="price", random_state=0).fit(X, y)
-    >>> 1 <= selector.support_.sum() <= 13
-    np.True_
     """
 
+    example: ClassVar[Mapping[str, Any]] = {"balance": "price"}
     # The paper's space, meant for setting="published".
     space: ClassVar[SearchSpace] = {
         "temperature_decay": Choice((0.995, 0.997, 0.999)),
@@ -110,16 +95,14 @@ mask_learning_rate, task_learning_rate : default=None
     device: str = "auto"
     may_be_empty: bool = False
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the ranking, counted from the end."""
-        kind = AutoNFSRegressor if task == "regression" else AutoNFSClassifier
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
+        kind = AutoNFSRegressor if data.is_regression else AutoNFSClassifier
         check_choice("setting", self.setting, ("default", "published"))
         build = kind.as_published if self.setting == "published" else kind
         given = {name: getattr(self, name) for name in _PASSED_ON}
         count = None if self._is_automatic else self._count_to_select(X.shape[1])
-        self.estimator_ = build(n_features_to_select=count, random_state=seed)
+        self.estimator_ = build(n_features_to_select=count, random_state=data.seed)
         self.estimator_.set_params(
             **{
                 f"training__{name}" if name in _OF_TRAINING else name: value
@@ -171,7 +154,6 @@ mask_learning_rate, task_learning_rate : default=None
         }
 
     def _automatic_support(self) -> Support:
-        """Return what AutoNFS kept."""
         support = np.asarray(self.estimator_.support_)
         # By the vote of the members: warnings cannot be told apart between threads.
         is_collapsed = self.estimator_.selection_frequency_.max() < _MAJORITY

@@ -1,21 +1,20 @@
 """Boruta: columns that beat shuffled copies of the columns in a forest."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from featuresieve.files import Task
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, SearchSpace
-from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
     AutomaticSelector,
-    FloatArray,
+    FitData,
     Scores,
     Support,
+    require,
 )
 
 
@@ -39,12 +38,6 @@ class Boruta(AutomaticSelector):
         Trees per forest; "auto" chooses by the number of columns.
     n_jobs : int or None, default=None
         Trees grown at the same time, as in scikit-learn.
-    n_features_to_select : int, float or "auto", default="auto"
-        "auto" keeps the confirmed columns; a count, or a fraction, the best ranked.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides forests and shuffling.
 
     Attributes
     ----------
@@ -61,17 +54,9 @@ class Boruta(AutomaticSelector):
     ----------
     M. Kursa, W. Rudnicki, "Feature Selection with the Boruta Package", Journal of
     Statistical Software 36 (2010).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import Boruta
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = Boruta(max_iter=12, n_estimators=30, random_state=0).fit(X, y)
-    >>> 1 <= selector.support_.sum() <= 13
-    np.True_
     """
 
+    example: ClassVar[Mapping[str, Any]] = {"max_iter": 12, "n_estimators": 30}
     # Our proposal; there is no published space.
     space: ClassVar[SearchSpace] = {
         "max_depth": Integer(3, 7),
@@ -85,14 +70,12 @@ class Boruta(AutomaticSelector):
     n_estimators: int | Literal["auto"] = "auto"
     n_jobs: int | None = None
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return minus the rank, ordered by importance among equals."""
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
         check_integer("max_iter", self.max_iter, low=2)
         boruta = require("boruta", "Boruta")
         arguments = {"max_depth": self.max_depth, "n_jobs": self.n_jobs}
-        if task == "regression":
+        if data.is_regression:
             forest = RandomForestRegressor(**arguments)
         else:
             forest = RandomForestClassifier(class_weight="balanced", **arguments)
@@ -102,7 +85,7 @@ class Boruta(AutomaticSelector):
             perc=self.percentile,
             alpha=self.alpha,
             max_iter=self.max_iter,
-            random_state=seed,
+            random_state=data.seed,
         ).fit(X, y)
         self.n_iter_ = len(found.importance_history_) - 1  # a row of zeros comes first
         self.n_confirmed_ = int(found.support_.sum())
@@ -113,7 +96,6 @@ class Boruta(AutomaticSelector):
         return np.asarray(share - found.ranking_)
 
     def _automatic_support(self) -> Support:
-        """Return what Boruta confirmed, or the nearest to it."""
         if self._own_support.any():
             return np.asarray(self._own_support)
         return np.asarray(self.ranking_ == 1)

@@ -8,6 +8,7 @@ through the layers above the first one only.
 """
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any, ClassVar
 
 import torch
@@ -29,44 +30,21 @@ _BATCH_ROWS = 512
 class DeepLasso(PenalizedMLPSelector):
     """Score columns by the gradient of the loss with respect to them.
 
-    Parameters
-    ----------
-    penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
-        The l below, in [0, 1). Several strengths are trained together, and the one with
-        the best validation score decides.
-    hidden_sizes, dropout, learning_rate, weight_decay, batch_size : various
-        The network and how AdamW trains it: see the base class `PenalizedMLPSelector`.
-    n_features_to_select, max_epochs, patience, monitor, validation_fraction, \
-n_networks, task, random_state, device : various
-        As there.
-
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Norms of the input gradients on the validation rows.
-    support_, network_scores_, penalty_ : various
-        As in every neural selector.
 
     Notes
     -----
     Minimises ``(1 - l) L + l sum_j sqrt(sum_i (dL/dx_ij)² + 1e-8)``, L the mean loss of
-    a batch; the score of column j is the norm of dL/dX_:j over the validation rows at
-    the epoch that is best on them. Columns and a regression target are standardised
-    first. `as_published` has the benchmark's untuned settings: learning rate 1e-3,
-    batches of 512, epochs judged by the score.
+    a batch; the score of column j is the norm of ``dL/dX_:j`` over the validation rows
+    at the epoch that is best on them.
 
     References
     ----------
     Cherepanova et al., "A performance-driven benchmark for feature selection in tabular
     deep learning", NeurIPS 2023.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.deep_lasso import DeepLasso
-    >>> X, y = load_wine(return_X_y=True)
-    >>> DeepLasso(n_features_to_select=4, random_state=0).fit_transform(X, y).shape
-    (178, 4)
     """
 
     published: ClassVar[Mapping[str, Any]] = {**PUBLISHED_MLP, "penalty": 0.1}
@@ -80,7 +58,6 @@ n_networks, task, random_state, device : various
         return squares.add(1e-8).sqrt().sum(dim=-1)
 
     def _importances(self, network: StackedMLP, problem: NeuralProblem) -> Tensor:
-        """Return the norms of the validation loss's gradient by column."""
         return validation_gradient_norms(network, problem.task_loss, problem.rows)
 
 
@@ -107,12 +84,12 @@ def validation_gradient_norms(
     L is the mean loss of a batch of 512 rows, so that rows of a shorter last batch
     weigh more, as in the benchmark.
     """
-    total: Tensor | None = None
-    for block in rows.validation.split(_BATCH_ROWS):
+
+    def gram(block: Tensor) -> Tensor:
         batch, targets = rows.batch(block)
         outputs = network.forward(batch, training=False)
         losses = task_loss.row_losses(outputs, targets).mean(dim=1)
-        gram = first_layer_gram(losses, network, differentiable=False)
-        total = gram if total is None else total + gram
-    assert total is not None
+        return first_layer_gram(losses, network, differentiable=False)
+
+    total = reduce(torch.add, map(gram, rows.validation.split(_BATCH_ROWS)))
     return squared_column_norms(network.first_weight.detach(), total).sqrt()

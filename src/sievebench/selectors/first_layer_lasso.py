@@ -17,45 +17,21 @@ from sievebench.stack.mlp import StackedMLP
 class FirstLayerLasso(PenalizedMLPSelector):
     """Score columns by the first-layer weights of an MLP with a group lasso on them.
 
-    Parameters
-    ----------
-    penalty : float or sequence of float, default=(0.01, 0.03, 0.1, 0.3)
-        The l below, in [0, 1). Several strengths are trained together, and the one with
-        the best validation score decides.
-    hidden_sizes, dropout, learning_rate, weight_decay, batch_size : various
-        The network and how AdamW trains it: see the base class `PenalizedMLPSelector`.
-    n_features_to_select, max_epochs, patience, monitor, validation_fraction, \
-n_networks, task, random_state, device : various
-        As there.
-
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Norms of the first-layer weights.
-    support_, network_scores_, penalty_ : various
-        As in every neural selector.
 
     Notes
     -----
     Minimises ``(1 - l) L + l sum_j sqrt(sum_h W_hj² + 1e-8)``, W the weights of the
-    first layer; the score of column j is the norm of W_:j at the epoch that is best on
-    the validation rows. Columns and a regression target are standardised first.
-    `as_published` has the benchmark's untuned settings: learning rate 1e-3, batches of
-    512, epochs judged by the score.
+    first layer; the score of column j is the norm of ``W_:j`` at the epoch that is best
+    on the validation rows.
 
     References
     ----------
     Cherepanova et al., "A performance-driven benchmark for feature selection in tabular
     deep learning", NeurIPS 2023.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.first_layer_lasso import FirstLayerLasso
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = FirstLayerLasso(n_features_to_select=4, random_state=0)
-    >>> selector.fit_transform(X, y).shape
-    (178, 4)
     """
 
     published: ClassVar[Mapping[str, Any]] = {**PUBLISHED_MLP, "penalty": 0.1}

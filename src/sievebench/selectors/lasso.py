@@ -2,17 +2,15 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Lasso as LassoRegression
 from sklearn.linear_model import LogisticRegression
 
-from featuresieve.files import Task
 from sievebench.search_space import SearchSpace, Uniform
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 
 # Before scikit-learn 1.8, `l1_ratio` counts with this penalty alone; 1.8 deprecates it.
 _PENALTY = {"penalty": "elasticnet"} if LogisticRegression().penalty == "l2" else {}
@@ -32,10 +30,6 @@ class Lasso(ScoredSelector):
         Most passes over the data.
     max_iter_classes : int or None, default=None
         The same for classification, where a pass costs far more; None is `max_iter`.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the order in which the logistic regression visits the rows.
 
     Attributes
     ----------
@@ -50,23 +44,9 @@ class Lasso(ScoredSelector):
 
     Notes
     -----
-    Columns, and a regression target, are standardised first.
     Regression: ``||y - X b||² / (2 n) + alpha ||b||_1``.
     Classification: multinomial logistic regression, ``C * loss + ||W||_1``, with the
     loss summed over the rows (SAGA).
-
-    The benchmark that the paper extends leaves `alpha` at 1 where it is not tuned: on a
-    standardised table this sets every coefficient to zero, hence the smaller default.
-    It also stops the logistic regression after 100 passes. Where more columns are asked
-    for than have coefficients, ties among the others are broken at random.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sievebench.selectors import Lasso
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> Lasso(n_features_to_select=2).fit(X, y).get_feature_names_out()
-    array(['bmi', 's5'], dtype=object)
     """
 
     standardises: ClassVar[bool] = True
@@ -81,24 +61,22 @@ class Lasso(ScoredSelector):
     max_iter: int = 1000
     max_iter_classes: int | None = None
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the size of the coefficients."""
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
         most = self.max_iter
-        if task == "classification" and self.max_iter_classes is not None:
+        if not data.is_regression and self.max_iter_classes is not None:
             most = self.max_iter_classes
-        if task == "regression":
+        if data.is_regression:
             # A seed, though nothing is drawn: without one, scikit-learn reads a number
             # from NumPy's global generator.
-            model = LassoRegression(alpha=self.alpha, max_iter=most, random_state=seed)
+            model = LassoRegression(self.alpha, max_iter=most, random_state=data.seed)
         else:
             model = LogisticRegression(
                 C=self.C,
                 l1_ratio=1.0,
                 solver="saga",
                 max_iter=most,
-                random_state=seed,
+                random_state=data.seed,
                 **_PENALTY,
             )
         with warnings.catch_warnings():  # `has_converged_` says it

@@ -1,26 +1,23 @@
 """LassoNet: a network whose columns leave along a path of growing penalties."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from featuresieve.engine import resolve_device
-from featuresieve.files import Task
 from sievebench.checks import check_integer, check_layers, check_number, check_sizes
 from sievebench.search_space import Choice, SearchSpace, Uniform
 from sievebench.selectors._lassonet_start import first_penalty
-from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
-    FloatArray,
+    FitData,
     ScoredSelector,
     Scores,
-    held_out_rows,
+    require,
 )
 
 _GLOBAL_GENERATORS = threading.RLock()
@@ -59,10 +56,6 @@ class LassoNet(ScoredSelector):
     device : str, default="auto"
         "auto" takes CUDA if it is there and every step has all rows, else the CPU: the
         steps of a batch are too small for a GPU.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides weights, batches and the rows set aside.
 
     Attributes
     ----------
@@ -76,28 +69,20 @@ class LassoNet(ScoredSelector):
     Minimises ``loss + λ Σ_j ||θ_j||`` subject to ``max_h |W_hj| <= M ||θ_j||``, with θ
     the weights of a linear layer from the columns to the outputs and W those of the
     first hidden layer, by a proximal step after each gradient step; λ grows by
-    `path_multiplier`. Columns, and a regression target, are standardised first. On the
-    CPU, training takes one thread: the networks are small, and more threads wait for
-    each other. Its L2 penalties are not offered, because lassonet computes them
-    without gradients. Different seeds may order the columns differently.
+    `path_multiplier`.
 
     References
     ----------
     I. Lemhadri, F. Ruan, L. Abraham, R. Tibshirani, "LassoNet: A Neural Network with
     Feature Sparsity", JMLR 22 (2021).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import LassoNet
-    >>> X, y = load_wine(return_X_y=True)
-    >>> quick = {"first_penalty": 10.0, "path_multiplier": 1.5, "n_epochs": (30, 10)}
-    >>> int(LassoNet(**quick, random_state=0).fit(X, y).support_.sum())
-    6
     """
 
     standardises: ClassVar[bool] = True
     turn: ClassVar[AbstractContextManager[Any]] = _GLOBAL_GENERATORS
+    example: ClassVar[Mapping[str, Any]] = {
+        "first_penalty": 10.0,
+        "path_multiplier": 1.5,
+    }
     # Our proposal; the benchmark's space is unpublished.
     space: ClassVar[SearchSpace] = {
         "hidden_sizes": Choice(((64,), (128,), (256,), (512,))),
@@ -118,12 +103,9 @@ class LassoNet(ScoredSelector):
     validation_fraction: float = 0.1
     device: str = "auto"
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the penalty at which each column left."""
+    def _score_columns(self, data: FitData) -> Scores:
         self._check_parameters()
-        network, path = self._train(X, y, task=task, seed=seed)
+        network, path = self._train(data)
         self.n_path_steps_ = len(path) - 1  # the first entry is the dense network
         scores = network.feature_importances_.numpy().astype(np.float64)
         if self.max_penalty is not None and np.isinf(scores).all():
@@ -150,15 +132,12 @@ class LassoNet(ScoredSelector):
         if self.batch_size is not None:
             check_integer("batch_size", self.batch_size, low=1)
 
-    def _train(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> tuple[Any, list[Any]]:
+    def _train(self, data: FitData) -> tuple[Any, list[Any]]:
         """Return the package's estimator and its path."""
         lassonet = require("lassonet.interfaces", "LassoNet")
-        is_regression = task == "regression"
         kinds = (lassonet.LassoNetClassifier, lassonet.LassoNetRegressor)
         device = self._own_device()
-        network = kinds[is_regression](
+        network = kinds[data.is_regression](
             hidden_dims=tuple(self.hidden_sizes),
             M=self.hierarchy,
             lambda_start=self.first_penalty,
@@ -169,19 +148,16 @@ class LassoNet(ScoredSelector):
             dropout=self.dropout,
             device=device,
             verbose=0,
-            torch_seed=seed,
+            torch_seed=data.seed,
         )
         _search_at_once(network)
-        is_held_out = held_out_rows(y, task, self.validation_fraction, seed)
-        # Where no row can be spared, the rows themselves say when to stop.
-        judges = is_held_out if is_held_out.any() else ~is_held_out
+        learnt, judged = data.parts(self.validation_fraction)
         with _own_torch_state(device):
             try:
                 path = network.path(
-                    X[~is_held_out],
-                    y[~is_held_out],
-                    X_val=X[judges],
-                    y_val=y[judges],
+                    *(learnt.X, learnt.y),
+                    X_val=judged.X,
+                    y_val=judged.y,
                     lambda_max=self.max_penalty or float("inf"),
                     disable_lambda_warning=True,
                 )

@@ -2,17 +2,15 @@
 
 import warnings
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import RFE
 from sklearn.svm import LinearSVC, LinearSVR
 
-from featuresieve.files import Task
 from sievebench.search_space import LogUniform, SearchSpace
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -28,10 +26,6 @@ class LinearSVCElimination(ScoredSelector):
         trains one machine.
     max_iter : int, default=1000
         Most iterations of the solver.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the order of the solver, where it has one, and breaks ties.
 
     Attributes
     ----------
@@ -43,17 +37,9 @@ class LinearSVCElimination(ScoredSelector):
 
     Notes
     -----
-    Columns, and a regression target, are standardised first. A column's weight is the
-    sum of its squared weights over the one-against-rest classifiers; for regression, a
-    linear SVR with the squared loss. Columns dropped in one step have equal scores.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import LinearSVCElimination
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(LinearSVCElimination(random_state=0).fit(X, y).support_.sum())
-    6
+    A column's weight is the sum of its squared weights over the one-against-rest
+    classifiers; for regression, a linear SVR with the squared loss. Columns dropped in
+    one step have equal scores.
     """
 
     standardises: ClassVar[bool] = True
@@ -64,12 +50,10 @@ class LinearSVCElimination(ScoredSelector):
     step: int | float = 1
     max_iter: int = 1000
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the steps outlived, and shares of the weights among those kept."""
-        arguments = {"C": self.C, "max_iter": self.max_iter, "random_state": seed}
-        if task == "regression":
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
+        arguments = {"C": self.C, "max_iter": self.max_iter, "random_state": data.seed}
+        if data.is_regression:
             loss = "squared_epsilon_insensitive"  # the one with a primal solver
             machine = LinearSVR(loss=loss, dual="auto", **arguments)
         else:
@@ -80,7 +64,7 @@ class LinearSVCElimination(ScoredSelector):
             # The order of the weights settles long before their last digits.
             warnings.simplefilter("ignore", ConvergenceWarning)
             # The first of equals is dropped: their order is drawn.
-            drawn = np.random.default_rng(seed).permutation(X.shape[1])
+            drawn = np.random.default_rng(data.seed).permutation(X.shape[1])
             elimination.fit(X[:, drawn], y)
         self.n_iter_ = int(np.max(elimination.estimator_.n_iter_))
         steps: Scores = elimination.ranking_.max() - elimination.ranking_

@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor
 
-from featuresieve.errors import check_choice
-from sievebench.checks import check_layers, check_number, check_sizes
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
@@ -26,68 +25,31 @@ class LSPIN(EarlyStoppedSelector):
 
     Parameters
     ----------
-    penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
-        The λ below. Several strengths are trained together, and the one with the best
-        validation score decides.
-    gate_slope : float, default=1.0
-        The a below.
-    gate_spread : float, default=0.5
-        The σ below.
     gating_sizes : sequence of int, default=(100,)
         Hidden layers of the gating network.
     hidden_sizes : sequence of int, default=(100, 50)
         Hidden layers of the predictor; empty for a linear one (LLSPIN).
-    dropout : float, default=0.0
-        Fraction of hidden units of the predictor left out in a training step.
     initial_std : float or None, default=None
         Weights of both networks start normal with this deviation, cut off at two of
         them, biases at zero; None is PyTorch's start.
-    optimizer : {"adam", "sgd"}, default="adam"
-        How both networks are trained.
-    kept_epoch : {"best", "last"}, default="best"
-        The epoch whose gates count: the one with the best validation score, or the last
-        of `max_epochs`, held-out rows then choose among several strengths only.
-    learning_rate : float, default=3e-3
-        Of the optimizer.
-    weight_decay : float, default=1e-4
-        Added to the gradient.
-    n_features_to_select, batch_size, max_epochs, patience, monitor, \
-validation_fraction, n_networks, task, random_state, device : various
-        As in every neural selector: see the base class `EarlyStoppedSelector`.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Mean over the training rows of the gates without noise.
-    support_, network_scores_, penalty_ : various
-        As in every neural selector.
 
     Notes
     -----
     A gating network says α_ij in (-1, 1) for row i and column j; the value there is
     multiplied by ``clip(a (α_ij + σ ε_ij) + 0.5, 0, 1)``, ε standard normal; minimises
-    ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``. The predictor has tanh units, and
-    normalises what comes into each of its layers by the batch, the gated columns first.
-    Two choices differ from the authors' code: its optional penalty on unlike gates of
-    like rows is left out (it is off there), and class logits do not pass through tanh.
-    That a column's score is the mean over rows is a choice of this package: the paper
-    ranks within rows only. Columns and a regression target are standardised first.
-    `as_published` has the authors' settings: λ = 0.5, gating layers of 100 and 10
-    units, a predictor of 100, 50 and 30, normal weights with a deviation of 0.1,
-    gradient descent with rate 0.1, the last epoch.
+    ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)``, λ the penalty. The predictor has tanh
+    units, and normalises what comes into each of its layers by the batch, the gated
+    columns first.
 
     References
     ----------
     Yang, Lindenbaum and Kluger, "Locally sparse neural networks for tabular biomedical
     data", ICML 2022.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.lspin import LSPIN
-    >>> X, y = load_wine(return_X_y=True)
-    >>> LSPIN(n_features_to_select=4, random_state=0).fit_transform(X, y).shape
-    (178, 4)
     """
 
     published: ClassVar[Mapping[str, Any]] = {
@@ -119,17 +81,6 @@ validation_fraction, n_networks, task, random_state, device : various
     initial_std: float | None = None
     optimizer: Literal["adam", "sgd"] = "adam"
     kept_epoch: KeptEpoch = "best"
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("gate_slope", self.gate_slope, above=0.0)
-        check_number("gate_spread", self.gate_spread, above=0.0)
-        check_sizes("gating_sizes", self.gating_sizes)
-        if self.initial_std is not None:
-            check_number("initial_std", self.initial_std, above=0.0)
-        check_choice("optimizer", self.optimizer, ("adam", "sgd"))
-        check_choice("kept_epoch", self.kept_epoch, ("best", "last"))
-        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Minimise ``L + λ mean_ij Phi((α_ij + 1 / (2 a)) / σ)`` over both networks."""
@@ -229,15 +180,15 @@ class LocallyGatedMLP:
 
 def mean_gates(gating: GatingNetwork, rows: StackRows, numbers_per_row: int) -> Tensor:
     """Return the mean gates without noise of the training rows, (members, columns)."""
-    total: Tensor | None = None
+
+    def summed(block: Tensor) -> Tensor:
+        batch = rows.features.index_select(0, block)
+        _, gates = gating.forward(batch, training=False)
+        return gates.sum(dim=1, dtype=torch.float64)
+
+    blocks = evaluation_blocks(rows.training, numbers_per_row)
     with torch.no_grad():
-        for block in evaluation_blocks(rows.training, numbers_per_row):
-            batch = rows.features.index_select(0, block)
-            _, gates = gating.forward(batch, training=False)
-            added = gates.sum(dim=1, dtype=torch.float64)
-            total = added if total is None else total + added
-    assert total is not None
-    return total / len(rows.training)
+        return reduce(torch.add, map(summed, blocks)) / len(rows.training)
 
 
 def _joined(

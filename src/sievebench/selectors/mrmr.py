@@ -6,9 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve.files import Task
-from sievebench.selectors._optional import require
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FitData,
+    FloatArray,
+    ScoredSelector,
+    Scores,
+    require,
+)
 from sievebench.selectors.univariate import f_statistics
 
 _LARGEST_RELEVANCE = 1e200
@@ -22,13 +26,6 @@ class MRMR(ScoredSelector):
 
     Needs the package scikit-lego, in the extra `lab`.
 
-    Parameters
-    ----------
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Breaks ties.
-
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
@@ -38,9 +35,7 @@ class MRMR(ScoredSelector):
     Notes
     -----
     Each step adds ``argmax_j F_j / mean_{i kept} max(|r_ij|, 0.001)``, with F the
-    statistic of `Univariate` and r the correlation of two columns. The steps are those
-    of scikit-lego; the redundancy is summed up as columns are added, which takes one
-    pass over the table a step instead of one for every kept column.
+    statistic of `Univariate` and r the correlation of two columns.
 
     References
     ----------
@@ -48,28 +43,18 @@ class MRMR(ScoredSelector):
     expression data", J. Bioinform. Comput. Biol. 3 (2005). Z. Zhao, R. Anand, M. Wang,
     "Maximum Relevance and Minimum Redundancy Feature Selection Methods for a Marketing
     Machine Learning Platform" (2019): F statistic and correlation, as a quotient.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import MRMR
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> MRMR(n_features_to_select=2).fit(X, y).get_feature_names_out()
-    array(['flavanoids', 'color_intensity'], dtype=object)
     """
 
     standardises: ClassVar[bool] = True
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the ranks, counted from the end."""
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
         n_features = X.shape[1]
         # The first of equals is taken: their order is drawn.
-        drawn = np.random.default_rng(seed).permutation(n_features)
+        drawn = np.random.default_rng(data.seed).permutation(n_features)
         X = X[:, drawn]
         # Infinite statistics would make NaN when divided.
-        relevance = np.minimum(f_statistics(X, y, task), _LARGEST_RELEVANCE)
+        relevance = np.minimum(f_statistics(X, y, data.task), _LARGEST_RELEVANCE)
         count = self._count_to_select(n_features)
         chosen = self._choose(X, y, relevance, min(count, n_features - 1))
         by_relevance = np.argsort(-relevance, kind="stable")

@@ -1,15 +1,13 @@
 """Mutual information of each column with the target."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.feature_selection import mutual_info_classif, mutual_info_regression
 
-from featuresieve.files import Task
 from sievebench.search_space import Integer, SearchSpace
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -22,10 +20,6 @@ class MutualInformation(ScoredSelector):
         Neighbours of the estimator: more lower its variance and raise its bias.
     n_jobs : int or None, default=None
         Columns treated at the same time, as in scikit-learn.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the tiny noise that parts equal values.
 
     Attributes
     ----------
@@ -35,15 +29,7 @@ class MutualInformation(ScoredSelector):
     Notes
     -----
     Nearest-neighbour estimates of Kraskov et al. and Ross, as scikit-learn has them;
-    every column is taken for continuous, and standardised.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import MutualInformation
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(MutualInformation(random_state=0).fit(X, y).support_.sum())
-    6
+    every column is taken for continuous.
     """
 
     standardises: ClassVar[bool] = True
@@ -53,11 +39,9 @@ class MutualInformation(ScoredSelector):
     n_neighbors: int = 3
     n_jobs: int | None = None
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the estimates."""
-        is_regression = task == "regression"
+    def _score_columns(self, data: FitData) -> Scores:
+        X, y = data.X, data.y
+        is_regression = data.is_regression
         estimate = mutual_info_regression if is_regression else mutual_info_classif
         return np.asarray(
             estimate(
@@ -65,7 +49,7 @@ class MutualInformation(ScoredSelector):
                 y,
                 discrete_features=False,
                 n_neighbors=min(self.n_neighbors, len(y) - 1),
-                random_state=seed,
+                random_state=data.seed,
                 n_jobs=self.n_jobs,
             )
         )

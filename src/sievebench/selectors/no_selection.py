@@ -1,13 +1,11 @@
 """No selection: every column is kept."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
-from featuresieve.files import Task
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -19,36 +17,16 @@ class NoSelection(ScoredSelector):
     n_features_to_select : int or float, default=1.0
         As in the other selectors; all scores are equal, so fewer columns than all are
         drawn at random.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the target is.
-    random_state : int, RandomState instance or None, default=None
-        Decides which columns are kept, if not all.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         Zeros.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.no_selection import NoSelection
-    >>> X, y = load_wine(return_X_y=True)
-    >>> bool(NoSelection().fit(X, y).support_.all())
-    True
     """
 
     allows_nan: ClassVar[bool] = True
 
     n_features_to_select: int | float = 1.0
 
-    def _score_columns(
-        self,
-        X: FloatArray,
-        y: npt.NDArray[Any],  # noqa: ARG002
-        *,
-        task: Task,  # noqa: ARG002
-        seed: int,  # noqa: ARG002
-    ) -> Scores:
-        """Return zeros."""
-        return np.zeros(X.shape[1])
+    def _score_columns(self, data: FitData) -> Scores:
+        return np.zeros(data.X.shape[1])

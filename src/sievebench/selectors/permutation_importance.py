@@ -1,20 +1,18 @@
 """Permutation importance: what a forest loses when a column is shuffled."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
-from featuresieve.files import Task
 from sievebench.search_space import Choice, Integer, SearchSpace
 from sievebench.selectors._scored_selector import (
-    FloatArray,
+    FitData,
     ScoredSelector,
     Scores,
-    held_out_rows,
 )
 
 
@@ -34,10 +32,6 @@ class PermutationImportance(ScoredSelector):
         Fraction of the rows set aside for judging, at most 0.5.
     n_jobs : int or None, default=None
         Trees, and columns, treated at the same time, as in scikit-learn.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides forest, rows set aside and shuffling.
 
     Attributes
     ----------
@@ -47,17 +41,9 @@ class PermutationImportance(ScoredSelector):
     Notes
     -----
     Of two columns that say the same, shuffling one costs little, so both score low.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import PermutationImportance
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = PermutationImportance(n_estimators=20, random_state=0)
-    >>> int(selector.fit(X, y).support_.sum())
-    6
     """
 
+    example: ClassVar[Mapping[str, Any]] = {"n_estimators": 20}
     # Our proposal; there is no published space.
     space: ClassVar[SearchSpace] = {
         "n_estimators": Integer(50, 500),
@@ -70,28 +56,20 @@ class PermutationImportance(ScoredSelector):
     validation_fraction: float = 0.25
     n_jobs: int | None = None
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the mean loss of score."""
-        is_regression = task == "regression"
-        kind = RandomForestRegressor if is_regression else RandomForestClassifier
+    def _score_columns(self, data: FitData) -> Scores:
+        kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
         forest = kind(
             self.n_estimators,
             max_depth=self.max_depth,
             n_jobs=self.n_jobs,
-            random_state=seed,
+            random_state=data.seed,
         )
-        is_held_out = held_out_rows(y, task, self.validation_fraction, seed)
-        forest.fit(X[~is_held_out], y[~is_held_out])
-        # R² needs two rows; where they cannot be spared, the training rows judge.
-        judges = is_held_out if is_held_out.sum() > 1 else ~is_held_out
+        learnt, judged = data.parts(self.validation_fraction, least=2)  # R² needs two
         losses = permutation_importance(
-            forest,
-            X[judges],
-            y[judges],
+            forest.fit(learnt.X, learnt.y),
+            *(judged.X, judged.y),
             n_repeats=self.n_repeats,
-            random_state=seed,
+            random_state=data.seed,
             n_jobs=self.n_jobs,
         )
         return np.asarray(losses.importances_mean)

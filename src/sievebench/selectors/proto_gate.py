@@ -7,9 +7,7 @@ from typing import Any, ClassVar, Literal
 import torch
 from torch import Tensor
 
-from featuresieve.errors import check_choice
 from featuresieve.files import Task
-from sievebench.checks import check_integer, check_number, check_sizes
 from sievebench.search_space import HiddenSizes, Integer, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
@@ -19,7 +17,7 @@ from sievebench.selectors._neural_selector import (
 from sievebench.selectors.lspin import GatingNetwork, mean_gates
 from sievebench.stack.mlp import NormalStart, StackedMLP
 from sievebench.stack.task_loss import Monitor
-from sievebench.stack.training import StackRows, evaluation_blocks
+from sievebench.stack.training import Objective, StackRows, evaluation_blocks
 
 # Of the gating network: gates start out nearly indifferent.
 _START = NormalStart(0.015, bound=0.03)
@@ -32,41 +30,18 @@ class ProtoGate(EarlyStoppedSelector):
 
     Parameters
     ----------
-    penalty : float or sequence of float, default=(1e-3, 1e-2, 3e-2)
-        The λ_local below. Several strengths are trained together, and the one with the
-        best validation score decides.
     global_penalty : float, default=2e-4
         The λ_global below.
     n_neighbors : int, default=3
         The k below.
     sort_temperature : float, default=16.0
         The temperature of the relaxed sorting.
-    gate_slope : float, default=1.0
-        The a below.
-    gate_spread : float, default=0.5
-        The σ below.
     hidden_sizes : sequence of int, default=(200,)
         Hidden layers of the gating network.
-    optimizer : {"adam", "sgd"}, default="adam"
-        How the gating network is trained.
-    learning_rate : float, default=3e-3
-        Of the optimizer.
-    weight_decay : float, default=1e-4
-        Added to the gradient.
-    batch_size : int or "auto", default="auto"
-        Rows of a training step, among which neighbours are looked for; "auto" aims at
-        16 steps an epoch, from 32 to 512 rows.
-    max_epochs : int, default=200
-        Longest training.
     max_steps : int or None, default=None
         Longest training in steps instead, rounded up to whole epochs.
-    patience : int, default=40
-        Epochs without a better validation score after which a network stops.
     max_prototypes : int, default=2048
         So many training rows, drawn once, serve as prototypes for validation rows.
-    n_features_to_select, validation_fraction, n_networks, random_state, \
-device : various
-        As in every neural selector: see the base class `NeuralSelector`.
     task : {"auto", "classification"}, default="auto"
         What the target is; regression is refused.
 
@@ -74,8 +49,6 @@ device : various
     ----------
     scores_ : ndarray of shape (n_features,)
         Mean over the training rows of the gates without noise.
-    support_, network_scores_, penalty_ : various
-        As in every neural selector.
 
     Notes
     -----
@@ -84,30 +57,15 @@ device : various
     rows of a batch, NeuralSort gives the expected number of rows of the same class
     among the k nearest, the row itself being one of them as in the authors' code, and
     what is minimised is k minus that number ``+ λ_global |W|₁ + λ_local mean_i sum_j
-    Phi(α_ij / σ)``, W the weights of the gating network's first layer.
-
-    The published evaluation builds a relaxed permutation of all training rows for
-    each query, whose memory grows with the square of their number. Here validation
-    rows take plain nearest neighbours among at most `max_prototypes` training rows.
-    That a column's score is the mean over rows is a choice of this package: the paper
-    ranks within rows only. Columns are standardised first. `as_published` has the
-    authors' settings: batches of 64, 8,000 steps of gradient descent with rate 0.1,
-    λ_local = 1e-3. Held-out rows judge an epoch by their neighbours there too; the
-    authors take the whole loss, penalties included.
+    Phi(α_ij / σ)``, W the weights of the gating network's first layer, λ_local the
+    penalty.
+    Validation rows take plain nearest neighbours among `max_prototypes` training rows.
 
     References
     ----------
     Jiang, Margeloiu, Simidjievski and Jamnik, "ProtoGate: prototype-based neural
     networks with global-to-local feature selection for tabular biomedical data", ICML
     2024.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.proto_gate import ProtoGate
-    >>> X, y = load_wine(return_X_y=True)
-    >>> ProtoGate(n_features_to_select=4, random_state=0).fit_transform(X, y).shape
-    (178, 4)
     """
 
     supported_tasks: ClassVar[tuple[Task, ...]] = ("classification",)
@@ -140,19 +98,6 @@ device : various
     max_steps: int | None = None
     # Not an argument: what validation rows measure is the share of neighbours.
     monitor: Monitor = field(default="score", init=False)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("global_penalty", self.global_penalty, low=0.0)
-        check_integer("n_neighbors", self.n_neighbors, low=1)
-        check_number("sort_temperature", self.sort_temperature, above=0.0)
-        check_number("gate_slope", self.gate_slope, above=0.0)
-        check_number("gate_spread", self.gate_spread, above=0.0)
-        check_choice("optimizer", self.optimizer, ("adam", "sgd"))
-        check_sizes("hidden_sizes", self.hidden_sizes)
-        check_integer("max_prototypes", self.max_prototypes, low=1)
-        if self.max_steps is not None:
-            check_integer("max_steps", self.max_steps, low=1)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Train the gating network on the loss of `NeighbourObjective`."""
@@ -229,7 +174,7 @@ class PrototypeNetwork:
 
 
 @dataclass(eq=False)
-class NeighbourObjective:
+class NeighbourObjective(Objective):
     """Rows of a batch should have neighbours of their own class, and few open gates."""
 
     network: PrototypeNetwork
@@ -258,9 +203,6 @@ class NeighbourObjective:
             + self.global_penalty * size
             + self.local_penalties * n_open.mean(dim=1)
         )
-
-    def after_step_(self, learning_rate: float | Tensor) -> None:
-        """Change nothing."""
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return the share of same-class rows among the k nearest prototypes.

@@ -1,15 +1,13 @@
 """Random forest: mean decrease in impurity."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from featuresieve.files import Task
 from sievebench.search_space import Integer, SearchSpace
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -24,10 +22,6 @@ class RandomForest(ScoredSelector):
         Greatest depth of a tree.
     n_jobs : int or None, default=None
         Trees grown at the same time, as in scikit-learn.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the rows and columns each tree sees.
 
     Attributes
     ----------
@@ -37,14 +31,6 @@ class RandomForest(ScoredSelector):
     Notes
     -----
     Missing values (NaN) are allowed: each split sends them to the better side.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import RandomForest
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(RandomForest(random_state=0).fit(X, y).support_.sum())
-    6
     """
 
     allows_nan: ClassVar[bool] = True
@@ -58,16 +44,12 @@ class RandomForest(ScoredSelector):
     max_depth: int | None = 10
     n_jobs: int | None = None
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the mean decrease in impurity."""
-        is_regression = task == "regression"
-        kind = RandomForestRegressor if is_regression else RandomForestClassifier
+    def _score_columns(self, data: FitData) -> Scores:
+        kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
         forest = kind(
             self.n_estimators,
             max_depth=self.max_depth,
             n_jobs=self.n_jobs,
-            random_state=seed,
+            random_state=data.seed,
         )
-        return np.asarray(forest.fit(X, y).feature_importances_)
+        return np.asarray(forest.fit(data.X, data.y).feature_importances_)

@@ -1,8 +1,6 @@
 """STG: a stochastic gate on every column, shared by all rows.
 
-The gates are this package's own, not captum's `GaussianStochasticGates`: those draw
-noise for every row (the published gates draw once a batch, which is what allows to fold
-them into the first layer), take it from torch's global generator, and know no stack.
+Own gates: captum's draw noise for every row, and know no stack.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,8 +10,6 @@ from typing import Any, ClassVar
 import torch
 from torch import Tensor
 
-from featuresieve.errors import check_choice
-from sievebench.checks import check_layers, check_number
 from sievebench.search_space import MLP_SPACE, LogUniform, SearchSpace
 from sievebench.selectors._neural_selector import (
     EarlyStoppedSelector,
@@ -33,59 +29,25 @@ class StochasticGates(EarlyStoppedSelector):
 
     Parameters
     ----------
-    penalty : float or sequence of float, default=(0.1, 0.3, 1.0, 3.0)
-        The λ below. Several strengths are trained together, and the one with the best
-        validation score decides.
-    gate_spread : float, default=0.5
-        The σ below.
-    hidden_sizes : sequence of int, default=(100, 100)
-        Width of each hidden layer.
-    dropout : float, default=0.0
-        Fraction of hidden units left out in a training step.
     initial_bound : float or None, default=None
         Weights start from a standard normal cut off beyond ± this, biases at zero;
         None is PyTorch's start.
-    kept_epoch : {"best", "last"}, default="best"
-        The epoch whose gates count: the one with the best validation score, or the last
-        of `max_epochs`, held-out rows then choose among several strengths only.
-    learning_rate : float, default=3e-3
-        Of Adam, for gates and network.
-    weight_decay : float, default=1e-3
-        Added to the gradient.
-    n_features_to_select, batch_size, max_epochs, patience, monitor, \
-validation_fraction, n_networks, task, random_state, device : various
-        As in every neural selector: see the base class `EarlyStoppedSelector`.
 
     Attributes
     ----------
     scores_ : ndarray of shape (n_features,)
         The means μ of the gates.
-    support_, network_scores_, penalty_ : various
-        As in every neural selector.
 
     Notes
     -----
     Column j is multiplied by ``clip(μ_j + 0.5 + σ ε_j, 0, 1)``, ε standard normal and
-    drawn once a batch; minimises ``L + λ mean_j Phi((μ_j + 0.5) / σ)``. Without noise
-    on validation rows. Batches keep the memory small whatever the number of rows.
-    Columns and a regression target are standardised first. `as_published` has the
-    settings of the authors' package: λ = 0.1, 400 and 200 units, weights that start
-    cut off at ±0.2, Adam with 1e-5 and weight decay 1e-3, batches of 100, the last
-    epoch.
+    drawn once a batch; minimises ``L + λ mean_j Phi((μ_j + 0.5) / σ)``, λ the penalty.
+    Without noise on validation rows.
 
     References
     ----------
     Yamada, Lindenbaum, Negahban and Kluger, "Feature selection using stochastic gates",
     ICML 2020.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors.stochastic_gates import StochasticGates
-    >>> X, y = load_wine(return_X_y=True)
-    >>> selector = StochasticGates(n_features_to_select=4, random_state=0)
-    >>> selector.fit_transform(X, y).shape
-    (178, 4)
     """
 
     published: ClassVar[Mapping[str, Any]] = {
@@ -111,14 +73,6 @@ validation_fraction, n_networks, task, random_state, device : various
     initial_bound: float | None = None
     kept_epoch: KeptEpoch = "best"
     weight_decay: float = 1e-3
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("gate_spread", self.gate_spread, above=0.0)
-        if self.initial_bound is not None:
-            check_number("initial_bound", self.initial_bound, above=0.0)
-        check_choice("kept_epoch", self.kept_epoch, ("best", "last"))
-        check_layers(self.hidden_sizes, self.dropout)
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
         """Minimise ``L + λ mean_j Phi((μ_j + 0.5) / σ)`` by Adam."""

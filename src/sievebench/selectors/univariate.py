@@ -7,18 +7,16 @@ import numpy.typing as npt
 from sklearn.feature_selection import f_classif, f_regression
 
 from featuresieve.files import Task
-from sievebench.selectors._scored_selector import FloatArray, ScoredSelector, Scores
+from sievebench.selectors._scored_selector import (
+    FitData,
+    FloatArray,
+    ScoredSelector,
+    Scores,
+)
 
 
 class Univariate(ScoredSelector):
     """Score each column by the F statistic of its relation to the target.
-
-    Parameters
-    ----------
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides between columns of the same score.
 
     Attributes
     ----------
@@ -30,26 +28,10 @@ class Univariate(ScoredSelector):
     Notes
     -----
     Regression: F = (n - 2) r² / (1 - r²), with r the correlation of column and target.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import Univariate
-    >>> X, y = load_wine(return_X_y=True, as_frame=True)
-    >>> Univariate(n_features_to_select=2).fit(X, y).get_feature_names_out()
-    array(['flavanoids', 'proline'], dtype=object)
     """
 
-    def _score_columns(
-        self,
-        X: FloatArray,
-        y: npt.NDArray[Any],
-        *,
-        task: Task,
-        seed: int,  # noqa: ARG002
-    ) -> Scores:
-        """Return the F statistics."""
-        return f_statistics(X, y, task)
+    def _score_columns(self, data: FitData) -> Scores:
+        return f_statistics(data.X, data.y, data.task)
 
 
 def f_statistics(X: FloatArray, y: npt.NDArray[Any], task: Task) -> Scores:

@@ -1,21 +1,19 @@
 """XGBoost: average gain of the splits of boosted trees."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from featuresieve.engine import resolve_device
-from featuresieve.files import Task
 from sievebench.checks import check_integer
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
-from sievebench.selectors._optional import require
 from sievebench.selectors._scored_selector import (
-    FloatArray,
+    FitData,
     ScoredSelector,
     Scores,
-    held_out_rows,
+    require,
 )
 
 
@@ -50,10 +48,6 @@ class XGBoost(ScoredSelector):
     device : str, default="cpu"
         Where the trees grow: "cpu", "cuda", or "auto" for CUDA where it is and xgboost
         is built for it.
-    n_features_to_select, task : various
-        As in every selector: see the base class `ScoredSelector`.
-    random_state : int, RandomState instance or None, default=None
-        Decides the rows set aside and the draws of rows and columns.
 
     Attributes
     ----------
@@ -66,17 +60,10 @@ class XGBoost(ScoredSelector):
     -----
     The scores are those of all rounds done, as in the benchmark the paper extends, not
     only of those up to the best one. Missing values (NaN) are allowed.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from sievebench.selectors import XGBoost
-    >>> X, y = load_wine(return_X_y=True)
-    >>> int(XGBoost(n_estimators=20, random_state=0).fit(X, y).support_.sum())
-    6
     """
 
     allows_nan: ClassVar[bool] = True
+    example: ClassVar[Mapping[str, Any]] = {"n_estimators": 20}
     # The benchmark's space.
     space: ClassVar[SearchSpace] = {
         "max_depth": Integer(3, 10),
@@ -101,47 +88,34 @@ class XGBoost(ScoredSelector):
     n_jobs: int | None = None
     device: str = "cpu"
 
-    def _score_columns(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Scores:
-        """Return the normalised average gain."""
+    def _score_columns(self, data: FitData) -> Scores:
         check_integer("n_estimators", self.n_estimators, low=1)
         check_integer("early_stopping_rounds", self.early_stopping_rounds, low=1)
-        booster = self._train(X, y, task=task, seed=seed)
+        booster = self._train(data)
         self.n_rounds_ = int(booster.num_boosted_rounds())
         gains = booster.get_score(importance_type="gain")  # keys f0, f1, …
-        scores = np.array([gains.get(f"f{j}", 0.0) for j in range(X.shape[1])])
+        scores = np.array([gains.get(f"f{j}", 0.0) for j in range(data.X.shape[1])])
         total = scores.sum()
         return np.asarray(scores / total if total > 0 else scores)
 
-    def _train(
-        self, X: FloatArray, y: npt.NDArray[Any], *, task: Task, seed: int
-    ) -> Any:
+    def _train(self, data: FitData) -> Any:
         """Return the booster, stopped early on rows set aside."""
         xgboost = require("xgboost", "XGBoost")
-        is_held_out = held_out_rows(y, task, self.validation_fraction, seed)
-        # Where no row can be spared, the rows themselves say when to stop.
-        judges = is_held_out if is_held_out.any() else ~is_held_out
         parameters = {
-            **_objective(y, task),
-            "max_depth": self.max_depth,
-            "learning_rate": self.learning_rate,
-            "min_child_weight": self.min_child_weight,
-            "subsample": self.subsample,
-            "colsample_bytree": self.colsample_bytree,
-            "gamma": self.gamma,
-            "reg_lambda": self.reg_lambda,
+            **_objective(data),
+            **{name: getattr(self, name) for name in self.space},
             "tree_method": "hist",
             "device": _device(self.device, xgboost),
             "nthread": 0 if self.n_jobs is None else self.n_jobs,
-            "seed": seed,
+            "seed": data.seed,
             "verbosity": 0,
         }
+        learnt, judged = data.parts(self.validation_fraction)
         return xgboost.train(
             parameters,
-            xgboost.DMatrix(X[~is_held_out], y[~is_held_out]),
+            xgboost.DMatrix(learnt.X, learnt.y),
             num_boost_round=self.n_estimators,
-            evals=[(xgboost.DMatrix(X[judges], y[judges]), "held_out")],
+            evals=[(xgboost.DMatrix(judged.X, judged.y), "held_out")],
             early_stopping_rounds=self.early_stopping_rounds,
             verbose_eval=False,
         )
@@ -160,11 +134,11 @@ def _device(wanted: str, xgboost: Any) -> str:
     return wanted
 
 
-def _objective(y: npt.NDArray[Any], task: Task) -> dict[str, Any]:
+def _objective(data: FitData) -> dict[str, Any]:
     """Return xgboost's name of the loss; all classes, also those not in every part."""
-    if task == "regression":
+    if data.is_regression:
         return {"objective": "reg:squarederror"}
-    n_classes = int(y.max()) + 1
+    n_classes = int(data.y.max()) + 1
     if n_classes == 2:
         return {"objective": "binary:logistic"}
     return {"objective": "multi:softprob", "num_class": n_classes}

@@ -32,8 +32,8 @@ class MemberNoise:
             torch.Generator(device).manual_seed(seed + _TRAINING_OFFSET)
             for seed in different
         ]
-        places = [different.index(seed) for seed in seeds]
-        self._places = torch.tensor(places, device=device)
+        indices = [different.index(seed) for seed in seeds]
+        self._indices = torch.tensor(indices, device=device)
 
     def initial_uniform(
         self, shape: tuple[int, ...], bound: float, dtype: torch.dtype
@@ -110,4 +110,4 @@ class MemberNoise:
             return drawn
         if len(drawn) == 1:
             return drawn.expand(self.n_members, *drawn.shape[1:])
-        return drawn[self._places]
+        return drawn[self._indices]

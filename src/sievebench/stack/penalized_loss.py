@@ -7,10 +7,10 @@ from torch import Tensor
 
 from sievebench.stack.mlp import StackedNetwork
 from sievebench.stack.task_loss import Monitor, TaskLoss
-from sievebench.stack.training import StackRows, evaluation_blocks
+from sievebench.stack.training import Objective, StackRows, evaluation_blocks
 
 
-class PenalizedLoss:
+class PenalizedLoss(Objective):
     """Mean task loss of a batch, and what a selector adds; judged by the task alone.
 
     `penalised` makes what each member minimises of the task losses, (members,), of the
@@ -18,8 +18,6 @@ class PenalizedLoss:
     gradient step of a learning rate. `monitor` is what validation rows measure: a score
     of the task, or minus the mean loss.
     """
-
-    is_recordable = True
 
     def __init__(
         self,

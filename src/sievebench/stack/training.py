@@ -64,13 +64,14 @@ class Objective(Protocol):
     """What a stack minimises, and what its checkpoints are judged by."""
 
     # Whether `validation_scores` can be recorded on a GPU: it never waits for it.
-    is_recordable: bool
+    is_recordable: bool = True
 
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
         """Return what each member minimises on a batch, (members,)."""
 
-    def after_step_(self, learning_rate: float | Tensor) -> None:
-        """Change parameters after a gradient step, for instance by a proximal step."""
+    def after_step_(self, learning_rate: float | Tensor) -> None:  # noqa: ARG002
+        """Change parameters after a gradient step, by a proximal step for instance."""
+        return None
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return one score a member, larger = better, (members,)."""

@@ -1,9 +1,9 @@
 """Stage 5: one self-describing record a cell, and the table of all of them."""
 
+from sievebench.store._earlier import counts_kept as counts_kept
+from sievebench.store._earlier import earlier_results as earlier_results
 from sievebench.store._folder import Store as Store
 from sievebench.store._folder import find_stores as find_stores
-from sievebench.store._former import counts_kept as counts_kept
-from sievebench.store._former import former_results as former_results
 from sievebench.store._record import STATUSES as STATUSES
 from sievebench.store._record import DatasetFacts as DatasetFacts
 from sievebench.store._record import Removal as Removal

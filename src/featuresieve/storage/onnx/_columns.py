@@ -1,6 +1,6 @@
 """How the columns of a table go into a graph of ONNX: as one matrix, or one by one."""
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +17,27 @@ MISSING_INTEGER = -(2**63)
 MISSING_TEXT = ""
 
 
-class Columns(Protocol):
-    """Columns of a table inside a graph; features are positions in the table."""
+class Columns:
+    """Columns that are inputs of a graph, each of shape (rows, 1).
+
+    They are known by their positions in the table.
+    """
+
+    def __init__(self, graph: Graph, names: dict[int, str]) -> None:
+        self._graph, self._names = graph, names
 
     def block(self, features: list[int], to: TensorType) -> Tensor:
-        """Return columns as another type, (rows, features)."""
-        ...
+        """Return columns as another type, side by side."""
+        cast = [self.column(feature).cast(to) for feature in features]
+        return self._graph.side_by_side(cast)
 
     def column(self, feature: int) -> Tensor:
-        """Return one column as it came in, (rows, 1)."""
-        ...
+        """Return one column as it came in."""
+        return Tensor(self._graph, self._names[feature])
 
 
-class MatrixColumns:
-    """The columns of one numeric matrix."""
+class MatrixColumns(Columns):
+    """Columns of one numeric matrix."""
 
     def __init__(self, graph: Graph, matrix: str) -> None:
         self._graph, self._matrix = graph, matrix
@@ -42,22 +49,6 @@ class MatrixColumns:
     def column(self, feature: int) -> Tensor:
         """Return one column."""
         return self._graph.columns(self._matrix, [feature])
-
-
-class SingleColumns:
-    """Columns that are inputs of their own, each of shape (rows, 1)."""
-
-    def __init__(self, graph: Graph, names: dict[int, str]) -> None:
-        self._graph, self._names = graph, names
-
-    def block(self, features: list[int], to: TensorType) -> Tensor:
-        """Return columns as another type, side by side."""
-        cast = [self.column(feature).cast(to) for feature in features]
-        return self._graph.side_by_side(cast)
-
-    def column(self, feature: int) -> Tensor:
-        """Return one column."""
-        return Tensor(self._graph, self._names[feature])
 
 
 def is_numeric(encoder: TableEncoder) -> bool:

@@ -12,7 +12,6 @@ from featuresieve.storage._export import feature_names
 from featuresieve.storage.onnx._columns import (
     Columns,
     MatrixColumns,
-    SingleColumns,
     is_numeric,
     tensor_type,
     tensor_type_of_kind,
@@ -170,11 +169,11 @@ class _Model:
 
     def add_predictor(self) -> None:
         """Encode the kept columns, run the networks, decode their outputs."""
-        columns: Columns
-        if self.is_matrix:
-            columns = MatrixColumns(self.graph, self.add_matrix_input())
-        else:
-            columns = SingleColumns(self.graph, self.add_column_inputs(self.kept))
+        columns = (
+            MatrixColumns(self.graph, self.add_matrix_input())
+            if self.is_matrix
+            else Columns(self.graph, self.add_column_inputs(self.kept))
+        )
         encoded = add_encoding(self.graph, self.encoder, columns)
         code = self.estimator._target_code
         tensors = add_prediction(self.graph, self.estimator, encoded)

@@ -213,9 +213,10 @@ def _reproduce(estimator: Any, facts: Mapping[str, Any]) -> Content:
         for key, value in estimator.get_params(deep=False).items()
         if repr(value) != repr(defaults[key]) and key not in _SILENT
     }
+    imported = f"{name}, Training" if given.get("training") else name
     arguments = ", ".join(f"{key}={value!r}" for key, value in given.items())
     code = (
-        f"from featuresieve import {name}\n\n"
+        f"from featuresieve import {imported}\n\n"
         f"selector = {name}({arguments})\nselector.fit(X, y)\n"
         "X_kept = selector.transform(X)"
     )

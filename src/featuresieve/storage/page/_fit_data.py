@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from featuresieve.problem import BoolArray, ClassEncoder, Prepared, ValueScaler
+from featuresieve.problem import BoolArray, ClassEncoder, EncodedProblem, ValueScaler
 from featuresieve.tables import (
     CategoryEncoder,
     FloatArray,
@@ -48,7 +48,9 @@ class ColumnValues:
 class FitData:
     """Rows that a fit saw, at most some thousands of them, drawn at random."""
 
-    def __init__(self, prepared: Prepared, code: ClassEncoder | ValueScaler) -> None:
+    def __init__(
+        self, prepared: EncodedProblem, code: ClassEncoder | ValueScaler
+    ) -> None:
         problem = prepared.problem
         self.n_rows = min(problem.n_rows, _MOST_ROWS)
         draw = np.random.default_rng(0).permutation(problem.n_rows)
@@ -112,7 +114,7 @@ def _strongest(products: FloatArray, starts: IndexArray) -> FloatArray:
     return np.where(most >= -least, most, least)
 
 
-def _spans(prepared: Prepared) -> dict[int, slice]:
+def _spans(prepared: EncodedProblem) -> dict[int, slice]:
     """Return where the encoded columns of each feature are in the problem."""
     features = prepared.units.features
     widths = np.bincount(

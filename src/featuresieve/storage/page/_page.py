@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from featuresieve.errors import did_you_mean
-from featuresieve.problem import ClassEncoder, Prepared, ValueScaler
+from featuresieve.problem import ClassEncoder, EncodedProblem, ValueScaler
 from featuresieve.storage.page._content import (
     answer,
     feature_rows,
@@ -36,7 +36,7 @@ def check_facts(facts: Mapping[str, Any] | None) -> Mapping[str, Any]:
 
 def page_text(
     estimator: Any,
-    prepared: Prepared | None,
+    prepared: EncodedProblem | None,
     code: ClassEncoder | ValueScaler,
     facts: Mapping[str, Any],
 ) -> str:

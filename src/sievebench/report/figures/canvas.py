@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -71,6 +71,12 @@ def house_style(**settings: Any) -> Iterator[None]:
         yield
 
 
+def drawn(drawings: Callable[[], Iterator[Drawing]]) -> list[Drawing]:
+    """Return some figures, in the style of the report."""
+    with house_style():
+        return list(drawings())
+
+
 def new_figure(
     width: float, height: float, n_rows: int = 1, n_columns: int = 1, **options: Any
 ) -> tuple["Figure", list["Axes"]]:
@@ -100,14 +106,52 @@ def plot_means(
     )
 
 
-def name_rows(axes: list["Axes"], labels: list[str]) -> None:
-    """Name the rows of panels side by side, with a line along each."""
-    axes[0].set_yticks(range(len(labels)), labels)
-    axes[0].set_ylim(len(labels) - 0.5, -0.5)  # the first on top, none cut off
-    for ax in axes:
+def plot_rows(
+    ax: "Axes", heights: Any, means: Any, spread: Any, k: int, label: str, **style: Any
+) -> None:
+    """Draw the k-th mean of each row of a panel, with its spread."""
+    ax.errorbar(
+        np.asarray(means, dtype=float),
+        heights,
+        xerr=spread,
+        **colour_and_marker(k),
+        linestyle="",
+        elinewidth=1,
+        label=label,
+        **style,
+    )
+
+
+def row_panels(
+    panel: Callable[["Axes", Any], None],
+    panels: Mapping[str, Any],
+    rows: list[str],
+    *,
+    axis: str,
+    size: tuple[float, float, float, float],
+    is_from_zero: bool = False,
+    **about: str,
+) -> Drawing:
+    """Return panels side by side, by their titles, that share named rows.
+
+    The size is what the figure is wide, and each panel, what it is high, and each row.
+    """
+    n, (width, of_panel, height, of_row) = len(panels), size
+    inches = (width + of_panel * n, height + of_row * len(rows))
+    figure, axes = new_figure(*inches, 1, n, sharey=True, sharex=is_from_zero)
+    for ax, (title, what) in zip(axes, panels.items(), strict=True):
+        panel(ax, what)
+        ax.set_title(title)
         ax.grid(axis="y", color=FAINT, linewidth=0.5)
         ax.set_axisbelow(True)
         ax.tick_params(axis="y", length=0)
+    axes[0].set_yticks(range(len(rows)), rows)
+    axes[0].set_ylim(len(rows) - 0.5, -0.5)  # the first on top, none cut off
+    if is_from_zero:
+        axes[0].set_xlim(left=0)
+    figure.supxlabel(axis, fontsize=9)
+    put_legend(figure, axes[0])
+    return Drawing(figure=figure, **about)
 
 
 def put_legend(figure: "Figure", ax: "Axes") -> None:

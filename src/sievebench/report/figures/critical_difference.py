@@ -10,7 +10,7 @@ from featuresieve.plotting import INK, PALE_INK, PALETTE
 from sievebench import analysis
 from sievebench.labels import scenario_title, selector_label
 from sievebench.report.figures.canvas import Drawing, new_figure
-from sievebench.report.material import ReportData
+from sievebench.report.report_data import ReportData
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +22,10 @@ _LINE = 0.24  # inches between two names
 _BAR = 0.11  # and between two bars
 
 
-def critical_difference_drawings(material: ReportData) -> Iterator[Drawing]:
+def critical_difference_drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield one diagram a scenario, over the complete cases that keep more scores."""
-    for scenario in material.scenarios:
-        scores = material.ranked(scenario)
+    for scenario in results.scenarios:
+        scores = results.ranked(scenario)
         kinds = analysis.complete_datasets(scores), analysis.complete_selectors(scores)
         complete = max(kinds, key=lambda cases: cases.size)
         if min(complete.shape) < 2:

@@ -11,20 +11,16 @@ from sievebench import analysis
 from sievebench.labels import (
     DOWNSTREAM_LABELS,
     SCENARIO_LABELS,
+    SELECTOR_LABELS,
     scenario_title,
     selector_label,
 )
 from sievebench.report.field_tables import default_choices
-from sievebench.report.figures.canvas import (
-    Drawing,
-    colour_and_marker,
-    name_rows,
-    new_figure,
-    plot_means,
-    put_legend,
-)
-from sievebench.report.material import ReportData
+from sievebench.report.figures import canvas
+from sievebench.report.figures.canvas import Drawing, colour_and_marker, plot_means
 from sievebench.report.paper import paper_counts, paper_statement
+from sievebench.report.report_data import DEFAULT, ReportData
+from sievebench.report.versus_tables import beside_others
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,25 +29,25 @@ _MOST_ACROSS = 4
 _MOST_TICKS = 8
 
 
-def score_drawings(material: ReportData) -> Iterator[Drawing]:
+def score_drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield score against columns kept, one figure a scenario, a panel a table."""
-    for scenario in material.scenarios:
-        cells = material.cells_of(scenario)
+    for scenario in results.scenarios:
+        cells = results.cells_of(scenario)
         datasets = list(dict.fromkeys(cells["dataset"]))
         n_across = min(_MOST_ACROSS, len(datasets))
         n_down = -(-len(datasets) // n_across)
-        figure, axes = new_figure(
+        figure, axes = canvas.new_figure(
             0.9 + 2.1 * n_across, 0.7 + 1.9 * n_down, n_down, n_across
         )
         for ax, dataset in zip(axes, datasets, strict=False):
             part = cells[cells["dataset"] == dataset]
-            _score_panel(ax, part, material.own_selectors)
-            ax.set_title(material.dataset_label(dataset))
+            _score_panel(ax, part, results.own_selectors)
+            ax.set_title(results.dataset_label(dataset))
         for ax in axes[len(datasets) :]:
             ax.set_axis_off()
         figure.supxlabel("columns kept", fontsize=9)
         figure.supylabel("test score", fontsize=9)
-        put_legend(figure, axes[0])
+        canvas.put_legend(figure, axes[0])
         yield Drawing(
             name=f"score-and-columns-{scenario}",
             title=f"{scenario_title(scenario)}: score and columns kept",
@@ -80,39 +76,31 @@ def _score_panel(ax: "Axes", part: pd.DataFrame, own: list[str]) -> None:
     ax.set_xlim(left=0)
 
 
-def count_drawings(material: ReportData) -> Iterator[Drawing]:
+def count_drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield how many columns AutoNFS keeps, a panel for each scenario."""
-    scenarios, datasets = material.paper_scenarios, material.datasets
-    if not scenarios or not material.own_selectors:
+    scenarios, datasets = results.paper_scenarios, results.datasets
+    if not scenarios or not results.own_selectors:
         return
-    figure, axes = new_figure(
-        *(1.3 + 2.2 * len(scenarios), 1.1 + 0.34 * len(datasets)),
-        *(1, len(scenarios)),
-        sharey=True,
-        sharex=True,
-    )
-    for ax, scenario in zip(axes, scenarios, strict=True):
-        _count_panel(ax, material, scenario)
-        ax.set_title(SCENARIO_LABELS[scenario])
-    axes[0].set_xlim(left=0)
-    name_rows(axes, [material.dataset_label(d) for d in datasets])
-    figure.supxlabel("columns kept / columns before the scenario", fontsize=9)
-    put_legend(figure, axes[0])
-    yield Drawing(
+    yield canvas.row_panels(
+        lambda ax, scenario: _count_panel(ax, results, scenario),
+        {SCENARIO_LABELS[scenario]: scenario for scenario in scenarios},
+        [results.dataset_label(dataset) for dataset in datasets],
+        axis="columns kept / columns before the scenario",
+        size=(1.3, 2.2, 1.1, 0.34),
+        is_from_zero=True,
         name="counts",
         title="Columns that AutoNFS keeps",
         caption="Mean over seeds, as a share of the columns before the scenario "
         "(dashed line). The other selectors keep that many, no selection all.",
-        figure=figure,
     )
 
 
-def _count_panel(ax: "Axes", material: ReportData, scenario: str) -> None:
+def _count_panel(ax: "Axes", results: ReportData, scenario: str) -> None:
     """Draw one scenario: a row a table, a marker a variant."""
-    datasets, own = material.datasets, material.own_selectors
+    datasets, own = results.datasets, results.own_selectors
     rows = np.arange(len(datasets))
-    n_original = material.cells.groupby("dataset")["n_original"].max()[datasets]
-    kept = material.wide(scenario, "n_kept_mean").reindex(own)
+    n_original = results.cells.groupby("dataset")["n_original"].max()[datasets]
+    kept = results.wide(scenario, "n_kept_mean").reindex(own)
     ax.axvline(1, color=FAINT, linestyle="--", linewidth=1)
     for k, selector in enumerate(own):
         shares = kept.loc[selector].reindex(datasets) / n_original
@@ -134,62 +122,101 @@ def _count_panel(ax: "Axes", material: ReportData, scenario: str) -> None:
         )
 
 
-def power_drawings(material: ReportData) -> Iterator[Drawing]:
+def power_drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield what the score loses, a panel for each scenario and downstream."""
-    data = analysis.predictive_power(material.runs)
+    data = analysis.predictive_power(results.runs)
     if data.empty:
         return
-    panels = list(data.groupby(["scenario", "downstream"], sort=False))
     names = list(dict.fromkeys(data["selector"]))
-    figure, axes = new_figure(
-        *(1.6 + 2.6 * len(panels), 1.3 + 0.34 * len(names)),
-        *(1, len(panels)),
-        sharey=True,
-    )
-    for ax, ((scenario, downstream), part) in zip(axes, panels, strict=True):
-        _power_panel(ax, part, names, paper_statement(f"predictive power, {scenario}"))
-        predictor = DOWNSTREAM_LABELS.get(downstream, downstream)
-        ax.set_title(f"{SCENARIO_LABELS[scenario]}, {predictor}")
-    name_rows(axes, [selector_label(name) for name in names])
-    figure.supxlabel("score lost without one column, percentage points", fontsize=9)
-    put_legend(figure, axes[0])
-    yield Drawing(
+    titles = {
+        f"{SCENARIO_LABELS[s]}, {DOWNSTREAM_LABELS.get(d, d)}": (s, part)
+        for (s, d), part in data.groupby(["scenario", "downstream"], sort=False)
+    }
+
+    def panel(ax: "Axes", chosen: tuple[str, pd.DataFrame]) -> None:
+        scenario, part = chosen
+        ax.axvline(0, color=FAINT, linewidth=1)
+        for k, removal in enumerate(("retrained", "imputed")):
+            rows = part[part["removal"] == removal].set_index("selector")
+            rows = rows.reindex(names)
+            means, spread = rows["drop"], np.nan_to_num(rows["drop_std"])
+            heights = np.arange(len(names)) + 0.24 * (k - 0.5)
+            canvas.plot_rows(ax, heights, means, spread, k, removal, markersize=5)
+        stated = paper_statement(f"predictive power, {scenario}")
+        if not np.isnan(stated):
+            ax.axvline(stated, color=INK, ls="--", linewidth=1, label="the paper")
+
+    yield canvas.row_panels(
+        panel,
+        titles,
+        [selector_label(name) for name in names],
+        axis="score lost without one column, percentage points",
+        size=(1.6, 2.6, 1.3, 0.34),
         name="power",
         title="Score lost without one kept column",
         caption="Mean over kept columns, seeds and tables, with the standard "
         "deviation over the tables. The paper's value is AutoNFS's.",
-        figure=figure,
     )
 
 
-def _power_panel(
-    ax: "Axes", part: pd.DataFrame, names: list[str], stated: float
-) -> None:
-    """Draw a row a selector, a marker a way to leave a column out."""
-    ax.axvline(0, color=FAINT, linewidth=1)
-    for k, removal in enumerate(("retrained", "imputed")):
-        rows = part[part["removal"] == removal].set_index("selector").reindex(names)
-        ax.errorbar(
-            rows["drop"].to_numpy(float),
-            np.arange(len(names)) + 0.24 * (k - 0.5),
-            xerr=np.nan_to_num(rows["drop_std"].to_numpy(float)),
-            **colour_and_marker(k),
-            markersize=5,
-            linestyle="",
-            elinewidth=1,
-            label=removal,
-        )
-    if not np.isnan(stated):
-        ax.axvline(stated, color=INK, linestyle="--", linewidth=1, label="the paper")
+def versus_drawings(results: ReportData) -> Iterator[Drawing]:
+    """Yield the mean differences of the default to the others, a panel a scenario."""
+    fields = _fields(results)
+    if not fields:
+        return
+    every = pd.concat(fields.values())
+    names = analysis.ordered(every["selector"], SELECTOR_LABELS)
+
+    def panel(ax: "Axes", scenario: str) -> None:
+        ax.axvline(0, color=PALE_INK, linewidth=1)
+        for k, (label, data) in enumerate(fields.items()):
+            rows = data[data["scenario"] == scenario].set_index("selector")
+            rows = rows.reindex(names)
+            means = rows["mean_difference"].to_numpy(float)
+            ends = rows[["low", "high"]].to_numpy(float).T
+            spread = np.nan_to_num(np.abs(ends - means))
+            heights = np.arange(len(rows)) + 0.26 * (k - (len(fields) - 1) / 2)
+            canvas.plot_rows(ax, heights, means, spread, k, label, markersize=4.5)
+
+    scenarios = analysis.ordered(every["scenario"], SCENARIO_LABELS)
+    yield canvas.row_panels(
+        panel,
+        {SCENARIO_LABELS[scenario]: scenario for scenario in scenarios},
+        [selector_label(name) for name in names],
+        axis="score of AutoNFS, auto, less that of the other",
+        size=(1.6, 2.2, 1.3, 0.36),
+        name="versus",
+        title="AutoNFS, auto beside each other selector",
+        caption="Mean difference over the tables with its 95 % bootstrap interval, not "
+        "corrected for the number of selectors. Right of the line AutoNFS is better. "
+        "The others keep as many columns as the table had; at the same number, as many "
+        "as AutoNFS chose.",
+    )
 
 
-def scaling_drawings(material: ReportData) -> Iterator[Drawing]:
+def _fields(results: ReportData) -> dict[str, pd.DataFrame]:
+    """Return the comparisons that there are, by what they are called."""
+    runs = results.runs[results.runs["downstream"] == results.downstream]
+    comparison = analysis.matched_comparison(runs, DEFAULT)
+    fields = {
+        "own search": beside_others(results, DEFAULT),
+        "same predictors": beside_others(results.shared, DEFAULT),
+        "same predictors and number": analysis.matched_summary(comparison),
+    }
+    return {
+        label: data
+        for label, data in fields.items()
+        if len(data) and data["mean_difference"].notna().any()
+    }
+
+
+def scaling_drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield seconds against the number of columns, a line for each selector."""
-    times = analysis.scaling_times(material.runs)
+    times = analysis.scaling_times(results.runs)
     if times.empty:
         return
-    exponents = analysis.scaling_exponents(material.runs).set_index("selector")
-    figure, (ax,) = new_figure(7.0, 3.8)
+    exponents = analysis.scaling_exponents(results.runs).set_index("selector")
+    figure, (ax,) = canvas.new_figure(7.0, 3.8)
     # AutoNFS first: it is blue in every figure.
     names = sorted(
         times["selector"].unique(), key=lambda n: not n.startswith("autonfs")
@@ -203,14 +230,11 @@ def scaling_drawings(material: ReportData) -> Iterator[Drawing]:
             **colour_and_marker(k),
             linestyle="-" if k < len(PALETTE) else "--",
         )
-    ax.set_xscale("log")
-    ax.set_yscale("log")
     widths = sorted(set(times["n_features"]))
     shown = widths[:: -(-len(widths) // _MOST_TICKS)]
+    ax.set(xscale="log", yscale="log", xlabel="columns", ylabel="seconds of one fit")
     ax.set_xticks(shown, [f"{width:.0f}" for width in shown])
     ax.set_xticks([], minor=True)
-    ax.set_xlabel("columns")
-    ax.set_ylabel("seconds of one fit")
     figure.legend(loc="outside right upper", title="exponent ± error", alignment="left")
     yield Drawing(
         name="scaling",
@@ -221,27 +245,27 @@ def scaling_drawings(material: ReportData) -> Iterator[Drawing]:
     )
 
 
-def balance_drawings(material: ReportData) -> Iterator[Drawing]:
+def balance_drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield figures with the score above the columns, a pair for each table."""
-    data = analysis.balance_influence(material.runs)
+    data = analysis.balance_influence(results.runs)
     panels = list(data.groupby(["scenario", "dataset"], sort=False))
     for start in range(0, len(panels), _MOST_ACROSS):
         chosen = panels[start : start + _MOST_ACROSS]
         n = len(chosen)
-        figure, axes = new_figure(1.6 + 2.3 * n, 4.2, 2, n, sharex="col")
+        figure, axes = canvas.new_figure(1.6 + 2.3 * n, 4.2, 2, n, sharex="col")
         for k, ((scenario, dataset), part) in enumerate(chosen):
             above, below = axes[k], axes[n + k]
             _balance_lines(above, part, "score")
             _balance_lines(below, part, "n_kept")
-            choices = default_choices(material, str(dataset), str(scenario))
+            choices = default_choices(results, str(dataset), str(scenario))
             _mark_default(above, below, part, choices)
-            label = material.dataset_label(dataset)
+            label = results.dataset_label(dataset)
             above.set_title(f"{label}, {SCENARIO_LABELS[scenario].lower()}")
             below.set_ylim(bottom=0)
             below.set_xlabel("balance λ")
         axes[0].set_ylabel("test score")
         axes[n].set_ylabel("columns kept")
-        put_legend(figure, axes[n])
+        canvas.put_legend(figure, axes[n])
         number = f"-{start // _MOST_ACROSS + 1}" if len(panels) > _MOST_ACROSS else ""
         yield Drawing(
             name=f"balance{number}",

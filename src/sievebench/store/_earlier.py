@@ -6,11 +6,11 @@ from statistics import fmean
 from typing import Any
 
 from featuresieve.errors import did_you_mean
-from sievebench.reuse import Cell, EarlierResults, Place
+from sievebench.run_spec import Cell, EarlierResults, Group
 from sievebench.store._record import RunRecord
 
 
-def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]:
+def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Group, int]:
     """Return how many columns a selector kept, on the average of its seeds."""
     records = list(records)
     known = dict.fromkeys(record.spec.selector for record in records)
@@ -24,19 +24,19 @@ def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Place, int]
     }
 
 
-def former_results(
+def earlier_results(
     records: Iterable[RunRecord], n_predictors: int, not_from: Collection[str] = ()
 ) -> EarlierResults:
     """Return what an experiment found: in finished cells, and which cannot be run.
 
-    Predictors are the different settings of a place whose searches had the best scores
+    Predictors are the different settings of a group whose searches had the best scores
     on validation rows. Searches of the selectors in `not_from` give none: one variant,
     or by the name before the colon all of them.
     """
     records = list(records)
     done = _done(records)
     left_out = _named(records, not_from)
-    searched: dict[Place, list[RunRecord]] = {}
+    searched: dict[Group, list[RunRecord]] = {}
     for record in done:
         if record.tuning.get("score") is None:
             continue
@@ -50,8 +50,8 @@ def former_results(
         columns={_cell(r): tuple(run.kept for run in r.runs) for r in done},
         settings={_cell(r): _settings(r, "selector") for r in done},
         predictors={
-            place: tuple(_best_predictors(found, n_predictors))
-            for place, found in searched.items()
+            group: tuple(_best_predictors(found, n_predictors))
+            for group, found in searched.items()
         },
         sources={_cell(r): r.spec.column_source for r in done},
         # Without the table there are no facts about it.

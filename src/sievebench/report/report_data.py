@@ -1,9 +1,11 @@
-"""What all tables and figures are made from."""
+"""What all tables and figures are made from: runs, and what benchmarks/ stored."""
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -22,7 +24,7 @@ DEFAULT, PUBLISHED = "autonfs:auto", "autonfs:published"
 AS_PUBLISHED = (PUBLISHED, "autonfs:literal", "autonfs:target")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # what follows from one is remembered
 class ReportData:
     """Checked runs, and what is asked of them again and again."""
 
@@ -80,15 +82,7 @@ class ReportData:
 
     def ranked(self, scenario: str) -> pd.DataFrame:
         """Return the scores that are ranked, selectors × tables."""
-        if scenario not in self._ranked:
-            self._ranked[scenario] = analysis.ranked_tables(
-                self.cells, scenario, self.downstream
-            )
-        return self._ranked[scenario]
-
-    @cached_property
-    def _ranked(self) -> dict[str, pd.DataFrame]:
-        return {}
+        return _ranked(self, scenario)
 
     @cached_property
     def exponents(self) -> pd.DataFrame:
@@ -123,16 +117,31 @@ class ReportData:
         network at a fixed λ, is the same under all of them.
         """
         runs = self.runs
-        is_own = runs["selector"].str.partition(":")[0] == "autonfs"
+        is_own = runs["selector"].str.split(":").str[0] == "autonfs"
         is_chosen = is_own & (runs["status"] == "done") & (runs["rule"] == "")
         names = analysis.ordered(runs.loc[is_chosen, "selector"], SELECTOR_LABELS)
         return [name for name in names if name not in AS_PUBLISHED]
+
+    def stored(self, name: str) -> dict[str, Any]:
+        """Return a file of the folder of benchmarks; empty if it is not there."""
+        return {} if self.benchmarks is None else _stored(self.benchmarks / name)
+
+    def records(self, name: str) -> list[dict[str, Any]]:
+        """Return the records, or cells, of such a file; none if it is not there."""
+        content = self.stored(name)
+        found: list[dict[str, Any]] = content.get("records", content.get("cells", []))
+        return found
 
     def dataset_label(self, name: str) -> str:
         """Return the name of a table to print; a sample says that it is one."""
         label = DATASET_LABELS.get(name, name)
         samples = set(self.runs.loc[self.runs["is_sample"], "dataset"])
         return f"{label} (sample)" if name in samples else label
+
+
+@cache
+def _ranked(results: ReportData, scenario: str) -> pd.DataFrame:
+    return analysis.ranked_tables(results.cells, scenario, results.downstream)
 
 
 def gather(
@@ -165,6 +174,21 @@ def read_runs(*paths: Path) -> pd.DataFrame:
     if not found:
         raise ValueError(f"there are no runs in {', '.join(map(str, paths))}.")
     return pd.concat(found, ignore_index=True)
+
+
+@cache
+def _stored(path: Path) -> dict[str, Any]:
+    """Return what a script of benchmarks/ stored."""
+    path = path.with_suffix(".json")
+    if not path.is_file():
+        return {}
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise ValueError(f"{path} must hold an object, got {type(content).__name__}.")
+    return content
 
 
 def _read_table(path: Path) -> pd.DataFrame:

@@ -1,0 +1,96 @@
+"""Gates that no member opens any more leave a stack, and their columns with them."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from featuresieve.engine._masking import MaskingNetwork
+from featuresieve.engine._optimizer import StackOptimizer
+from featuresieve.engine._task_network import StackedMLP
+from featuresieve.engine._training_data import GateTensors, TrainingData
+
+# A gate whose logit is below this for every member is shut for good: its mask is 3e-4
+# where the noise is as usual, and what it lets through teaches it next to nothing.
+SHUT = -8.0
+# Taking gates out copies all others: not for a few.
+_MOST_LEFT = 0.8
+
+
+class OpenGates:
+    """Which gates of a stack are left, and the last logits of the others.
+
+    `gates` and `logits`, (gates, members), are those of the whole stack.
+    """
+
+    def __init__(self, gates: GateTensors | None, logits: Tensor) -> None:
+        self.of_all = gates
+        self.left = np.arange(len(logits))
+        self._logits = logits.clone()
+
+    @classmethod
+    def of(
+        cls, data: TrainingData, masking: MaskingNetwork | None
+    ) -> "OpenGates | None":
+        """Return all gates of a masking network, None if there is none."""
+        return None if masking is None else cls(data.gates, masking.logits())
+
+    @property
+    def are_all(self) -> bool:
+        """Tell whether none has left."""
+        return len(self.left) == len(self._logits)
+
+    def still_open(self, logits: Tensor) -> npt.NDArray[np.bool_] | None:
+        """Tell which of those left may matter yet; None if that is most of them."""
+        is_open: npt.NDArray[np.bool_] = (logits > SHUT).any(dim=1).cpu().numpy()
+        if self.of_all is not None:
+            is_open |= self.of_all.is_forced[self.left]
+        is_open[int(logits.amax(dim=1).argmax())] = True  # networks want a column
+        return None if is_open.mean() > _MOST_LEFT else is_open
+
+    def keep_(self, is_open: npt.NDArray[np.bool_]) -> Tensor:
+        """Let go of the others among those left; return which stay, by their place."""
+        self.left = self.left[is_open]
+        return torch.from_numpy(np.flatnonzero(is_open)).to(self._logits.device)
+
+    def pick(self, of_all: Tensor) -> Tensor:
+        """Return the rows, of all gates, of those left."""
+        return of_all if self.are_all else of_all.index_select(0, self._index(of_all))
+
+    def spread(self, logits: Tensor) -> Tensor:
+        """Return the logits of all gates: of those that left, what they were then."""
+        self._logits = self._logits.index_copy(0, self._index(logits), logits)
+        return self._logits
+
+    def remember(self, by_member: npt.NDArray[np.float32]) -> None:
+        """Take the logits of all gates, (members, gates), from the last record."""
+        self._logits = torch.from_numpy(by_member.T.copy()).to(self._logits)
+
+    def _index(self, like: Tensor) -> Tensor:
+        """Return the numbers of those left, on the device of a tensor."""
+        return torch.from_numpy(self.left).to(like.device)
+
+
+def networks_of(
+    task: StackedMLP,
+    masking: MaskingNetwork,
+    optimizers: Sequence[tuple[StackOptimizer, float]],
+    columns: Tensor,
+    gates: Tensor,
+) -> tuple[StackedMLP, MaskingNetwork, list[tuple[StackOptimizer, float]]]:
+    """Return copies for some columns and gates; optimisers remember what they knew.
+
+    `optimizers` are those of the task and of the mask, each with its rate, or empty.
+    """
+    own_task, own_masking = task.of_columns(columns), masking.of_gates(gates)
+    kept = [
+        (own_task.parameters, task.parameters, task.places_of(columns)),
+        (own_masking.parameters, masking.parameters, masking.places_of(gates)),
+    ]
+    carried = [
+        (optimizer.carried_over(*of_network), rate)
+        for (optimizer, rate), of_network in zip(optimizers, kept, strict=False)
+    ]
+    return own_task, own_masking, carried

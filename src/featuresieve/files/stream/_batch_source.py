@@ -1,0 +1,256 @@
+"""What is read batch by batch: files, data sets, readers, relations, iterables."""
+
+import os
+import queue
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import dataset
+
+from featuresieve.errors import TableFileError, listed
+from featuresieve.files.stream._costs import cell_bytes
+from featuresieve.files.stream._parquet_files import checked, find_files
+
+# Bytes of a batch; a few of them are read ahead.
+_BATCH_BYTES = 1 << 24
+_MOST_BATCH_ROWS = 1 << 16
+_N_AHEAD = 2
+_SECONDS_BETWEEN_LOOKS = 0.1
+_MOST_SECONDS_TO_END = 5.0
+
+
+@dataclass(frozen=True)
+class BatchSource:
+    """A table that comes in batches.
+
+    `open` gives them from the start, with the named columns and about so many rows.
+    """
+
+    name: str  # how messages call it
+    schema: pa.Schema
+    open: Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
+    is_read_ahead: bool = True  # False: the code of a user, which stays on its thread
+
+    def take(self, names: Sequence[str]) -> "BatchSource":
+        """Return the same source with some of its columns."""
+        unknown = [name for name in names if name not in self.schema.names]
+        if unknown:
+            raise TableFileError(
+                f"{self.name} has no column {listed(unknown)}; there are "
+                f"{listed(self.schema.names)}."
+            )
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return replace(self, schema=schema)
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of some columns, read by a thread of their own."""
+        width = sum(cell_bytes(self.schema.field(name).type) for name in names)
+        n_rows = min(_MOST_BATCH_ROWS, max(256, int(_BATCH_BYTES / max(width, 1))))
+        batches = self.open(names, n_rows)
+        return read_ahead(batches) if self.is_read_ahead else batches
+
+
+def batch_source(
+    source: Any, filesystem: Any = None, columns: Sequence[str] | None = None
+) -> BatchSource:
+    """Return what reads a source, or raise a TypeError if it is none.
+
+    `columns` are all that are to be looked at.
+    """
+    if isinstance(source, str | os.PathLike):
+        files = find_files([source], filesystem, columns)
+        return source_of_files(os.fspath(source), files)
+    if is_list_of(source, (str, os.PathLike)):
+        return source_of_files(
+            f"{os.fspath(source[0])} …", find_files(source, filesystem, columns)
+        )
+    if isinstance(source, dataset.Dataset):
+        return _of_dataset(source, columns)
+    if isinstance(source, pa.RecordBatchReader):
+        return _of_reader("the reader", source, source.schema)
+    if _is_relation(source):
+        return _of_relation(source)
+    if is_list_of(source, pa.RecordBatch) or isinstance(source, Iterator):
+        return _of_batches(source)
+    raise TypeError(
+        "a stream must be the path of Parquet files, a dataset, a reader or batches of "
+        f"pyarrow, a relation of duckdb or a numpy.memmap, got a {type(source)}."
+    )
+
+
+def is_list_of(source: Any, kind: Any) -> bool:
+    """Tell whether something is a list of such things, not an empty one."""
+    is_list = isinstance(source, list | tuple) and bool(source)
+    return is_list and all(isinstance(each, kind) for each in source)
+
+
+def _is_relation(source: Any) -> bool:
+    """Tell whether something is a relation of duckdb, without importing it."""
+    duckdb = sys.modules.get("duckdb")
+    return duckdb is not None and isinstance(source, duckdb.DuckDBPyRelation)
+
+
+def source_of_files(name: str, files: Any) -> BatchSource:
+    """Return the source for Parquet files."""
+    return BatchSource(
+        name,
+        files.schema,
+        lambda names, n_rows: files.take(names).batches(n_rows),
+    )
+
+
+def _of_dataset(data: Any, columns: Sequence[str] | None) -> BatchSource:
+    """Return the source for a data set of pyarrow."""
+    try:
+        fragments = list(data.get_fragments())
+    except ValueError:  # it is filtered
+        fragments = []
+    is_parquet = fragments and all(
+        isinstance(each, dataset.ParquetFileFragment) for each in fragments
+    )
+    if is_parquet:
+        return source_of_files("the dataset", checked(fragments, data.schema, columns))
+
+    def batches(names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+        yield from data.to_batches(
+            columns=list(names),
+            batch_size=n_rows,
+            batch_readahead=_N_AHEAD,
+            fragment_readahead=1,
+        )
+
+    return BatchSource("the dataset", data.schema, batches)
+
+
+def _of_relation(relation: Any) -> BatchSource:
+    """Return the source for a relation of duckdb, which is asked each time."""
+
+    def batches(names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+        quoted = ['"{}"'.format(name.replace('"', '""')) for name in names]
+        asked = relation.select(*quoted)
+        yield from asked.to_arrow_reader(n_rows)
+
+    schema = relation.limit(0).to_arrow_table().schema
+    return BatchSource("the relation", schema, batches)
+
+
+def _of_batches(batches: Iterable[Any]) -> BatchSource:
+    """Return the source for batches; an iterator is read once."""
+    if isinstance(batches, list | tuple):
+        schema, many = batches[0].schema, list(batches)
+        return BatchSource(
+            "the list of batches",
+            schema,
+            lambda names, _: (_checked(b, schema).select(list(names)) for b in many),
+            is_read_ahead=False,
+        )
+    iterator = iter(batches)
+    first = next(iterator, None)
+    if first is None:
+        raise TableFileError(f"the iterator {_READ_BEFORE}")
+    _checked(first, getattr(first, "schema", None))
+    return _of_reader("the iterator", chain([first], iterator), first.schema)
+
+
+_READ_BEFORE = (
+    "holds no rows: it may have been read before, and can be read only once. Make it "
+    "anew, or pass what can be read again, such as a dataset."
+)
+
+
+def _of_reader(name: str, reader: Iterable[Any], schema: pa.Schema) -> BatchSource:
+    """Return the source for what can be read only once."""
+
+    def batches(names: Sequence[str], _: int) -> Iterator[pa.RecordBatch]:
+        n_rows = 0
+        try:
+            for batch in reader:
+                n_rows += batch.num_rows
+                yield _checked(batch, schema).select(list(names))
+        except pa.ArrowInvalid as error:
+            if "closed" not in str(error):
+                raise
+            raise TableFileError(f"{name} {_READ_BEFORE}") from error
+        if n_rows == 0:
+            raise TableFileError(f"{name} {_READ_BEFORE}")
+
+    return BatchSource(name, schema, batches, is_read_ahead=False)
+
+
+def _checked(batch: Any, schema: Any) -> pa.RecordBatch:
+    """Return a batch that is like the first one."""
+    if not isinstance(batch, pa.RecordBatch):
+        raise TypeError(
+            "a stream must yield batches, pyarrow.RecordBatch, got a "
+            f"{type(batch).__name__}: of a data frame, pyarrow.RecordBatch.from_pandas "
+            "makes one."
+        )
+    if batch.schema.equals(schema):
+        return batch
+    if batch.schema.names != schema.names:
+        raise TableFileError(
+            f"a batch has the columns {listed(batch.schema.names)}, and the first one "
+            f"{listed(schema.names)}: they must be the same."
+        )
+    try:
+        columns = [
+            column.cast(field.type)
+            for column, field in zip(batch.columns, schema, strict=True)
+        ]
+    except pa.ArrowException as error:
+        raise TableFileError(
+            f"a batch has other types than the first one: {error}"
+        ) from error
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+class _Reader(threading.Thread):
+    """A thread that puts what it reads, or the error it meets, into a queue."""
+
+    def __init__(self, batches: Iterator[Any]) -> None:
+        super().__init__(name="featuresieve-reader", daemon=True)
+        self._batches = batches
+        self.is_unwanted = threading.Event()
+        self.found: queue.Queue[tuple[Any, BaseException | None]]
+        self.found = queue.Queue(_N_AHEAD)
+
+    def run(self) -> None:
+        """Read to the end, or until nobody wants more."""
+        try:
+            for batch in self._batches:
+                if not self._put(batch):
+                    return
+            self._put(None)
+        except BaseException as error:
+            self._put(None, error)
+
+    def _put(self, batch: Any, error: BaseException | None = None) -> bool:
+        """Hand over a batch when there is room for it; tell whether it is wanted."""
+        while not self.is_unwanted.is_set():
+            with suppress(queue.Full):
+                self.found.put((batch, error), timeout=_SECONDS_BETWEEN_LOOKS)
+                return True
+        return False
+
+
+def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a thread reads meanwhile, a few batches ahead; raise its errors."""
+    reader = _Reader(batches)
+    reader.start()
+    try:
+        while True:
+            batch, error = reader.found.get()
+            if error is not None:
+                raise error
+            if batch is None:
+                return
+            yield batch
+    finally:  # also where nobody asks for more, or after Ctrl-C
+        reader.is_unwanted.set()
+        reader.join(_MOST_SECONDS_TO_END)

@@ -1,0 +1,203 @@
+"""Parquet that is too large for the command to read at once, or in several files."""
+
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from featuresieve.errors import TableFileError
+from featuresieve.files._column_types import ColumnHint, ColumnType, Known
+from featuresieve.files._reading import TableFile, Whole, as_known
+from featuresieve.files._source import Source
+from featuresieve.files._task import MOST_CLASSES
+from featuresieve.files.stream._batch_source import source_of_files
+from featuresieve.files.stream._costs import TEXT_COPIES, is_text, row_cost
+from featuresieve.files.stream._memory import as_bytes, memory_of_process, size_text
+from featuresieve.files.stream._parquet_files import find_files, is_pattern
+from featuresieve.files.stream._row_choice import MOST_ROWS
+from featuresieve.files.stream._stream import DEFAULT_MEMORY
+from featuresieve.files.stream._taking import take_rows
+
+# What a selection may take of the memory before only a sample is read.
+_SHARE_OF_MEMORY = 0.5
+_MAX_CATEGORIES = 32
+# Of stores that Arrow opens.
+_ADDRESSES = ("s3://", "gs://", "gcs://", "abfs://", "abfss://", "hdfs://")
+
+
+@dataclass(frozen=True)
+class LargeFiles:
+    """Parquet files, and in how much memory they are to be read."""
+
+    name: str
+    files: Any
+    memory: float  # infinite where all rows fit
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """Yield batches of some columns, read ahead."""
+        return source_of_files(self.name, self.files).batches(names)
+
+    @property
+    def n_rows(self) -> int:
+        """Return the number of rows of all files."""
+        return int(self.files.n_rows)
+
+    def part(
+        self,
+        batch: pa.RecordBatch | None,
+        meanings: Mapping[str, ColumnHint],
+        missing: Sequence[str] = (),
+    ) -> TableFile:
+        """Return a batch as a table of its own; None is one without rows."""
+        known = Known(meanings, {}, [text.strip() for text in missing])
+        table = self.files.schema.empty_table()
+        if batch is not None:
+            table = pa.Table.from_batches([batch])
+        source = Source(self.name, None, None, "parquet")
+        return as_known(source, table.column_names, table.columns, known)
+
+    def check_reading(self, options: Mapping[str, Any]) -> None:
+        """Refuse options that say how text or a spreadsheet is written."""
+        for name, value in options.items():
+            if value and name != "missing":
+                raise TableFileError(
+                    f"--{name} is for text and spreadsheets, and {self.name} is "
+                    "Parquet."
+                )
+
+    def check_outputs(self, names: Sequence[str]) -> None:
+        """Refuse to write files that are read."""
+        read = {os.path.realpath(each.path) for each in self.files.fragments}
+        for name in names:
+            if os.path.realpath(name) in read:
+                raise TableFileError(f"{name} is read, and must not be written.")
+
+    def whole(
+        self,
+        n_without_target: int = 0,
+        row_weights: npt.NDArray[np.float64] | None = None,
+    ) -> Whole:
+        """Return what a table of these files knows of them."""
+        return Whole(
+            self.batches,
+            self.files.schema,
+            tuple(each.path for each in self.files.fragments),
+            self.files.n_rows,
+            n_without_target,
+            row_weights,
+        )
+
+
+def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
+    """Return what a name stands for if it is read in parts, else None.
+
+    That is a folder, a pattern, an address in a store, and a file of Parquet that is
+    too large: for `memory`, or for half of what this process may use.
+    """
+    path = Path(name).expanduser()
+    is_many = path.is_dir() or name.startswith(_ADDRESSES)
+    is_many = is_many or (is_pattern(name) and not path.exists())
+    if name == "-" or not (is_many or _is_parquet(path)):
+        return None
+    files = find_files([name])
+    most = _SHARE_OF_MEMORY * memory_of_process()
+    if memory is not None:
+        most = as_bytes("--memory", memory)
+    text = sum(
+        group.total_byte_size for each in files.fragments for group in each.row_groups
+    )
+    has_text = any(map(is_text, files.schema.types))
+    needed = files.n_rows * row_cost(files.schema, _MAX_CATEGORIES)
+    needed += TEXT_COPIES * text if has_text else 0
+    if needed <= most:
+        return LargeFiles(name, files, math.inf) if is_many else None
+    if memory is None:
+        most = min(most, as_bytes("--memory", DEFAULT_MEMORY))
+    return LargeFiles(name, files, most)
+
+
+def _is_parquet(path: Path) -> bool:
+    """Tell whether a file begins as Parquet does."""
+    if not path.is_file() or not os.access(path, os.R_OK):
+        return False
+    with path.open("rb") as file:
+        return file.read(4) == b"PAR1"
+
+
+def read_sample(
+    large: LargeFiles,
+    target: str,
+    *,
+    task: str = "auto",
+    seed: int = 0,
+    meanings: Mapping[str, ColumnHint] | None = None,
+    types: Mapping[str, ColumnType] | None = None,
+    missing: Sequence[str] = (),
+    say: Callable[[str], None] = lambda _: None,
+) -> TableFile:
+    """Read as many rows as fit into memory, from one pass over all that have a target.
+
+    Parameters are those of `read_file` and `read_inputs`, and `say`, which is told how
+    far it is.
+    """
+    known = Known(meanings or {}, types or {}, [text.strip() for text in missing])
+    source = Source(large.name, None, None, "parquet")
+    files = large.files
+    if target not in files.schema.names:  # which is said as for other files
+        empty = files.schema.empty_table()
+        return as_known(source, empty.column_names, empty.columns, known)
+    is_whole = math.isinf(large.memory)
+    taken = take_rows(
+        source_of_files(large.name, files),
+        target,
+        memory=large.memory,
+        seed=seed,
+        has_classes=not is_whole and _has_classes(large, target, task),
+        max_categories=_MAX_CATEGORIES,
+        most_rows=None if is_whole else MOST_ROWS,
+        is_lenient=True,
+        say=lambda n_rows: say(f"reading … {n_rows / files.n_rows:.0%}"),
+    )
+    sample = taken.sample
+    file = as_known(source, sample.table.column_names, sample.table.columns, known)
+    whole = large.whole(taken.n_left_out, sample.weights)
+    return replace(file, whole=whole, notes=(*_notes(large, taken), *file.notes))
+
+
+def _notes(large: LargeFiles, taken: Any) -> list[str]:
+    """Return what is to be said of a sample."""
+    if taken.sample.is_whole:
+        return []
+    return [
+        f"{large.files.n_rows:,} rows are more than fit into the memory for them "
+        f"({size_text(large.memory)}; --memory): a random sample of "
+        f"{len(taken.sample.rows):,} is selected from and scored."
+    ]
+
+
+def _has_classes(large: LargeFiles, target: str, task: str) -> bool:
+    """Tell whether a target is taken as classes, by the rule of `infer_task`.
+
+    Whole numbers are looked at in all rows, until there are too many different ones.
+    """
+    if task != "auto":
+        return task == "classification"
+    kind = large.files.schema.field(target).type
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        return not pa.types.is_decimal(kind)
+    found: set[float] = set()
+    batches = large.batches([target])
+    for batch in batches:
+        values = pc.unique(batch.column(0)).drop_null().to_pylist()
+        found |= {value for value in values if value == value}
+        is_whole = all(value == value // 1 for value in values if value == value)
+        if not is_whole or len(found) > MOST_CLASSES:
+            return False
+    return True

@@ -1,0 +1,278 @@
+"""Parquet files, folders, partitions and patterns, checked before a row is read."""
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import dataset, fs, parquet
+
+from featuresieve.errors import TableFileError, listed, one_line
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+# Of each column: else whole groups of rows are held, or whole files.
+_BUFFER_BYTES = 1 << 20
+_ENDINGS = (".parquet", ".pq", ".parq")
+# What a folder holds beside its tables: marks of success, checksums, drafts.
+_HIDDEN = ("_", ".")
+_ADVICE = "Write the files with one schema, or name the columns to read."
+
+
+@dataclass(frozen=True)
+class ParquetFiles:
+    """Files of one table, in the order in which they are read."""
+
+    fragments: tuple[Any, ...]
+    schema: pa.Schema
+    n_rows: int
+
+    def take(self, names: Sequence[str]) -> "ParquetFiles":
+        """Return the same files with some of their columns."""
+        schema = pa.schema([self.schema.field(name) for name in names])
+        return replace(self, schema=schema)
+
+    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield batches of so many rows; a damaged file is named."""
+        for fragment in self.fragments:
+            try:
+                yield from self._batches_of(fragment, n_rows)
+            except (pa.ArrowException, OSError) as error:
+                raise _damaged(fragment.path, error) from error
+
+    def _batches_of(self, fragment: Any, n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield the batches of one file."""
+        fixed = dataset.get_partition_keys(fragment.partition_expression)
+        inside = [name for name in self.schema.names if name not in fixed]
+        # Not as a dataset, which holds whole row groups.
+        with (
+            fragment.filesystem.open_input_file(fragment.path) as raw,
+            parquet.ParquetFile(
+                raw, pre_buffer=False, buffer_size=_BUFFER_BYTES
+            ) as file,
+        ):
+            groups = [group.id for group in fragment.row_groups]
+            for batch in file.iter_batches(n_rows, groups, inside):
+                columns = [
+                    pa.repeat(pa.scalar(fixed[field.name], field.type), batch.num_rows)
+                    if field.name in fixed
+                    else _cast(batch.column(field.name), field.type)
+                    for field in self.schema
+                ]
+                yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+
+def _cast(column: Any, kind: Any) -> Any:
+    """Return a column as the type that all files agree on."""
+    return column if column.type == kind else column.cast(kind)
+
+
+def find_files(
+    paths: Sequence[str | os.PathLike[str]],
+    filesystem: Any = None,
+    columns: Sequence[str] | None = None,
+) -> ParquetFiles:
+    """Find the files that paths, folders or patterns name, and read their footers.
+
+    Folders such as ``year=2024`` below the first one that is named are columns too.
+    """
+    system, found, base = None, [], ""
+    for path in paths:
+        system, place = _located(os.fspath(path), filesystem)
+        files, base = _files_of(system, place)
+        found += files
+    if len(paths) > 1:
+        base = os.path.commonpath(found) if len({*found}) > 1 else ""
+    options = dataset.FileSystemFactoryOptions(
+        partition_base_dir=base, partitioning=dataset.HivePartitioning.discover()
+    )
+    kind = dataset.ParquetFileFormat()
+    try:
+        factory = dataset.FileSystemDatasetFactory(system, found, kind, options)
+        data = factory.finish()
+        fragments = list(data.get_fragments())
+    except (pa.ArrowException, OSError) as error:
+        for file in found:  # which of them it is
+            _footer_of(system, file)
+        raise _damaged(found[0], error) from error
+    return checked(fragments, data.schema, columns)
+
+
+def checked(
+    fragments: Sequence[Any], known: pa.Schema, columns: Sequence[str] | None = None
+) -> ParquetFiles:
+    """Return files whose columns fit together; `known` has those of partitions."""
+    schemas, n_rows = [], 0
+    for fragment in fragments:
+        try:
+            schema = fragment.physical_schema
+            n_rows += fragment.count_rows()
+        except (pa.ArrowException, OSError) as error:
+            raise _damaged(fragment.path, error) from error
+        schemas.append(_wanted(schema, columns))
+    first = schemas[0]
+    for fragment, schema in zip(fragments, schemas, strict=True):
+        _check_names(fragment.path, schema, fragments[0].path, first)
+    united = first
+    for fragment, schema in zip(fragments, schemas, strict=True):
+        try:
+            united = pa.unify_schemas([united, schema], promote_options="permissive")
+        except pa.ArrowException as error:
+            raise _other_types(
+                fragment.path, schema, fragments[0].path, united
+            ) from error
+    inside = {*fragments[0].physical_schema.names}
+    fields = [field for field in known if field.name not in inside]
+    united = pa.schema([*united, *_wanted(pa.schema(fields), columns)])
+    return ParquetFiles(tuple(fragments), united, n_rows)
+
+
+def _wanted(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
+    """Return the fields that are read, without what programs noted about them."""
+    names = schema.names if columns is None else columns
+    return pa.schema(
+        [pa.field(field.name, field.type) for field in schema if field.name in names]
+    )
+
+
+def is_address(path: str) -> bool:
+    """Tell whether a path begins with the name of a file system."""
+    return _ADDRESS.match(path) is not None
+
+
+def is_pattern(path: str) -> bool:
+    """Tell whether a path stands for all those that fit it."""
+    return re.search(r"[*?\[]", path) is not None
+
+
+def _located(path: str, filesystem: Any) -> tuple[Any, str]:
+    """Return the file system of a path, and the path in it."""
+    if filesystem is not None:
+        if not isinstance(filesystem, fs.FileSystem):
+            if not hasattr(filesystem, "protocol"):
+                raise TypeError(
+                    "filesystem must be one of pyarrow.fs or of fsspec, got "
+                    f"{filesystem!r}."
+                )
+            filesystem = fs.PyFileSystem(fs.FSSpecHandler(filesystem))
+        return filesystem, path
+    if not is_address(path):
+        return fs.LocalFileSystem(), Path(path).expanduser().absolute().as_posix()
+    try:
+        system, place = fs.FileSystem.from_uri(path)
+    except (pa.ArrowException, OSError) as error:
+        raise TableFileError(
+            f"{path} cannot be opened: {one_line(error)} Pass a file system, such as "
+            "Stream(path, filesystem=fsspec.filesystem(...))."
+        ) from error
+    return system, place
+
+
+def _files_of(system: Any, path: str) -> tuple[list[str], str]:
+    """Return the files behind a path in their order, and where partitions begin."""
+    info = system.get_file_info(path)
+    if info.type == fs.FileType.File:
+        return [path], path.rpartition("/")[0]
+    base, pattern = path.rstrip("/"), None
+    if info.type != fs.FileType.Directory:
+        if not is_pattern(path):
+            raise TableFileError(f"there is no file or folder {path}.")
+        base = re.split(r"/?[^/]*[*?\[]", path, maxsplit=1)[0]
+        pattern = re.compile(_as_expression(path))
+    selector = fs.FileSelector(base or "/", recursive=True, allow_not_found=True)
+    files = sorted(
+        each.path
+        for each in system.get_file_info(selector)
+        if each.type == fs.FileType.File and not _is_hidden(each.path, base)
+    )
+    if pattern is not None:
+        files = [file for file in files if pattern.fullmatch(file)]
+    else:  # others lie beside them; programs also write files without an ending
+        files = [file for file in files if _may_be_parquet(file)]
+    if not files:
+        what = "is a folder without Parquet in it." if pattern is None else ""
+        raise TableFileError(f"{path} {what}" if what else f"no file fits {path}.")
+    return files, base
+
+
+def _may_be_parquet(path: str) -> bool:
+    """Tell whether a file has the ending of Parquet, or none."""
+    return path.endswith(_ENDINGS) or "." not in path.rpartition("/")[2]
+
+
+def _is_hidden(path: str, base: str) -> bool:
+    """Tell whether a file below a folder is no part of a table."""
+    parts = path[len(base) :].strip("/").split("/")
+    return any(part.startswith(_HIDDEN) for part in parts)
+
+
+def _as_expression(pattern: str) -> str:
+    """Return the regular expression for a pattern of paths."""
+    kinds = (
+        (r"\*\*/", r"(?:.*/)?"),
+        (r"\*", r"[^/]*"),
+        (r"\?", r"[^/]"),
+        (r"\[[^/\]]+\]", None),  # a set of letters stays one
+        (r".", ""),
+    )
+    expression = re.compile("|".join(f"({kind})" for kind, _ in kinds), re.DOTALL)
+
+    def translated(found: re.Match[str]) -> str:
+        said = kinds[(found.lastindex or 1) - 1][1]
+        if said is None:
+            return found[0].replace("[!", "[^")
+        return said or re.escape(found[0])
+
+    return expression.sub(translated, pattern)
+
+
+def _footer_of(system: Any, path: str) -> None:
+    """Read the end of a file, or say that it is damaged."""
+    try:
+        with system.open_input_file(path) as raw:
+            parquet.ParquetFile(raw).close()
+    except (pa.ArrowException, OSError) as error:
+        raise _damaged(path, error) from error
+
+
+def _damaged(path: str, error: BaseException) -> TableFileError:
+    """Build the error for a file that cannot be read to its end."""
+    advice = (
+        "It is not whole, or no Parquet: write or copy it again, or leave it out."
+        if _may_be_parquet(path)
+        else "Only Parquet is read as a stream: pass what the file holds."
+    )
+    return TableFileError(f"{path} cannot be read: {one_line(error)} {advice}")
+
+
+def _check_names(
+    path: str, schema: pa.Schema, first_path: str, first: pa.Schema
+) -> None:
+    """Refuse a file that has other columns than the first."""
+    for one, own, other, its in (
+        (path, schema, first_path, first),
+        (first_path, first, path, schema),
+    ):
+        missing = [name for name in its.names if name not in own.names]
+        if missing:
+            raise TableFileError(
+                f"{one} has no column {listed(missing)}, which {other} has. {_ADVICE}"
+            )
+
+
+def _other_types(
+    path: str, schema: pa.Schema, first_path: str, known: pa.Schema
+) -> TableFileError:
+    """Build the error for a column that is of another type in one file."""
+    for field in schema:
+        pair = [pa.schema([field]), pa.schema([known.field(field.name)])]
+        try:
+            pa.unify_schemas(pair, promote_options="permissive")
+        except pa.ArrowException:
+            return TableFileError(
+                f"{field.name!r} is {field.type} in {path}, and "
+                f"{known.field(field.name).type} in {first_path}. {_ADVICE}"
+            )
+    raise AssertionError("types that fit together")

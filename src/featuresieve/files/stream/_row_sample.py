@@ -1,0 +1,212 @@
+"""A random sample of rows that come in batches, the same however they come.
+
+Every row has a pseudo-random number, a hash of the seed and of its place in the stream.
+Of each class the rows of the smallest ones are kept, as many of every class as the
+budget allows. The more rows have been seen, the fewer of a class can stay: what was let
+go is never wanted again, and the sample depends neither on batches nor on who saw what.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from featuresieve.errors import TableFileError, shown
+from featuresieve.files.stream._costs import is_text
+from featuresieve.files.stream._row_choice import (
+    MOST_ROWS,
+    IndexArray,
+    affordable_rows,
+    class_weights,
+    row_hashes,
+)
+
+# What is kept may grow by this factor before it is thinned again.
+_SLACK = 1.5
+_MOST_CLASSES = 1000
+_NO_LIMIT = np.uint64(2**64 - 1)
+
+
+@dataclass(frozen=True)
+class SampledRows:
+    """What a sample holds, in the order of the stream."""
+
+    table: pa.Table
+    rows: IndexArray  # places in the stream
+    # What each row stands for, mean one; None: all for the same number of rows.
+    weights: npt.NDArray[np.float64] | None
+    n_rows: int  # of the stream
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether all rows of the stream are here."""
+        return len(self.rows) == self.n_rows
+
+
+class RowSample:
+    """A uniform sample of the rows of each class.
+
+    Parameters
+    ----------
+    seed : int
+        Decides which rows are kept, with their places in the stream.
+    budget : float
+        What the kept rows may cost together.
+    row_cost : int
+        What a row costs, besides its text.
+    byte_cost : int, default=0
+        What a byte of text costs.
+    class_column : str or None, default=None
+        The column of class labels; None where all rows are of one kind.
+    most_rows : int or None, default=1048576
+        Keep no more; None for as many as the budget allows.
+    """
+
+    def __init__(
+        self,
+        *,
+        seed: int,
+        budget: float,
+        row_cost: int,
+        byte_cost: int = 0,
+        class_column: str | None = None,
+        most_rows: int | None = MOST_ROWS,
+    ) -> None:
+        self._seed, self._budget = seed, budget
+        self._row_cost, self._byte_cost = row_cost, byte_cost
+        self._class_column, self._most_rows = class_column, most_rows
+        self._batches: list[pa.RecordBatch] = []
+        self._rows: list[IndexArray] = []
+        self._codes: list[IndexArray] = []
+        self._costs: list[IndexArray] = []
+        self._code_of: dict[Any, int] = {} if class_column else {None: 0}
+        self._limits = np.full(len(self._code_of), _NO_LIMIT)  # of hashes, by class
+        self._counts = np.zeros(len(self._code_of), dtype=np.int64)
+        self._spent = self._n_kept = 0
+
+    @property
+    def class_counts(self) -> dict[Any, int]:
+        """Return how many rows of each class have been seen."""
+        return dict(zip(self._code_of, self._counts.tolist(), strict=True))
+
+    def add(self, batch: pa.RecordBatch, first_row: int) -> None:
+        """Look at the rows of a batch, of which the first has this place."""
+        codes = self._class_codes(batch)
+        self._counts += np.bincount(codes, minlength=len(self._counts))
+        rows = np.arange(first_row, first_row + batch.num_rows, dtype=np.int64)
+        is_low = row_hashes(self._seed, rows) <= self._limits[codes]
+        if not is_low.all():
+            batch = batch.take(pa.array(np.flatnonzero(is_low)))
+        costs = np.full(batch.num_rows, self._row_cost, dtype=np.int64)
+        if self._byte_cost:
+            costs += self._byte_cost * text_bytes(batch)
+        self._append(batch, rows[is_low], codes[is_low], costs)
+
+    def merge(self, other: Self) -> None:
+        """Take in the sample of another part of the same stream."""
+        codes = np.array([self._code(label) for label in other._code_of], np.int64)
+        self._counts[codes] += other._counts
+        self._limits[codes] = np.minimum(self._limits[codes], other._limits)
+        for part in zip(
+            other._batches, other._rows, other._codes, other._costs, strict=True
+        ):
+            batch, rows, own, costs = part
+            self._append(batch, rows, codes[own], costs)
+
+    def take(self) -> SampledRows:
+        """Return the sample of what has been seen."""
+        self._thin_()
+        if not self._batches:
+            raise TableFileError("there are no rows.")
+        rows = np.concatenate(self._rows)
+        if not len(rows):
+            raise TableFileError(
+                f"memory: {self._budget:.0f} bytes hold no row of each class; "
+                f"{self._row_cost * len(self._counts)} would hold one."
+            )
+        table = pa.Table.from_batches(self._batches).unify_dictionaries()
+        codes, order = np.concatenate(self._codes), np.argsort(rows)
+        if (order[1:] < order[:-1]).any():  # of ranks that were merged
+            table = table.take(pa.array(order))
+        weights = class_weights(codes[order], self._counts)
+        return SampledRows(table, rows[order], weights, int(self._counts.sum()))
+
+    def _append(
+        self,
+        batch: pa.RecordBatch,
+        rows: IndexArray,
+        codes: IndexArray,
+        costs: IndexArray,
+    ) -> None:
+        """Keep rows for now."""
+        self._batches.append(batch)
+        self._rows.append(rows)
+        self._codes.append(codes)
+        self._costs.append(costs)
+        self._spent += int(costs.sum())
+        self._n_kept += len(rows)
+        most = np.inf if self._most_rows is None else self._most_rows
+        if self._spent > _SLACK * self._budget or self._n_kept > _SLACK * most:
+            self._thin_()
+
+    def _thin_(self) -> None:
+        """Let go of the rows that the budget has no room for."""
+        if not self._rows:
+            return
+        rows, codes = np.concatenate(self._rows), np.concatenate(self._codes)
+        costs, hashes = np.concatenate(self._costs), row_hashes(self._seed, rows)
+        is_kept = affordable_rows(hashes, codes, costs, self._budget, self._most_rows)
+        if is_kept.all():
+            return
+        for code in np.unique(codes[~is_kept]).tolist():
+            own = hashes[is_kept & (codes == code)]
+            self._limits[code] = own.max() if len(own) else 0
+        edges = np.cumsum([len(part) for part in self._rows])[:-1]
+        masks = np.split(is_kept, edges)
+        self._batches = [
+            batch if mask.all() else batch.take(pa.array(np.flatnonzero(mask)))
+            for batch, mask in zip(self._batches, masks, strict=True)
+        ]
+        self._rows = np.split(rows[is_kept], np.cumsum([m.sum() for m in masks])[:-1])
+        edges = np.cumsum([len(part) for part in self._rows])[:-1]
+        self._codes = np.split(codes[is_kept], edges)
+        self._costs = np.split(costs[is_kept], edges)
+        self._spent, self._n_kept = int(costs[is_kept].sum()), int(is_kept.sum())
+
+    def _class_codes(self, batch: pa.RecordBatch) -> IndexArray:
+        """Return the number of the class of each row."""
+        if self._class_column is None:
+            return np.zeros(batch.num_rows, dtype=np.int64)
+        labels = batch.column(self._class_column)
+        if not pa.types.is_dictionary(labels.type):
+            labels = pc.dictionary_encode(labels)
+        known = [self._code(label) for label in labels.dictionary.to_pylist()]
+        places = labels.indices.to_numpy(zero_copy_only=False)
+        return np.asarray(np.array(known, np.int64)[places])
+
+    def _code(self, label: Any) -> int:
+        """Return the number of a class, which may be new."""
+        if label not in self._code_of:
+            if len(self._code_of) == _MOST_CLASSES:
+                raise TableFileError(
+                    f"{self._class_column!r} has more than {_MOST_CLASSES} different "
+                    f"values, such as {shown(label)}: too many classes for a sample of "
+                    "a stream. For numbers, use AutoNFSRegressor."
+                )
+            self._code_of[label] = len(self._code_of)
+            self._limits = np.append(self._limits, _NO_LIMIT)
+            self._counts = np.append(self._counts, 0)
+        return self._code_of[label]
+
+
+def text_bytes(batch: pa.RecordBatch) -> IndexArray:
+    """Return how many bytes of text each row holds."""
+    total = np.zeros(batch.num_rows, dtype=np.int64)
+    for column in batch.columns:
+        if is_text(column.type):
+            lengths = pc.fill_null(pc.binary_length(column), 0)
+            total += lengths.to_numpy(zero_copy_only=False)
+    return total

@@ -1,0 +1,179 @@
+"""One pass over a stream: its facts, and the rows that are learnt from."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from featuresieve.errors import TableFileError, listed
+from featuresieve.files.stream._batch_source import BatchSource
+from featuresieve.files.stream._column_facts import ColumnFacts
+from featuresieve.files.stream._costs import TEXT_COPIES, check_memory, row_cost
+from featuresieve.files.stream._row_choice import MOST_ROWS
+from featuresieve.files.stream._row_sample import RowSample, SampledRows
+from featuresieve.files.stream._stream import Stream
+
+
+@dataclass(frozen=True)
+class TakenRows:
+    """What a stream gives to a fit."""
+
+    features: pa.Table
+    target: Any  # a column, without missing values
+    weights: npt.NDArray[np.float64] | None
+    groups: list[Any] | None  # labels of the rows
+    sample: SampledRows
+    facts: ColumnFacts
+    n_left_out: int  # rows without a target
+
+    @property
+    def hidden(self) -> list[str]:
+        """Name the columns of one value in these rows, and of others elsewhere."""
+        if self.sample.is_whole:
+            return []
+        return [
+            name
+            for name in self.facts.varying
+            if name in self.features.column_names
+            and _is_constant(self.features.column(name))
+        ]
+
+
+def take_rows(
+    source: BatchSource,
+    target: str,
+    *,
+    memory: float,
+    weight: str | None = None,
+    groups: str | None = None,
+    seed: int,
+    has_classes: bool,
+    max_categories: int,
+    most_rows: int | None = MOST_ROWS,
+    is_lenient: bool = False,
+    say: Callable[[int], None] | None = None,
+) -> TakenRows:
+    """Read a source once, and keep as many of its rows as the memory allows.
+
+    With classes, as many of each. Missing targets and infinite numbers are errors,
+    unless it is lenient: then rows without a target are left out. `say` is told how
+    many rows have been read.
+    """
+    special = {"y": target, "sample_weight": weight, "groups": groups}
+    names = source.schema.names
+    for argument, name in special.items():
+        _check_there(argument, name, names, source)
+    cost = row_cost(source.schema, max_categories)
+    check_memory(memory, cost)
+    sample = RowSample(
+        seed=seed,
+        budget=memory,
+        row_cost=cost,
+        byte_cost=TEXT_COPIES,
+        class_column=target if has_classes else None,
+        most_rows=most_rows,
+    )
+    facts, n_read, n_left_out = ColumnFacts(), 0, 0
+    for batch in source.batches(names):
+        first_row = n_read - n_left_out  # of those that have a target
+        known = _with_target(batch, target, None if is_lenient else n_read)
+        if not is_lenient:
+            facts.add(known, first_row)
+        sample.add(known, first_row)
+        n_read += batch.num_rows
+        n_left_out += batch.num_rows - known.num_rows
+        if say is not None:
+            say(n_read)
+    if n_read == n_left_out:
+        rows = (
+            f"{n_read} rows, none with a value of {target!r}" if n_read else "no rows"
+        )
+        raise TableFileError(f"{source.name} has {rows}.")
+    sampled = sample.take()
+    others, table = {*special.values()}, sampled.table
+    return TakenRows(
+        table.select([name for name in names if name not in others]),
+        table.column(target),
+        _weights(table, weight, sampled, memory / cost),
+        None if groups is None else table.column(groups).to_pylist(),
+        sampled,
+        facts,
+        n_left_out,
+    )
+
+
+def _check_there(
+    argument: str, name: str | None, names: Sequence[str], source: BatchSource
+) -> None:
+    """Refuse the name of a column that is not read."""
+    if name is not None and name not in names:
+        raise TableFileError(
+            f"{argument}: {source.name} has no column {name!r}; there are "
+            f"{listed(names)}."
+        )
+
+
+def _with_target(
+    batch: pa.RecordBatch, name: str, first_row: int | None
+) -> pa.RecordBatch:
+    """Return the rows that have a target; others are an error if the rows are counted.
+
+    `first_row` is the place of the first, or None.
+    """
+    column = batch.column(name)
+    is_known = pc.is_valid(column)
+    if pa.types.is_floating(column.type):
+        is_known = pc.is_finite(column).fill_null(False)
+    n_known = pc.sum(is_known).as_py() or 0
+    if n_known == batch.num_rows:
+        return batch
+    if first_row is None:
+        return batch.filter(is_known)
+    row = pc.index(is_known, False).as_py()
+    raise ValueError(
+        f"Input y contains NaN, infinity or missing values: {name!r} is "
+        f"{column[row].as_py()} in row {first_row + row} of the stream. Leave such "
+        "rows out before, such as "
+        f"dataset.filter(pyarrow.dataset.field({name!r}).is_valid())."
+    )
+
+
+def _weights(
+    table: pa.Table, name: str | None, sampled: SampledRows, n_affordable: float
+) -> npt.NDArray[np.float64] | None:
+    """Return what the rows weigh, by themselves and by what they stand for.
+
+    With a mean of one where whole numbers, taken as copies, would be too many.
+    """
+    if name is None:
+        return sampled.weights
+    column = table.column(name)
+    if column.null_count:
+        raise ValueError(f"sample_weight must be finite, {name!r} has missing values.")
+    weights = np.asarray(column.to_numpy())
+    if weights.dtype.kind not in "biuf":
+        return weights  # refused later, as of a table in memory
+    if sampled.is_whole and not float(weights.sum()) > n_affordable:
+        return weights
+    if sampled.weights is not None:
+        weights = weights * sampled.weights
+    mean = float(weights.mean())
+    return np.asarray(weights / mean) if np.isfinite(mean) and mean > 0 else weights
+
+
+def _is_constant(column: Any) -> bool:
+    """Tell whether a column has one value, and no gap beside it."""
+    return len(pc.unique(column)) == 1
+
+
+def kept_batches(stream: Stream, names: Sequence[str]) -> tuple[Any, Iterator[Any]]:
+    """Return the schema of some columns, and their batches."""
+    source = stream.open()
+    for name in names:
+        _check_there("X", name, source.schema.names, source)
+    schema = pa.schema([source.schema.field(name) for name in names])
+    return schema, source.batches(names)

@@ -1,0 +1,215 @@
+"""`featuresieve select` and `apply` on Parquet that is too large, or in many files."""
+
+import errno
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import feather, parquet
+
+import featuresieve
+from featuresieve.cli import main
+from featuresieve.files import _writing
+
+QUICK = ("--balance", "price", "--epochs", "2", "--quiet")
+N_ROWS = 3000
+SMALL = ("--memory", "4MB")  # for a part of the rows
+
+
+@pytest.fixture(autouse=True)
+def events(folder):
+    """Write a table to one file, and to several in a folder."""
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((2, N_ROWS))
+    labels = np.where(a + b > 0, "yes", "no").astype(object)
+    labels[10:20] = "rare"
+    labels[[3, 2000]] = None
+    table = pa.table(
+        {
+            "a": a,
+            "b": b,
+            "noise": rng.standard_normal(N_ROWS),
+            "word": rng.choice(["up", "down"], N_ROWS),
+            "count": rng.integers(0, 3, N_ROWS),
+            "bought": pa.array(labels.tolist()),
+        }
+    )
+    parquet.write_table(table, folder / "one.parquet")
+    (folder / "events").mkdir()
+    for number in range(3):
+        part = table.slice(number * 1000, 1000)
+        parquet.write_table(part, folder / "events" / f"{number}.parquet")
+    return table
+
+
+def select(*words, file="events", target="bought"):
+    return main(["select", file, "--target", target, *QUICK, *words])
+
+
+def selected(*words, **arguments):
+    assert select(*words, "--json", "result.json", **arguments) == 0
+    return json.loads(Path("result.json").read_text())
+
+
+def without(result, *names):
+    return {k: v for k, v in result.items() if k not in ("seconds", "file", *names)}
+
+
+@pytest.mark.parametrize("name", ["events", "events/*.parquet", "events/**/[012]*"])
+def test_many_files_that_fit_are_selected_from_as_one(name):
+    assert without(selected(file=name)) == without(selected(file="one.parquet"))
+
+
+def test_a_file_that_does_not_fit_is_sampled_and_that_is_said(capsys):
+    result = selected(*SMALL, file="one.parquet")
+    assert result["n_rows"] == N_ROWS
+    assert result["n_rows_without_target"] == 2
+    assert 300 < result["n_rows_used"] < 2000
+    note = result["notes"][0]
+    assert "3,000 rows are more than fit into the memory" in note
+    assert without(result) == without(selected(*SMALL))
+    assert main(["select", "events", "--target", "bought", *QUICK[:4], *SMALL]) == 0
+    text = capsys.readouterr().out
+    assert "events: 3000 rows, 5 columns to select from" in text
+    assert "rare 10" in text
+    assert note in text
+
+
+def test_a_sample_of_whole_numbers_is_classes_and_of_others_values():
+    assert selected(*SMALL, target="count")["task"] == "classification"
+    assert selected(*SMALL, target="a")["task"] == "regression"
+    forced = selected(*SMALL, "--task", "regression", target="count")
+    assert forced["task"] == "regression"
+
+
+def test_half_of_the_memory_is_what_may_be_taken(monkeypatch):
+    module = "featuresieve.files.stream._large_files.memory_of_process"
+    monkeypatch.setattr(module, lambda: 8_000_000)
+    found = selected(file="one.parquet")
+    assert "(3.81 MiB; --memory)" in found["notes"][0]
+    assert found["kept"] == selected(*SMALL)["kept"]
+
+
+def test_what_is_written_has_all_rows_and_the_kept_columns(events):
+    found = selected(*SMALL, "--out", "kept.parquet")
+    written = parquet.read_table("kept.parquet")
+    names = [n for n in events.column_names if n in {*found["kept"], "bought"}]
+    assert written.equals(events.select(names))
+
+
+OUTPUTS = {
+    "kept.parquet": parquet.read_table,
+    "kept.feather": feather.read_table,
+    "kept.csv": lambda name: pa.Table.from_pandas(
+        pd.read_csv(name, keep_default_na=False), preserve_index=False
+    ),
+    "kept.csv.gz": lambda name: pa.Table.from_pandas(
+        pd.read_csv(name, keep_default_na=False), preserve_index=False
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_apply_writes_in_parts_what_it_writes_at_once(name, capsys):
+    assert select("--save", "saved", "--n-features", "2") == 0
+    for file, out in (("events", name), ("one.parquet", f"other-{name}")):
+        words = ["apply", "saved", file, "--also", "word", "--out", out]
+        assert main([*words, "--predict", f"p-{out}"]) == 0
+    read = OUTPUTS[name]
+    assert read(name).equals(read(f"other-{name}"))
+    assert read(name).num_rows == N_ROWS
+    first, second = (read(f"p-{each}").to_pandas() for each in (name, f"other-{name}"))
+    assert (first["prediction"] == second["prediction"]).all()
+    np.testing.assert_allclose(first.iloc[:, 1:], second.iloc[:, 1:], atol=1e-5)
+    assert "events: 3000 rows" in capsys.readouterr().err
+
+
+def test_apply_without_words_writes_to_standard_output(capsysbinary):
+    assert select("--save", "saved", "--n-features", "1") == 0
+    capsysbinary.readouterr()
+    assert main(["apply", "saved", "events"]) == 0
+    assert capsysbinary.readouterr().out.count(b"\n") == N_ROWS + 1
+
+
+def test_apply_needs_the_kept_columns(capsys):
+    assert select("--save", "saved", "--n-features", "1", "--keep", "a") == 0
+    (Path("others")).mkdir()
+    parquet.write_table(pa.table({"aa": [1.0]}), "others/0.parquet")
+    assert main(["apply", "saved", "others", "--out", "x.csv"]) == 2
+    assert "there is no column 'a'; did you mean 'aa'?" in capsys.readouterr().err
+    assert not Path("x.csv").exists()
+
+
+ERRORS = {
+    "--target: there is no column 'buys'": ("--target", "buys"),
+    "events/1.parquet is read, and must not be": ("--out", "events/1.parquet"),
+    "--memory: must be a size such as 4GiB": ("--memory", "lots"),
+    "memory must be at least": ("--memory", "2kB"),
+    "--skip is for text and spreadsheets": ("--skip", "2"),
+    "--cost: there is no column 'z'": ("--cost", "z=3"),
+}
+
+
+@pytest.mark.parametrize("message", ERRORS)
+def test_errors_are_a_line_and_status_2(message, capsys):
+    assert select(*ERRORS[message]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_truncated_file_among_others_is_named(capsys):
+    path = Path("events/2.parquet")
+    path.write_bytes(path.read_bytes()[:-100])
+    assert select() == 2
+    assert "events/2.parquet cannot be read" in capsys.readouterr().err
+
+
+def fail_after_one(error):
+    """Return a writer of Parquet that fails at its second part."""
+
+    class Failing(parquet.ParquetWriter):
+        n_written = 0
+
+        def write_table(self, *arguments):
+            self.n_written += 1
+            if self.n_written == 2:
+                raise error
+            super().write_table(*arguments)
+
+    return Failing
+
+
+def hidden_files():
+    return [path for path in Path().rglob(".*") if path.is_file()]
+
+
+def test_a_full_disk_is_said_and_costs_nothing_that_was_finished(monkeypatch, capsys):
+    full = OSError(errno.ENOSPC, "No space left on device")
+    monkeypatch.setattr(_writing.parquet, "ParquetWriter", fail_after_one(full))
+    Path("kept.parquet").write_text("before")
+    words = ("--out", "kept.parquet", "--save", "saved", "--json", "result.json")
+    assert select(*words) == 2
+    message = "kept.parquet cannot be written: the disk is full, and nothing is left"
+    assert message in capsys.readouterr().err
+    assert Path("kept.parquet").read_text() == "before"
+    assert featuresieve.load("saved").n_features_in_ == 5
+    assert json.loads(Path("result.json").read_text())["n_rows"] == N_ROWS
+    assert not hidden_files()
+
+
+def test_a_device_that_is_full_is_one_line(capsys):
+    assert select("--save", "saved", "--n-features", "1") == 0
+    assert main(["apply", "saved", "events", "--out", "/dev/full"]) == 2
+    assert "the disk is full" in capsys.readouterr().err
+
+
+def test_an_interrupt_leaves_no_part_of_a_file(monkeypatch, capsys):
+    assert select("--save", "saved") == 0
+    writer = fail_after_one(KeyboardInterrupt())
+    monkeypatch.setattr(_writing.parquet, "ParquetWriter", writer)
+    assert main(["apply", "saved", "events", "--out", "kept.parquet"]) == 130
+    assert "interrupted" in capsys.readouterr().err
+    assert not Path("kept.parquet").exists()
+    assert not hidden_files()
