@@ -106,7 +106,8 @@ def test_variance_of_differences_is_pooled_unless_a_selector_has_more():
         [[*np.eye(5)[i], *np.eye(6)[j]] for i in range(5) for j in range(6)]
     )
     values = scores.to_numpy().ravel()
-    fitted = layout @ np.linalg.lstsq(layout, values)[0]  # selector plus fold
+    effects = np.linalg.lstsq(layout, values, rcond=None)[0]  # of selector, fold
+    fitted = layout @ effects
     error = np.square(values - fitted).sum() / 20
     found = against_best(scores)
     for name in ("a", "b", "c", "none"):
