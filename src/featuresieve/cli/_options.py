@@ -42,6 +42,8 @@ class SelectOptions(_Reading):
     target: str
     task: str = "auto"
     balance: str | float = "auto"
+    goal: str = "minimal"
+    judge: str = "networks"
     keep: Sequence[str] = ()
     drop: Sequence[str] = ()
     group: Sequence[Sequence[str]] = ()

@@ -33,6 +33,8 @@ _OPTION_OF = {
     "device": "--device",
     "n_jobs": "--jobs",
     "balance": "--balance",
+    "goal": "--goal",
+    "judge": "--judge",
     "random_state": "--seed",
 }
 
@@ -111,6 +113,8 @@ def _selector(
     )
     return kind(
         balance=options.balance,
+        goal=options.goal,
+        judge=options.judge,
         n_features_to_select=options.n_features,
         max_features=options.max_features,
         **known,
@@ -129,7 +133,10 @@ def _in_words_of_options(error: BaseException | str) -> str:
     """Return the message of an estimator, with options in place of arguments."""
     text = error if isinstance(error, str) else one_line(error, longest=None)
     for argument, option in _OPTION_OF.items():
-        # A word of everyday language is an argument only where a message begins.
-        pattern = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
+        # A word of everyday language is an argument where a message begins, or a value
+        # follows.
+        pattern = rf"\b{argument}\b"
+        if "_" not in argument:
+            pattern = rf"^{argument}\b|\b{argument}(?==)"
         text = re.sub(pattern, option, text)
     return text

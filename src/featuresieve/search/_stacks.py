@@ -41,6 +41,8 @@ class GateRun:
     history: History
     schedule: Schedule  # as it was run
     is_cut_short: bool  # by a deadline
+    # Those that the history is of; None: all.
+    gates: npt.NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)

@@ -122,10 +122,9 @@ def take_rows(
     has parts; all return the same rows.
     """
     special = {"y": target, "sample_weight": weight, "groups": groups}
-    names = source.schema.names
+    names, cost = source.schema.names, row_cost(source.schema, max_categories)
     for argument, name in special.items():
         _check_there(argument, name, names, source)
-    cost = row_cost(source.schema, max_categories)
     check_memory(memory, cost)
     sample = RowSample(
         seed=seed,
@@ -156,6 +155,12 @@ def take_rows(
         reading.facts,
         reading.n_left_out,
     )
+
+
+def _no_rows(name: str, target: str, n_read: int) -> TableFileError:
+    """Build the error for a stream without a row to learn from."""
+    rows = f"{n_read} rows without a value of {target!r}" if n_read else "no rows"
+    return TableFileError(f"{name} has {rows}.")
 
 
 def _check_there(
