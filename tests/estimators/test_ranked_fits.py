@@ -30,6 +30,7 @@ from ranked_fits import (
     fit_until_killed,
     fit_until_raised,
     fit_wide,
+    fit_without_one,
     on_ranks,
     own_network,
 )
@@ -165,6 +166,14 @@ def test_the_fit_of_a_killed_rank_is_resumed_by_any_number(
     kept = {"checkpoint": path}
     assert on_ranks(n_ranks, fit, True, kept) == [alone] * n_ranks
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rank_that_ends_before_it_begins_ends_all_others(tmp_path):
+    first, killed, third = on_ranks(3, fit_without_one, tmp_path)
+    assert killed == -signal.SIGKILL
+    for (kind, text), is_soon in (first, third):
+        assert (kind, is_soon) == ("RankError", True)
+        assert "during the preparation" in text
 
 
 def test_an_interrupt_of_one_ends_all_at_the_same_step(alone, tmp_path):

@@ -155,6 +155,8 @@ class Ranks:
         except RuntimeError as error:
             # What holds a group when Python ends, as the frames below do, may abort it.
             traceback.clear_frames(error.__traceback__)
+            self._group = None
+            _leave()  # others may wait for this one
             raise RankError(
                 f"rank {self.number} of {self.size} has lost another during "
                 f"{self.stage}. Look there for the reason, and start all ranks again; "
