@@ -150,8 +150,16 @@ def fails(files, n_rows):  # noqa: ARG001
 
 def fit_in_a_group_of_the_callers(number):
     """Fit twice beside a use of the group that was there before."""
+    multiprocessing.current_process()._config["daemon"] = True  # as those of Dask are
     dist.init_process_group("gloo")
     found = [fit(number), fit(number)]
+    here, there = multiprocessing.Pipe(duplex=False)
+    if os.fork() == 0:  # a child has no part in the group of its parent
+        with joined_ranks() as ranks:
+            there.send(ranks.size)
+        os._exit(0)
+    os.wait()
+    assert here.recv() == 1
     sums = torch.ones(1)
     dist.all_reduce(sums)
     dist.destroy_process_group()

@@ -167,10 +167,10 @@ class Ranks:
 
 _lock = threading.Lock()
 # The default group that was joined; what fits use instead of it if the caller made it;
-# whether another rank was lost.
+# whether another rank was lost; whether the group is that of a parent process.
 _world: Any = None
 _group: Any = None
-_is_lost = False
+_is_lost = _is_inherited = False
 
 
 def local_size() -> int:
@@ -211,12 +211,24 @@ def _is_one_of_several() -> bool:
     is_child = multiprocessing.parent_process() is not None
     is_main = threading.current_thread() is threading.main_thread()
     is_task = get_active_backend()[0].nesting_level > 0 and (is_child or not is_main)
-    if is_task or multiprocessing.current_process().daemon or not dist.is_available():
+    if is_task or _is_inherited or not dist.is_available():
         return False
     if dist.is_initialized():
         return bool(dist.get_world_size() > 1)
+    if multiprocessing.current_process().daemon:
+        return False
     is_ranked = _number_from("RANK") is not None
     return is_ranked and (_number_from("WORLD_SIZE") or 1) > 1
+
+
+def _note_fork() -> None:
+    """Note in a child whether it has a group that is its parent's."""
+    global _is_inherited
+    _is_inherited = dist.is_available() and dist.is_initialized()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 def _number_from(name: str) -> int | None:
