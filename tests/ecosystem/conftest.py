@@ -2,6 +2,7 @@
 
 import os
 
+import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
@@ -39,3 +40,10 @@ def pytest_configure(config):
 def table():
     """Return the 30 columns of breast cancer as a frame, and whether it is benign."""
     return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+@pytest.fixture
+def word(table):
+    """Return text that tells the target but for every tenth row: no leak."""
+    is_wrong = np.arange(len(table[1])) % 10 == 0
+    return np.where((table[1] == 1) ^ is_wrong, "yes", "no")

@@ -1,7 +1,6 @@
 """xgboost and lightgbm learn from the kept columns, and know their names."""
 
 import lightgbm
-import numpy as np
 import polars as pl
 import pytest
 import xgboost
@@ -38,13 +37,12 @@ def test_booster_takes_kept_columns_of_other_frames(booster, library, table):
 
 
 @pytest.mark.parametrize("booster", BOOSTERS, ids=["xgboost", "lightgbm"])
-def test_categories_stay_categories_on_the_way_to_the_booster(booster, table):
+def test_categories_stay_categories_on_the_way_to_the_booster(booster, table, word):
     X, y = table
-    word = np.where(y == 1, "yes", "no")
     X = X[["worst texture"]].assign(word=word).astype({"word": "category"})
     pipeline = make_pipeline(quick(always_keep=["word"]), booster).fit(X, y)
     assert pipeline[0].transform(X)["word"].dtype == "category"
-    assert pipeline.score(X, y) == 1
+    assert pipeline.score(X, y) > 0.9
 
 
 @pytest.mark.parametrize("booster", BOOSTERS, ids=["xgboost", "lightgbm"])

@@ -28,6 +28,8 @@ def test_selector_learns_from_the_rows_that_the_sampler_makes(rare, table):
     assert balanced_accuracy_score(y, pipeline.predict(X)) > 0.9
 
 
+# Of 80 rows each, and for a moment: the fits say that all columns would do better.
+@pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_balanced_bagging_takes_the_estimator(rare, table):
     X, y = table
     bagging = BalancedBaggingClassifier(quick(), n_estimators=2, random_state=0)

@@ -26,9 +26,9 @@ def test_dropped_columns_explain_nothing(table):
     assert found.feature_names == list(X.columns)
 
 
-def test_kernel_explains_columns_of_text(table):
+def test_kernel_explains_columns_of_text(table, word):
     X, y = table
-    X = X[["worst area", "worst texture"]].assign(word=np.where(y == 1, "yes", "no"))
+    X = X[["worst area", "worst texture"]].assign(word=word)
     selector = quick(n_features_to_select=3).fit(X, y)
     explainer = shap.KernelExplainer(selector.predict_proba, X[15:25])
     rows = X[18:22]  # two of each class

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import mlflow
-import numpy as np
 import optuna
 import polars as pl
 import pytest
@@ -36,9 +35,9 @@ def test_blocks_of_the_page_run(tmp_path, monkeypatch):
         plt.close("all")
 
 
-def test_shap_cannot_permute_text(table):
+def test_shap_cannot_permute_text(table, word):
     X, y = table
-    X = X[["worst area"]].assign(word=np.where(y == 1, "yes", "no"))
+    X = X[["worst area"]].assign(word=word)
     selector = quick().fit(X, y)
     with pytest.raises(TypeError, match="'str' and 'str'"):
         shap.PermutationExplainer(selector.predict_proba, X[:9])(X[:1])

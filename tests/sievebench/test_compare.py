@@ -106,7 +106,8 @@ def test_variance_of_differences_is_pooled_unless_a_selector_has_more():
         [[*np.eye(5)[i], *np.eye(6)[j]] for i in range(5) for j in range(6)]
     )
     values = scores.to_numpy().ravel()
-    fitted = layout @ np.linalg.lstsq(layout, values)[0]  # selector plus fold
+    effects = np.linalg.lstsq(layout, values, rcond=None)[0]  # of selector, fold
+    fitted = layout @ effects
     error = np.square(values - fitted).sum() / 20
     found = against_best(scores)
     for name in ("a", "b", "c", "none"):
@@ -179,6 +180,16 @@ def test_dots_differ_as_the_scores_do_and_the_reference_is_marked():
     assert best > 80
     assert none < 70
     assert '<svg x="0.0%"><path class="worse"' in dots  # 0.2 is beyond the edge
+
+
+def test_selectors_at_one_place_share_a_point_that_names_them():
+    _, scatter = html_page(made_comparison()).split("<h2>Score against columns kept")
+    points = re.findall(r"<circle [^>]*><title>(.*?)</title>", scatter)
+    both = "Lasso: 0.6000 with 2.0 columns; RF: 0.6000 with 2.0 columns"
+    assert sorted(points) == [both, "No FS: 0.9000 with 4.0 columns"]
+    assert re.findall(r'<text class="\w+" x="100%"[^>]*>([^<]+)<', scatter) == [
+        *("No FS", "Lasso", "RF")
+    ]
 
 
 @pytest.mark.parametrize("kept", [("none",), ("stg",), ("lasso",), ()])

@@ -44,7 +44,8 @@ def test_cells_run_once_and_failures_are_records(tmp_path):
     store = Store(tmp_path)
 
     def tell(spec, what, seconds):
-        told.append((spec.selector, what))
+        if what != "running":  # now and then, where the machine is busy
+            told.append((spec.selector, what))
         is_over = what not in ("started", "running")
         assert not is_over or store.read(spec).status == what
         assert seconds >= 0

@@ -146,7 +146,8 @@ def test_page_speaks_of_dropped_columns_only_where_it_shows_some(has_copy, tmp_p
     X = 20_000 * np.random.default_rng(0).normal(size=(200, 4))
     if has_copy:
         X[:, 3] = X[:, 0] + 0.1 * X[:, 3]
-    selector = AutoNFSClassifier(always_keep=[0, 1], n_features_to_select=2, **SHORT)
+    two = {"always_keep": [0, 1], "n_features_to_select": 2}
+    selector = built(AutoNFSClassifier, **two, **SHORT)
     selector.fit(X, X[:, 0] > 0).report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert ("right of the gap" in text) is has_copy

@@ -115,6 +115,8 @@ def test_a_column_of_any_dtype_is_read_as_its_values(library, name):
     values = cells(kind, "none", 9, np.random.default_rng(1))
     if name not in ("bool", *INTEGERS) and "sparse" not in name:
         values[3] = None
+    if library == "pandas" and IS_OLD_PANDAS:  # whose categories take NUL for ""
+        values = ["nul" if value == "\0" else value for value in values]
     column = make(values)
     if name.lower() == "null":
         values, kind = [None] * 9, "number"

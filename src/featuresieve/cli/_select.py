@@ -14,6 +14,7 @@ from featuresieve.cli._options import SelectOptions
 from featuresieve.cli._scoring import Score, later_folds, score, split_rows
 from featuresieve.errors import FeatureSieveWarning, one_line
 from featuresieve.files import Inputs, TableFileError, TargetColumn
+from featuresieve.process import rank
 
 # What the arguments of the estimators are called on the command line.
 _OPTION_OF = {
@@ -92,9 +93,11 @@ def select(
     seconds = time.monotonic() - started
     selector.set_params(cv=None)  # numbers of rows mean nothing to other tables
     del part
-    say("scoring …")
-    kept = np.flatnonzero(selector.support_).tolist()
-    scored = score(inputs, kept, (train, test), known["class_weight"], options.seed)
+    scored = None
+    if rank() == 0:
+        say("scoring …")
+        kept = np.flatnonzero(selector.support_).tolist()
+        scored = score(inputs, kept, (train, test), known["class_weight"], options.seed)
     said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
     sentences = tuple(_in_words_of_options(warning) for warning in said)
     return SelectResult(inputs, selector, sentences, scored, len(train), seconds)

@@ -116,6 +116,7 @@ def train_gates(
         balances=_to_device(balances.astype(np.float32), settings),
         seed=seed,
         n_threads=settings.n_threads,
+        ranks=settings.ranks,
         may_shrink=may_shrink,
     )
     planned = settings.schedule(len(used), problem.n_columns, n_members)
@@ -176,6 +177,7 @@ def train_fixed_mask(
         fixed_mask=fixed_mask,
         seed=seed,
         n_threads=settings.n_threads,
+        ranks=settings.ranks,
     )
     trainer.run(
         schedule,

@@ -136,7 +136,7 @@ class VoteSearch:
         deadline = self._deadline(_GATE_SHARE)
         if deadline is None or self._monitor.is_resumable:
             return False
-        return time.monotonic() >= deadline and n_columns > _WIDE
+        return n_columns > _WIDE and self.settings.is_past(deadline)
 
     def _train_gates(
         self, balance: float, seed: int, stage: str, is_open: BoolArray | None = None
@@ -261,7 +261,7 @@ class VoteSearch:
         is_few = self.problem.n_columns * N_MEMBERS <= MEMBER_COLUMNS
         deadline = self._deadline(_REFIT_SHARE)
         both: tuple[HeldOutLosses | None, HeldOutLosses | None] = (None, None)
-        if deadline is None or time.monotonic() < deadline:
+        if not self.settings.is_past(deadline):
             both = refit_both(
                 *(self.problem, self.settings, self.splits, elected),
                 is_all_tried=self._is_own_judge and is_few,
@@ -293,8 +293,8 @@ class VoteSearch:
             self.judge,
             self._candidates(votes, sizes),
             self.splits,
+            settings=self.settings,
             deadline=self._deadline(_REFIT_SHARE),
-            n_threads=self.settings.n_threads,
         )
         place = self._elected_place(votes, sizes)
         if place >= len(losses.rows):

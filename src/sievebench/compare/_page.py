@@ -85,18 +85,21 @@ def _dot(row: Any, scale: Scale) -> dict[str, Any]:
 
 
 def _scatter(scored: pd.DataFrame, scale: Scale, n_columns: int) -> dict[str, Any]:
-    """Return the points of score against columns kept, labels spread beside them."""
+    """Return the points of score against columns kept, labels spread beside them.
+
+    Selectors at one place share a point, and the line to their labels.
+    """
     across, ticks = count_scale(n_columns)
     height = max(240.0, _LABEL_HEIGHT * len(scored))
-    heights = [height * (1 - scale.at(score) / 100) for score in scored["score"]]
-    places = spread_labels(heights, _LABEL_HEIGHT, height)
+    scored = scored.sort_values(["score", "n_kept"], ascending=[False, True])
+    heights = [round(height * (1 - scale.at(it) / 100), 1) for it in scored["score"]]
+    positions = spread_labels(heights, _LABEL_HEIGHT, height)
     xs = [across.at(n_kept) for n_kept in np.log10(scored["n_kept"])]
-    points = [
-        {"row": row, "x": x, "y": round(y, 1), "label": place}
-        for row, x, y, place in zip(
-            scored.itertuples(), xs, heights, places, strict=True
-        )
-    ]
+    points: dict[tuple[float, float], list[Any]] = {}
+    for x, y, row, position in zip(
+        xs, heights, scored.itertuples(), positions, strict=True
+    ):
+        points.setdefault((x, y), []).append((row, position))
     levels = [(round(height * (1 - at / 100), 1), text) for at, text in scale.ticks()]
     return {"points": points, "height": height, "ticks": ticks, "levels": levels}
 
