@@ -7,6 +7,7 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
         --file breadth_peers
     python benchmarks/breadth.py run --draws 11 --limit 400 --file breadth_slow \
         --selectors boruta rfecv autonfs --skip breadth_boruta   # what is not there
+    python benchmarks/breadth.py run --tables colon_alon riboflavin --file breadth_wide
     python benchmarks/breadth.py run --draws 11 --selectors former   # of another commit
     python benchmarks/breadth.py ablation --draws 1 2            # the rule, varied
     python benchmarks/breadth.py table                           # print what is stored
@@ -96,8 +97,10 @@ def run_cell(
         "runs": runs,
     }
     if selector in ("auto", "default"):
-        record["original"] = judges.scores(cell.is_original)
-        record["all"] = judges.scores(np.ones_like(cell.is_original))
+        record |= breadth_table.stored_reference(record) or {
+            "original": judges.scores(cell.is_original),
+            "all": judges.scores(np.ones_like(cell.is_original)),
+        }
     return record
 
 

@@ -15,7 +15,7 @@ from scipy.stats import rankdata
 
 FILES = (
     *("breadth", "breadth_peers", "breadth_boruta", "breadth_slow"),
-    *("breadth_trees", "breadth_screened"),
+    *("breadth_trees", "breadth_screened", "breadth_wide"),
 )
 # Training rows from which a fit should be clearly faster than Boruta.
 _MANY_ROWS = 1000
@@ -34,6 +34,14 @@ def stored_cells(name: str) -> list[Cell]:
         return []
     cells: list[Cell] = json.loads(file.read_text())["cells"]
     return cells
+
+
+def stored_reference(record: Cell) -> dict[str, Any] | None:
+    """Return the scores of all and of the original columns, if `breadth` has them."""
+    for cell in stored_cells("breadth"):
+        if _key(cell) == _key(record) and "original" in cell:
+            return {name: cell[name] for name in ("original", "all")}
+    return None
 
 
 def table(options: argparse.Namespace) -> None:

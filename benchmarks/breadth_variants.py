@@ -27,7 +27,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "price as 1 / rows": {f"{_SEARCH}._price.price_of_feature": _akaike_price},
     "5 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.05},
     "20 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.2},
-    "50 members": {f"{_SEARCH}._vote_search._N_MEMBERS": 50},
+    "50 members": {f"{_SEARCH}._screen.N_MEMBERS": 50},
     "three parts": {f"{_SEARCH}._vote_search._N_PARTS": 3},
     "ten parts": {f"{_SEARCH}._vote_search._N_PARTS": 10},
     "classes as they are": {
@@ -35,4 +35,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
     "twice the steps": {f"{_SEARCH}._settings._STEPS_PER_ROOT_ROW": 15},
     "no ceiling": {f"{_SEARCH}._price._LARGEST_SHARE": 1.0},
+    "test at 1 %": {f"{_SEARCH}._screen.FALSE_ALARM": 0.01},
+    "found at the whole price": {f"{_SEARCH}._vote_search.SCREENED_PRICE": 1.0},
+    "no test": {f"{_SEARCH}._vote_search.screen_of": lambda *_: None},
 }

@@ -6,6 +6,7 @@ Usage (from the repository root; madelon needs FEATURESIEVE_DATA)::
     python benchmarks/known_truth.py relevant    # goal="all_relevant" beside Boruta
     python benchmarks/known_truth.py chance      # pure noise, its rows in five forms
     python benchmarks/known_truth.py rare        # a class that is ever rarer
+    python benchmarks/known_truth.py few         # noise on few rows, and the check
     python benchmarks/known_truth.py table       # print what is stored
 
 The made tables of `relevant` have informative columns, linear mixtures of them, noisy
@@ -49,6 +50,7 @@ BUNDLED = {
 }
 N_SEEDS, N_MADELON_SEEDS, N_MADE, N_CHANCE_SEEDS = 10, 5, 6, 20
 POSITIVES, N_RARE_DRAWS = (0.5, 0.2, 0.07, 0.04), 4
+N_FEW_SEEDS = 8
 Record = dict[str, Any]
 
 
@@ -183,12 +185,31 @@ def rare() -> Iterator[Record]:
             }
 
 
+def few() -> Iterator[Record]:
+    """Select where there is nothing to find on few rows, and a product among many."""
+    for n_rows, n_columns in ((40, 30), (60, 100)):
+        for seed in range(N_FEW_SEEDS):
+            rng = np.random.default_rng(seed)
+            X = rng.standard_normal((n_rows, n_columns))
+            y = rng.permutation(np.arange(n_rows) % 2)
+            record = {"rows": n_rows, "columns": n_columns, "seed": seed}
+            for balance in ("price", "auto"):
+                selector = AutoNFSClassifier(balance, random_state=seed).fit(X, y)
+                record[balance] = selector.n_features_
+            yield record
+    X = np.random.default_rng(0).standard_normal((1200, 1700))
+    selector = AutoNFSClassifier(random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
+    n_found = int(selector.support_[:2].sum())
+    yield {"rows": 1200, "columns": 1700, "seed": 0, "n_found": n_found}
+
+
 def store(what: str) -> None:
     """Run one part and store its records."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         records = []
         parts = {"noise": noise, "relevant": relevant, "chance": chance, "rare": rare}
+        parts["few"] = few
         for record in parts[what]():
             records.append(record)
             print(record, flush=True)
@@ -200,7 +221,7 @@ def table() -> None:
     """Print what is stored."""
     shown = {
         **{"noise": _show_noise, "relevant": _show_relevant},
-        **{"chance": _show_chance, "rare": _show_rare},
+        **{"chance": _show_chance, "rare": _show_rare, "few": _show_few},
     }
     for what, show in shown.items():
         file = stamp.RESULTS / f"known_truth_{what}.json"
@@ -210,7 +231,7 @@ def table() -> None:
 
 def _show_noise(stored: list[Record]) -> None:
     """Print how much noise is kept, and how the sizes differ."""
-    for name in BUNDLED:
+    for name in dict.fromkeys(r["table"] for r in stored):
         own = [r for r in stored if r["table"] == name]
         kept = np.array([r["n_kept"] for r in own])
         far = np.abs(kept / np.median(kept) - 1).max()
@@ -254,11 +275,21 @@ def _show_rare(stored: list[Record]) -> None:
         print(f"{share:4.0%} positive: {n_all} of {len(own)}, {n_false} others")
 
 
+def _show_few(stored: list[Record]) -> None:
+    """Print how much noise few rows let in, with a check and without."""
+    for rows, columns in dict.fromkeys((r["rows"], r["columns"]) for r in stored):
+        own = [r for r in stored if (r["rows"], r["columns"]) == (rows, columns)]
+        for what in ("price", "auto", "n_found"):
+            counts = [r[what] for r in own if what in r]
+            if counts:
+                print(f"{rows} × {columns}, {what}: {counts}")
+
+
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
-        "what", choices=("noise", "relevant", "chance", "rare", "table")
+        "what", choices=("noise", "relevant", "chance", "rare", "few", "table")
     )
     what = parser.parse_args().what
     table() if what == "table" else store(what)

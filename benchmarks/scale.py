@@ -13,9 +13,9 @@ fit begins: the first ones decide most.
 **Floor of a step.** A stack of M members over D columns, with a first layer and an
 embedding of 32 each, has P = 65 M D numbers that grow with D. Adam must read and write
 each of them with its two moments, 24 bytes, and the batch is read once: bytes over the
-bandwidth of a large copy on the same device. Forward and both backward products of the
-first layer take 6 x 32 B M D multiplications and additions: over the rate of the same
-product of that width alone. The larger of the two is the floor.
+bandwidth of a large copy on the same device. The first layer has a product forward and
+one backward (fits have another, for the gates), the next layer three small ones: their
+operations over the rate of that first product. The larger of the two is the floor.
 
 **Fits.** Each is a process of its own, forked before anything was computed, so that
 its peak of memory is its own; on a GPU a small fit warms it up. Tables are normal
@@ -23,9 +23,8 @@ numbers of which 30 columns decide. Their share of the bandwidth is that of the 
 alone: what Adam must move in all steps of the whole stack, over what could be moved in
 the seconds of the fit. A wide stack that gates leave moves less, and may have more than
 one. The model of `table` is a sum of terms known before a fit, with coefficients of
-least relative squares, none negative. It has not seen the fits that are held out, and
-each other fit is predicted by the model of the rest. On the CPU its seconds are the
-processor's, as other programs may run.
+least relative squares, none negative. It has not seen what is held out; each other fit
+is predicted by the model of the rest. On the CPU its seconds are the processor's.
 """
 
 import argparse
@@ -44,6 +43,7 @@ import stamp
 import torch
 from cores import table as made_table
 from scipy.optimize import nnls
+from speed import _seconds_per_step, _synchronize, clock_of
 
 Record = dict[str, Any]
 KIND = {"cpu": "cpu", "cuda": "gpu"}
@@ -92,21 +92,20 @@ _WIDE = 4096
 
 def steps(device: torch.device) -> Iterator[Record]:
     """Time gated steps, and the copies and products that bound them."""
-    from speed import _seconds_per_step
-
     bandwidth = _bandwidth(device)
     for n_columns, n_members in _sizes(device):
         n_numbers = NUMBERS * n_columns * n_members
         n_bytes = 24 * n_numbers + 4 * BATCH * n_columns
         product = _product_seconds(n_columns, n_members, device)
-        floor = max(n_bytes / bandwidth, 3 * product)
+        product *= 2 + 3 * (HIDDEN + 2) / n_columns  # the second has two outputs
+        floor = max(n_bytes / bandwidth, product)
         seconds = _seconds_per_step(n_columns, n_members, True, device, BATCH)
         yield {
             "n_columns": n_columns,
             "n_members": n_members,
             "microseconds": round(seconds * 1e6, 1),
             "microseconds_of_bytes": round(n_bytes / bandwidth * 1e6, 1),
-            "microseconds_of_products": round(3 * product * 1e6, 1),
+            "microseconds_of_products": round(product * 1e6, 1),
             "times_the_floor": round(seconds / floor, 2),
             "gigabytes_a_second": round(bandwidth / 1e9, 1),
         }
@@ -121,18 +120,12 @@ def _seconds(work: Any, device: torch.device, n_times: int = 20) -> float:
     """Return the least seconds of some calls, after two to warm up."""
     taken = []
     for _ in range(n_times + 2):
-        _wait(device)
-        started = time.perf_counter()
+        _synchronize(device)
+        started = clock_of(device)()
         work()
-        _wait(device)
-        taken.append(time.perf_counter() - started)
+        _synchronize(device)
+        taken.append(clock_of(device)() - started)
     return min(taken[2:])
-
-
-def _wait(device: torch.device) -> None:
-    """Wait for a GPU."""
-    if device.type == "cuda":
-        torch.cuda.synchronize()
 
 
 def _bandwidth(device: torch.device) -> float:
@@ -169,7 +162,7 @@ def print_plan(device: str, jobs: list[int], folder: Path) -> None:
     for (n_rows, n_columns, n_members), n_jobs in planned(device, jobs):
         record = {"n_rows": n_rows, "n_columns": n_columns}
         foreseen = ""
-        if known:
+        if len(known) > len(TERMS):
             record |= _expected(n_rows, n_columns, n_members, device)
             foreseen = f"{terms(record) @ coefficients(known):.1f} s foreseen"
         print(n_rows, n_columns, n_members or "", f"{n_jobs} threads", foreseen)
@@ -299,12 +292,14 @@ def coefficients(records: list[Record]) -> np.ndarray:
     records = [record for record in records if not is_held_out(record)]
     seconds = np.array([seconds_of(record) for record in records])
     rows = np.array([terms(record) for record in records]) / seconds[:, None]
-    scale = rows.max(axis=0)
+    scale = np.where(rows.max(axis=0) > 0, rows.max(axis=0), 1.0)
     return nnls(rows / scale, np.ones(len(records)))[0] / scale
 
 
 def predicted(records: list[Record]) -> list[float]:
-    """Return what the model of all other fits says of each."""
+    """Return what the model of all other fits says of each, if they are enough."""
+    if len(records) <= len(TERMS):
+        return [np.nan] * len(records)
     return [
         float(terms(one) @ coefficients(records[:i] + records[i + 1 :]))
         for i, one in enumerate(records)
@@ -325,10 +320,8 @@ def print_steps(records: list[Record]) -> None:
 
 def print_fits(records: list[Record]) -> None:
     """Print one line a fit, and the model of those on one thread."""
-    print(
-        "| rows | columns | members | threads | seconds | foreseen | MB | bandwidth |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    names = ("rows", "columns", "members", "threads", "seconds", "foreseen", "MB")
+    print(f"| {' | '.join(names)} | bandwidth |\n|{'---|' * 8}")
     done = [r for r in records if "failure" not in r and r["n_jobs"] == 1]
     foreseen = predicted(done)
     for r in sorted(records, key=lambda r: (r["n_rows"], r["n_columns"], r["n_jobs"])):
@@ -343,6 +336,9 @@ def print_fits(records: list[Record]) -> None:
             f"{start}{r['n_voters']} | {r['n_jobs']} | {seconds_of(r):.1f} | "
             f"{guess}{mark} | {memory:,.0f} | {r['share_of_bandwidth']:.0%} |"
         )
+    if len(done) <= len(TERMS):
+        print("\nToo few fits for a model.\n")
+        return
     for what, some in (("held out", True), ("others", False)):
         errors = [
             abs(guess / seconds_of(r) - 1)

@@ -43,11 +43,12 @@ def stamp() -> dict[str, Any]:
 
 
 def _command() -> str:
-    """Return the command, without the folder it writes to."""
+    """Return the command, without the folders it writes to."""
     words = ["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]]
-    if "--out" in words:
-        place = words.index("--out")
-        del words[place : place + 2]
+    for option in ("--out", "--folder"):
+        if option in words:
+            place = words.index(option)
+            del words[place : place + 2]
     return " ".join(words)
 
 

@@ -66,22 +66,26 @@ def measured(name: str, is_published: bool) -> dict[str, Any]:
     build(random_state=0).fit(warm_up, target)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     spans: dict[str, tuple[float, float]] = {}
+    cpu_until: list[float] = []
     for stage, function in STAGES.items():
-        _watch(stage, function, spans)
+        _watch(stage, function, spans, cpu_until)
     has_gpu = torch.cuda.is_available()
     if has_gpu:
         torch.cuda.reset_peak_memory_stats()
     cpu, started = time.process_time(), time.perf_counter()
     selector = build(random_state=0).fit(X, y)
-    whole = time.perf_counter() - started
+    whole, cpu_seconds = time.perf_counter() - started, time.process_time() - cpu
     preparation = spans["search"][0] - started
     found = {
         "seconds": round(whole, 2),
-        "cpu_seconds": round(time.process_time() - cpu, 2),
+        "cpu_seconds": round(cpu_seconds, 2),
         "preparation": round(preparation, 2),
         **{stage: round(end - begin, 2) for stage, (begin, end) in spans.items()},
         "after": round(started + whole - spans["predictor"][1], 2),
         "share_of_preparation": round(preparation / whole, 3),
+        # The same of the processor, as other programs may run.
+        "cpu_preparation": round(cpu_until[0] - cpu, 2),
+        "cpu_share_of_preparation": round((cpu_until[0] - cpu) / cpu_seconds, 3),
         "table_mebibytes": round(_size(X) / 2**20),
         "peak_mebibytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
         "peak_before_mebibytes": before // 1024,
@@ -93,12 +97,18 @@ def measured(name: str, is_published: bool) -> dict[str, Any]:
     return found
 
 
-def _watch(stage: str, function: str, spans: dict[str, tuple[float, float]]) -> None:
+def _watch(
+    stage: str,
+    function: str,
+    spans: dict[str, tuple[float, float]],
+    cpu_until: list[float],
+) -> None:
     """Note when a function of the estimators begins and ends."""
     original = getattr(_autonfs, function)
 
     def timed(*arguments: Any, **named: Any) -> Any:
         started = time.perf_counter()
+        cpu_until.append(time.process_time())
         try:
             return original(*arguments, **named)
         finally:

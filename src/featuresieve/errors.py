@@ -6,6 +6,7 @@
     ├── TrainingDivergedError      (also an ArithmeticError)
     ├── OutOfDeviceMemoryError     (also a MemoryError)
     ├── CheckpointError            the file at `checkpoint` is of no use
+    ├── RankError                  processes that train together are not alike, or gone
     ├── FileFormatError            (also a ValueError)
     └── TableFileError             (also a ValueError)
 
@@ -18,7 +19,7 @@
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Integral, Real
 from typing import Any
@@ -43,6 +44,10 @@ class OutOfDeviceMemoryError(FeatureSieveError, MemoryError):
 
 class CheckpointError(FeatureSieveError):
     """A checkpoint is damaged, of another fit, or cannot be written."""
+
+
+class RankError(FeatureSieveError):
+    """Processes that train together have lost one another, or have different fits."""
 
 
 class FileFormatError(FeatureSieveError, ValueError):
@@ -204,6 +209,24 @@ def did_you_mean(
     if near:
         return f"; did you mean {' or '.join(repr(lowered[each]) for each in near)}?"
     return f"; there are {listed(names)}." if otherwise is None else otherwise
+
+
+def differing(
+    first: Mapping[str, Any], second: Mapping[str, Any], there: str, here: str
+) -> str:
+    """Return what differs between the facts of two fits, `data` in words.
+
+    >>> differing({"seed": 1, "data": "ab"}, {"seed": 2, "data": "ab"}, "there", "here")
+    'seed is 1 there and 2 here'
+    """
+    told = [
+        f"{name} is {first.get(name)!r:.80} {there} and {second.get(name)!r:.80} {here}"
+        for name in sorted({*first, *second} - {"data"})
+        if first.get(name) != second.get(name)
+    ]
+    if first.get("data") != second.get("data"):
+        told.append("the data, or their weights, groups or encoding, are others")
+    return "; ".join(told)
 
 
 def draw_seed(random_state: Any) -> int:

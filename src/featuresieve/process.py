@@ -128,6 +128,14 @@ class _PrintableStream:
         return getattr(self._stream, name)
 
 
+def rank() -> int:
+    """Return which of several processes of one command this is, by its launcher."""
+    words = [os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE")]
+    if not all(word.isdecimal() for word in words) or int(words[1]) < 2:
+        return 0
+    return int(words[0])
+
+
 def show_status(text: str) -> None:
     """Write over the last status of a terminal; "" clears it. Elsewhere do nothing.
 

@@ -55,11 +55,13 @@ def test_select_prints_task_kept_columns_and_scores(capsys):
     assert "on 24 rows that the selection has not seen" in text
 
 
-def test_select_agrees_with_the_estimator():
-    result = selected("--test", "0", quick=())
+@pytest.mark.parametrize("arguments", [{}, {"goal": "all_relevant", "judge": "trees"}])
+def test_select_agrees_with_the_estimator(arguments):
+    words = [word for name, value in arguments.items() for word in (f"--{name}", value)]
+    result = selected("--test", "0", *words, quick=())
     columns = plain_columns()
     label = columns.pop("label")
-    selector = featuresieve.AutoNFSClassifier(random_state=0)
+    selector = featuresieve.AutoNFSClassifier(random_state=0, **arguments)
     selector.fit(pa.table(columns), label)
     kept = [
         name

@@ -65,6 +65,8 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --max-time 0", "--max-time: must be a number of seconds"),
         (f"{PLAIN} --test 0.9", "--test: must be a number from 0 to 0.5"),
         (f"{PLAIN} --task ranking", "--task: invalid choice: 'ranking'"),
+        (f"{PLAIN} --goal all", "--goal: invalid choice: 'all'"),
+        (f"{PLAIN} --judge forest", "--judge: invalid choice: 'forest'"),
         (f"{PLAIN} --cost a", "--cost: must be NAME=NUMBER"),
         (f"{PLAIN} --cost q=1", "--cost: there is no column 'q'"),
         (f"{PLAIN} --keep e", "--keep: there is no column 'e'"),
@@ -93,6 +95,7 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --drop a* --cost a=2", "--cost and --drop contradict each other"),
         # What the estimator refuses is told in words of options.
         (f"{PLAIN} --quiet --n-features 9", "--n-features must be"),
+        (f"{PLAIN} --goal all_relevant --balance 1", "with --goal='all_relevant', got"),
         (f"{PLAIN} --quiet --group a b --group b c", "--group must be disjoint"),
         ("select bare.csv --target y", "seems to be data"),
         ("select spaces.txt --target y", "name it with --delimiter"),

@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.stats import pearsonr
 from sklearn.linear_model import LinearRegression
 
-from featuresieve.problem import Gates, Problem, nearest_gates, related_gates
+from featuresieve.problem import (
+    Gates,
+    Problem,
+    chance_of_gates,
+    nearest_gates,
+    related_gates,
+)
 
 
 def rare_and_normal(rng, n_rows=300):
@@ -26,6 +33,24 @@ def test_noise_is_seldom_related_and_a_curve_is(form):
         bent = np.abs(X[:, :1]).astype(np.float32)
         assert related_gates(Problem(form(X), bent, 1, "regression"))[0]
     assert n_alarms <= 12  # 5 % expected; more in one of 500 runs
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_chance_of_a_gate_is_that_of_the_best_of_its_correlations(form):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-1, 1, (200, 6)).astype(np.float32)  # lighter tails than normal
+    y = (X[:, :1] + 2 * np.abs(X[:, 2:3]) + 3 * rng.uniform(-1, 1, (200, 1))) / 2
+    gates = Gates(np.array([0, 0, 1, 2, 3, 4]), *np.ones((2, 5)), np.zeros(5, bool))
+    problem = Problem(form(X), y.astype(np.float32), 1, "regression", gates)
+    rows = np.arange(150)
+    values = X[rows].astype(np.float64)
+    both = np.stack([values, np.abs(values - values.mean(axis=0))])
+    p = [[pearsonr(v, y[rows, 0])[1] for v in part.T] for part in both]
+    p = 2 * np.min(p, axis=0)  # Bonferroni's correction
+    wanted = np.minimum([2 * p[:2].min(), *p[2:]], 1)
+    found = chance_of_gates(problem, rows)
+    assert wanted.min() < 1e-3 < 0.5 < wanted.max()
+    assert np.log(found) == pytest.approx(np.log(wanted), abs=0.1)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

@@ -80,8 +80,8 @@ def test_balance_is_the_price_times_the_features():
     [(10, None, 100), (4000, None, 40), (50_000, None, 20), (50_000, 300, 300)],
 )
 def test_fewer_members_vote_on_wide_tables(n_columns, wanted, n_members):
-    problem = SimpleNamespace(n_columns=n_columns)
-    assert n_voters(problem, Settings(Training(n_members=wanted))) == n_members
+    settings = Settings(Training(n_members=wanted))
+    assert n_voters(n_columns, settings) == n_members
 
 
 # Classes of the same weight.
@@ -268,7 +268,7 @@ def judged(rows, null_loss, problem=None):
     problem = make_problem(rows.shape[1], 8) if problem is None else problem
     search = make_search(problem)
     search._null_losses = lambda: np.full(rows.shape[1], null_loss)
-    run = SimpleNamespace(history=History(), is_cut_short=False)
+    run = SimpleNamespace(history=History(), is_cut_short=False, gates=None)
     return search._result(run, EIGHT, [1, 8], HeldOutLosses(rows, np.ones(2)))
 
 
@@ -349,8 +349,10 @@ def test_search_says_when_a_deadline_cut_its_refits_short():
 def test_search_of_a_wide_table_is_small_if_its_time_is_over(
     n_columns, max_time, is_resumable, n_members
 ):
+    problem = make_problem(20, n_columns)
+    chance = np.random.default_rng(1).standard_normal((20, 1)).astype(np.float32)
     search = make_search(
-        make_problem(20, n_columns),
+        replace(problem, targets=chance),
         max_time=max_time,
         monitor=FitMonitor(checkpoint=object() if is_resumable else None),
     )

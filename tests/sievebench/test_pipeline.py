@@ -196,8 +196,8 @@ def test_a_lost_gpu_ends_the_search_where_bad_settings_do_not(
 ):
     tried = []
 
-    def fails(*_, **given):
-        tried.append(given["seed"])
+    def fails(_, data):
+        tried.append(data.seed)
         raise error
 
     monkeypatch.setattr(SELECTORS["forest"], "_score_columns", fails)

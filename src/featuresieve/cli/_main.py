@@ -25,6 +25,7 @@ from featuresieve.process import (
     check_words,
     interrupts_delayed,
     printable_output,
+    rank,
     run_as_process,
     show_status,
     was_interrupted,
@@ -75,21 +76,25 @@ def _run(words: list[str]) -> int:
         given = parser.parse_args(words)
     except SystemExit as done:  # --help and --version
         return int(done.code or 0)
-    if given.command == "doctor":
-        return _doctor()
     if given.command == "demo":
         return _demo(given.quiet)
-    if given.command == "apply":
-        return _apply(given)
-    return _select(_select_options(given, parser))
+    if given.command == "select":
+        return _select(_select_options(given, parser))
+    if rank() > 0:  # the first one does it
+        return 0
+    return _doctor() if given.command == "doctor" else _apply(given)
 
 
 def _failed(message: str, status: int, words: list[str]) -> int:
     """Say in one line why nothing came of it."""
     if "--verbose" in words and status == 1:
         traceback.print_exc()
+    if status == INTERRUPTED and rank() > 0:
+        return status
     show_status("")  # over a line of progress
     kind = "" if status == INTERRUPTED else "error: "
+    if rank() > 0:
+        kind = f"rank {rank()}: {kind}"
     print(f"featuresieve: {kind}{message}", file=sys.stderr)
     return status
 
@@ -152,6 +157,8 @@ def _select(options: SelectOptions) -> int:
         from featuresieve.files import AtomicFiles, read_inputs
 
     check_options(options)
+    if rank() > 0:
+        options = options.silenced()
     _check_outputs(options)
     _check_device(options.device)
     uses_stdout = "-" in (options.out, options.json)
@@ -181,6 +188,8 @@ def _select(options: SelectOptions) -> int:
 
         outcome = select(inputs, known, options, say)
         say("")
+        if rank() > 0:
+            return 0
         for warning in outcome.warnings:
             print(f"warning: {warning}", file=sys.stderr)
         if not is_silent:
@@ -331,5 +340,6 @@ def _demo(is_quiet: bool) -> int:
 
     with demo_file() as name:
         command = f"featuresieve select {name.name} --target diagnosis --test 0.3"
-        print(f"$ {command}", flush=True)
+        if rank() == 0:
+            print(f"$ {command}", flush=True)
         return _select(SelectOptions(str(name), "diagnosis", test=0.3, quiet=is_quiet))

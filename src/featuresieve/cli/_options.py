@@ -2,9 +2,9 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from featuresieve.errors import FeatureSieveError, as_float, did_you_mean, shown
 from featuresieve.files import TYPES, ColumnType
@@ -42,6 +42,8 @@ class SelectOptions(_Reading):
     target: str
     task: str = "auto"
     balance: str | float = "auto"
+    goal: str = "minimal"
+    judge: str = "networks"
     keep: Sequence[str] = ()
     drop: Sequence[str] = ()
     group: Sequence[Sequence[str]] = ()
@@ -72,6 +74,12 @@ class SelectOptions(_Reading):
     def outputs(self) -> tuple[str | None, ...]:
         """The files to write."""
         return self.out, self.json, self.save, self.plot, self.report
+
+    def silenced(self) -> Self:
+        """Return the same options, nothing to be said or written."""
+        return replace(
+            self, quiet=True, out=None, json=None, save=None, plot=None, report=None
+        )
 
 
 @dataclass(frozen=True)

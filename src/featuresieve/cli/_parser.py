@@ -159,6 +159,10 @@ def _add_how(group: Any) -> None:
     add = group.add_argument
     text = "auto (default), price (quicker, less careful) or a number: more of it, "
     add("--balance", type=as_balance, help=f"{text}fewer columns")
+    text = "as few as predict as well (minimal), or all that carry information"
+    add("--goal", choices=("minimal", "all_relevant"), help=text)
+    text = "trees: more columns, where trees are shown to predict better with them"
+    add("--judge", choices=("networks", "trees"), help=text)
     add("--max-features", type=as_count, metavar="N", help="keep at most so many")
     add("--n-features", type=as_count, metavar="N", help="keep exactly so many")
     text = "rows set apart for the score (0.2; 0 for none)"

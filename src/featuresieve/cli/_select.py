@@ -14,6 +14,7 @@ from featuresieve.cli._options import SelectOptions
 from featuresieve.cli._scoring import Score, later_folds, score, split_rows
 from featuresieve.errors import FeatureSieveWarning, one_line
 from featuresieve.files import Inputs, TableFileError, TargetColumn
+from featuresieve.process import rank
 
 # What the arguments of the estimators are called on the command line.
 _OPTION_OF = {
@@ -32,6 +33,8 @@ _OPTION_OF = {
     "device": "--device",
     "n_jobs": "--jobs",
     "balance": "--balance",
+    "goal": "--goal",
+    "judge": "--judge",
     "random_state": "--seed",
 }
 
@@ -90,9 +93,11 @@ def select(
     seconds = time.monotonic() - started
     selector.set_params(cv=None)  # numbers of rows mean nothing to other tables
     del part
-    say("scoring …")
-    kept = np.flatnonzero(selector.support_).tolist()
-    scored = score(inputs, kept, (train, test), known["class_weight"], options.seed)
+    scored = None
+    if rank() == 0:
+        say("scoring …")
+        kept = np.flatnonzero(selector.support_).tolist()
+        scored = score(inputs, kept, (train, test), known["class_weight"], options.seed)
     said = [w.message for w in caught if isinstance(w.message, FeatureSieveWarning)]
     sentences = tuple(_in_words_of_options(warning) for warning in said)
     return SelectResult(inputs, selector, sentences, scored, len(train), seconds)
@@ -108,6 +113,8 @@ def _selector(
     )
     return kind(
         balance=options.balance,
+        goal=options.goal,
+        judge=options.judge,
         n_features_to_select=options.n_features,
         max_features=options.max_features,
         **known,
@@ -126,7 +133,10 @@ def _in_words_of_options(error: BaseException | str) -> str:
     """Return the message of an estimator, with options in place of arguments."""
     text = error if isinstance(error, str) else one_line(error, longest=None)
     for argument, option in _OPTION_OF.items():
-        # A word of everyday language is an argument only where a message begins.
-        pattern = rf"\b{argument}\b" if "_" in argument else rf"^{argument}\b"
+        # A word of everyday language is an argument where a message begins, or a value
+        # follows.
+        pattern = rf"\b{argument}\b"
+        if "_" not in argument:
+            pattern = rf"^{argument}\b|\b{argument}(?==)"
         text = re.sub(pattern, option, text)
     return text

@@ -23,8 +23,9 @@ from featuresieve.engine._masking import (
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._optimizer import OptimizerName, StackOptimizer
 from featuresieve.engine._predictor import Predictor
+from featuresieve.engine._ranks import BEAT, Ranks, joined_ranks
 from featuresieve.engine._schedule import Schedule
-from featuresieve.engine._slices import on_threads
+from featuresieve.engine._slices import on_ranks, on_threads
 from featuresieve.engine._state import (
     RUNNING,
     FollowedTrainer,
@@ -45,6 +46,7 @@ from featuresieve.engine._training import Training
 from featuresieve.engine._training_data import GateTensors, SparseRows, TrainingData
 
 __all__ = [
+    "BEAT",
     "CLOSED",
     "LOSSES",
     "RUNNING",
@@ -56,6 +58,7 @@ __all__ = [
     "Monitor",
     "OptimizerName",
     "Predictor",
+    "Ranks",
     "Resumable",
     "Schedule",
     "SelectionPenalty",
@@ -69,8 +72,10 @@ __all__ = [
     "TrainingData",
     "array_of",
     "explain_out_of_memory",
+    "joined_ranks",
     "number_array",
     "number_of",
+    "on_ranks",
     "on_threads",
     "record_graph",
     "resolve_device",

@@ -12,6 +12,7 @@ import joblib
 import torch
 from joblib.parallel import get_active_backend
 
+from featuresieve.engine._ranks import local_number, local_size
 from featuresieve.errors import OutOfDeviceMemoryError
 
 
@@ -19,6 +20,8 @@ def resolve_device(
     device: str | torch.device, *, needs_float64: bool = False
 ) -> torch.device:
     """Return the device a name stands for; "auto" is CUDA, then MPS, then the CPU.
+
+    Of several ranks on a machine each has a GPU of its own, by LOCAL_RANK.
 
     Parameters
     ----------
@@ -42,7 +45,10 @@ def resolve_device(
         "cpu": True,
     }
     if isinstance(device, str) and device == "auto":
-        return torch.device(next(kind for kind in is_there if is_there[kind]))
+        kind = next(kind for kind in is_there if is_there[kind])
+        if kind == "cuda" and local_size() > 1:
+            return torch.device(kind, local_number() % torch.cuda.device_count())
+        return torch.device(kind)
     try:
         resolved = torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
@@ -66,13 +72,14 @@ def resolve_threads(n_jobs: int | None) -> int:
         on. None is what a surrounding ``joblib.parallel_config`` says of `n_jobs`, or
         else all cores, within the limits of OpenMP and torch, which joblib sets in its
         worker processes; workers that are threads share the cores already, so that
-        each has one.
+        each has one. Ranks on one machine share its cores (LOCAL_WORLD_SIZE); what
+        their launcher says of OpenMP, which is 1, does not count.
 
     Returns
     -------
     int
     """
-    n_cores: int = joblib.cpu_count()
+    n_cores: int = max(1, joblib.cpu_count() // local_size())
     if n_jobs is None:
         backend, n_jobs = get_active_backend()
         is_main = threading.current_thread() is threading.main_thread()
@@ -80,7 +87,8 @@ def resolve_threads(n_jobs: int | None) -> int:
         if is_worker or multiprocessing.current_process().daemon:
             return 1
     if n_jobs is None:
-        return min(n_cores, torch.get_num_threads())
+        limit = n_cores if local_size() > 1 else torch.get_num_threads()
+        return min(n_cores, limit)
     return n_jobs if n_jobs > 0 else max(n_cores + 1 + n_jobs, 1)
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.engine._ranks import BEAT, Ranks
+
 FloatArray = npt.NDArray[np.float64]
 
 
@@ -85,13 +87,16 @@ class StepBudget:
 
     Once the speed is known, and again if the run goes on for more than a moment after
     the deadline, or after its own start if that is later. A run that is resumed took
-    `first_step` steps before.
+    `first_step` steps before. Of several ranks the clock of the first one counts.
     """
 
     first, last = 8, 24  # steps between which the speed is measured
     moment = 0.4  # seconds
 
-    def __init__(self, deadline: float | None, first_step: int = 0) -> None:
+    def __init__(
+        self, deadline: float | None, first_step: int = 0, ranks: Ranks | None = None
+    ) -> None:
+        self._ranks, self._first_step = ranks or Ranks(), first_step
         is_told = first_step >= self.last  # by the run that took those steps
         self._deadline = None if is_told else deadline
         self._first, self._last = first_step + self.first, first_step + self.last
@@ -102,6 +107,19 @@ class StepBudget:
         """Return the number of steps to take in all, when it can be told."""
         if self._deadline is None:
             return None
+        told = None
+        if self._ranks.is_first:
+            told = self._by_own_clock(step, self._deadline, wait)
+        if self._ranks.size == 1:
+            return told
+        if (step - self._first_step) % BEAT:
+            return None
+        return self._ranks.most(told or 0) or None
+
+    def _by_own_clock(
+        self, step: int, deadline: float, wait: Callable[[], None]
+    ) -> int | None:
+        """Return the number of steps to take in all, when it can be told."""
         if step <= self._last:
             wait()
         now = time.monotonic()
@@ -112,5 +130,5 @@ class StepBudget:
         if step != self._last:
             return None
         seconds_per_step = (now - self._started) / (self._last - self._first)
-        n_left = max(0.0, self._deadline - now) / max(seconds_per_step, 1e-9)
+        n_left = max(0.0, deadline - now) / max(seconds_per_step, 1e-9)
         return step + int(min(n_left, _MOST_STEPS))

@@ -10,6 +10,8 @@ from typing import Protocol, TypeVar
 import torch
 from torch import Tensor
 
+from featuresieve.engine._cuda_graph import CapturedStep
+from featuresieve.engine._ranks import Ranks
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._task_stack import TaskStack
 from featuresieve.engine._training_data import TrainingData
@@ -18,8 +20,10 @@ from featuresieve.engine._training_data import TrainingData
 # million, and a fifth of one for calling torch. Threads want milliseconds, and many
 # slices read a batch as often, which takes one core an eighth more time with eight.
 _LEAST_WORK, _LEAST_OF_SLICE, _MOST_SLICES = 40_000_000, 10_000_000, 8
+# On a GPU, where calling takes as long as this many: below, ranks gain nothing there.
+_GPU, _LEAST_ON_GPU = "cuda", 4_000_000_000
 
-
+TakeStep = Callable[[Tensor, float, float], None]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -46,6 +50,32 @@ def on_threads(
         return list(pool.map(function, items))
 
 
+def on_ranks(
+    function: Callable[[Item], Result],
+    items: Sequence[Item],
+    n_threads: int,
+    ranks: Ranks,
+) -> list[Result]:
+    """Return what a function says of each item, each rank asked of its share of them.
+
+    Parameters
+    ----------
+    function : callable (item) -> result
+        What it returns is pickled.
+    items : sequence
+    n_threads : int
+        Threads of each rank, as in `on_threads`.
+    ranks : Ranks
+
+    Returns
+    -------
+    list
+    """
+    own = on_threads(function, items[ranks.number :: ranks.size], n_threads)
+    told = ranks.gather(own)
+    return [told[k % ranks.size][k // ranks.size] for k in range(len(items))]
+
+
 def _pool(n_threads: int) -> ThreadPoolExecutor:
     """Return threads which compute as `torch_defaults` says of the one that asks."""
     use_one = partial(torch.set_num_threads, 1)
@@ -55,11 +85,29 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
 class Sliceable(Protocol):
     """A trainer of all members, or of those of a slice."""
 
+    data: TrainingData
+    ranks: Ranks
+
+    def batch(self, rows: Tensor) -> TrainingData:
+        """Pick the rows of a step."""
+
+    def next_noise(self) -> Tensor | None:
+        """Return the noise of the next step."""
+
+    def step_with_noise(
+        self,
+        rows: Tensor,
+        temperature: Tensor | float,
+        scale: Tensor | float,
+        noise: Tensor | None,
+    ) -> None:
+        """Do one gradient step on some rows."""
+
     def step_on(
         self,
         batch: TrainingData,
-        temperature: float,
-        scale: float,
+        temperature: Tensor | float,
+        scale: Tensor | float,
         noise: Tensor | None,
     ) -> None:
         """Do one gradient step."""
@@ -68,32 +116,38 @@ class Sliceable(Protocol):
         """Return what training changes of some members; brief: the networks alone."""
 
 
-def slices_of(n_members: int, n_numbers: int, batch_size: int) -> list[slice]:
+def cuts_of(
+    task: TaskStack, data: TrainingData, batch_size: int, n_ranks: int
+) -> list[slice]:
     """Return the members of each slice; a stack that is not large is one slice.
 
-    This follows from the problem alone, so that every product has the same shape
-    whatever the number of threads. A power of two, as numbers of cores are.
+    On the CPU this follows from the problem alone, so that every product has the same
+    shape whatever the number of threads and ranks: a power of two, as numbers of cores
+    are. On GPUs it is one slice for each rank.
     """
-    work = batch_size * n_numbers
-    most = min(work // _LEAST_OF_SLICE, n_members, _MOST_SLICES)
-    n_slices = 1 if work < _LEAST_WORK else 1 << (most.bit_length() - 1)
+    n_members, n_slices, device = task.n_members, 1, data.features.device.type
+    if isinstance(task, StackedMLP):
+        n_rows = min(batch_size, len(data.targets))
+        work = n_rows * task.parameters.flat.numel()
+        if device == _GPU and work >= _LEAST_ON_GPU:
+            n_slices = min(n_ranks, n_members)
+        elif device == "cpu" and work >= _LEAST_WORK:
+            most = min(work // _LEAST_OF_SLICE, n_members, _MOST_SLICES)
+            n_slices = 1 << (most.bit_length() - 1)
     cuts = [k * n_members // n_slices for k in range(n_slices + 1)]
     return [slice(*pair) for pair in pairwise(cuts)]
 
 
-def cuts_of(task: TaskStack, data: TrainingData, batch_size: int) -> list[slice]:
-    """Return the members of each slice of a stack, all of them but for MLPs on CPUs."""
-    if not isinstance(task, StackedMLP) or data.features.device.type != "cpu":
-        return [slice(0, task.n_members)]
-    n_rows = min(batch_size, len(data.targets))
-    return slices_of(task.n_members, task.parameters.flat.numel(), n_rows)
+def watch(rows: Tensor, temperature: float, scale: float) -> None:
+    """Take no step: another rank does."""
 
 
 class Slices:
     """The slices of a stack, each with parameters of its own, and their threads.
 
-    On several threads `step` returns while they are at work, as a step on CUDA does:
-    the next batch is picked meanwhile.
+    Ranks take them in turns; each trains only its own. On several threads a step
+    returns while they are at work, as a step on CUDA does: the next batch is picked
+    meanwhile.
 
     Parameters
     ----------
@@ -111,14 +165,16 @@ class Slices:
         part_of: Callable[[slice], Sliceable],
         n_threads: int,
     ) -> None:
-        self._whole, self._n_threads = whole, min(n_threads, len(slices))
-        self._parts = [(members, part_of(members)) for members in slices]
+        self._whole, self._slices, self._ranks = whole, list(slices), whole.ranks
+        own = self._slices[self._ranks.number :: self._ranks.size]
+        self._parts = [(members, part_of(members)) for members in own]
+        self._n_threads = max(1, min(n_threads, len(own)))
         self._pool: ThreadPoolExecutor | None = None
         self._running: list[Future[None]] = []
 
     def are(self, slices: Sequence[slice]) -> bool:
         """Tell whether the stack is cut so."""
-        return [members for members, _ in self._parts] == list(slices)
+        return self._slices == list(slices)
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -134,14 +190,25 @@ class Slices:
             finally:
                 self._pool, self._running = None, []
 
-    def step(
-        self,
-        batch: TrainingData,
-        temperature: float,
-        scale: float,
-        noise: Tensor | None,
-    ) -> None:
+    def step_function(self) -> TakeStep:
+        """Return what takes a step of this rank's slices, on CUDA a captured one."""
+        features = self._whole.data.features
+        if not self._parts:
+            return watch
+        if features.device.type == _GPU and isinstance(features, Tensor):
+            [(members, part)] = self._parts
+
+            def its_noise() -> Tensor | None:
+                noise = self._whole.next_noise()
+                return None if noise is None else noise[:, members]
+
+            return CapturedStep(part.step_with_noise, its_noise, features)
+        return self._step
+
+    def _step(self, rows: Tensor, temperature: float, scale: float) -> None:
         """Take a step after the one before."""
+        with torch.inference_mode():
+            batch, noise = self._whole.batch(rows), self._whole.next_noise()
 
         def take(members: slice, part: Sliceable) -> None:
             own = None if noise is None else noise[:, members]
@@ -162,10 +229,13 @@ class Slices:
             future.result()
 
     def collect_(self, *, is_brief: bool = False) -> None:
-        """Write what they have learnt into the whole stack."""
+        """Write what they have learnt, on every rank, into the whole stack."""
         self.wait()
         for members, part in self._parts:
             its = part.member_views(slice(None), is_brief=is_brief)
             ours = self._whole.member_views(members, is_brief=is_brief)
             for whole, own in zip(ours, its, strict=True):
                 whole.copy_(own)
+        for number, members in enumerate(self._slices):
+            views = self._whole.member_views(members, is_brief=is_brief)
+            self._ranks.broadcast_(views, number % self._ranks.size)

@@ -103,13 +103,13 @@ def tensor_state(tensors: Sequence[Tensor]) -> State:
         str(dtype).removeprefix("torch."): torch.cat([t.reshape(-1) for t in group])
         .cpu()
         .numpy()
-        for dtype, group in _by_dtype(tensors).items()
+        for dtype, group in by_dtype(tensors).items()
     }
 
 
 def load_tensors_(tensors: Sequence[Tensor], state: State) -> None:
     """Write the numbers that `tensor_state` returned into tensors of the same sizes."""
-    for dtype, group in _by_dtype(tensors).items():
+    for dtype, group in by_dtype(tensors).items():
         name = str(dtype).removeprefix("torch.")
         sizes = [tensor.numel() for tensor in group]
         numbers = array_of(state, name, np.dtype(name), (sum(sizes),))
@@ -119,7 +119,7 @@ def load_tensors_(tensors: Sequence[Tensor], state: State) -> None:
             tensor.copy_(part.view(tensor.shape))
 
 
-def _by_dtype(tensors: Sequence[Tensor]) -> dict[torch.dtype, list[Tensor]]:
+def by_dtype(tensors: Sequence[Tensor]) -> dict[torch.dtype, list[Tensor]]:
     """Return the tensors, off the tape, in groups of one dtype."""
     groups: dict[torch.dtype, list[Tensor]] = {}
     for tensor in tensors:

@@ -24,8 +24,9 @@ from featuresieve.engine._masking import (
 from featuresieve.engine._module_network import ModuleStack
 from featuresieve.engine._open_gates import OpenGates, networks_of
 from featuresieve.engine._optimizer import StackOptimizer
+from featuresieve.engine._ranks import Ranks
 from featuresieve.engine._schedule import Course, Schedule, StepBudget
-from featuresieve.engine._slices import Slices, cuts_of
+from featuresieve.engine._slices import Slices, TakeStep, cuts_of, watch
 from featuresieve.engine._state import (
     RUNNING,
     History,
@@ -46,7 +47,6 @@ from featuresieve.engine._training import Training
 from featuresieve.engine._training_data import TrainingData
 
 NoiseSource = Callable[[], Tensor]
-TakeStep = Callable[[Tensor, float, float], None]
 OnRecord = Callable[["StackTrainer"], None]
 
 
@@ -55,9 +55,9 @@ class StackTrainer:
 
     `balances`, (members,), weigh the penalty of a masking network. Without one the mask
     is `fixed_mask`, (columns, members), or open. `seed` decides the order of the rows
-    and the noise, which tests replace by a source of their own. On the CPU a large
-    stack trains in slices, on `n_threads` threads; their number changes no answer. If
-    it `may_shrink`, gates that every member has shut leave it at a record.
+    and the noise, which tests replace. A large stack trains in slices, on `n_threads`
+    and by `ranks`, of which the first trains what is one slice; all know it at records.
+    If it `may_shrink`, gates that every member has shut leave it at a record.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class StackTrainer:
         seed: int = 0,
         noise_source: NoiseSource | None = None,
         n_threads: int = 1,
+        ranks: Ranks | None = None,
         may_shrink: bool = False,
     ) -> None:
         self.data, self.loss, self.training, self.task = data, loss, training, task
@@ -89,7 +90,7 @@ class StackTrainer:
             self._noise = noise_source or drawn
         self.open_gates = OpenGates.of(data, masking) if may_shrink else None
         self._loss_sums = data.features.new_zeros(task.n_members)
-        self._n_threads = n_threads
+        self._n_threads, self.ranks = n_threads, ranks or Ranks()
         self._slices: Slices | None = None
         self.step = 0  # steps taken
         self.planned_steps = 0  # fewer than asked for if a deadline required it
@@ -125,9 +126,9 @@ class StackTrainer:
         `scale` is a factor on the balance, below one while the penalty is ramped up,
         and `noise` is (gates, members), None without a masking network.
         """
-        self.step_on(self._batch(rows), temperature, scale, noise)
+        self.step_on(self.batch(rows), temperature, scale, noise)
 
-    def _batch(self, rows: Tensor) -> TrainingData:
+    def batch(self, rows: Tensor) -> TrainingData:
         """Pick the rows of a step."""
         return self.data.batch(rows, self.training.reduction)
 
@@ -201,7 +202,7 @@ class StackTrainer:
         orders = self.data.orders(schedule.batch_size, order, is_whole)
         batches = islice(orders, self.step, None)
         course = Course(schedule.shortened(self.planned_steps), record_after)
-        stopwatch = StepBudget(deadline, self.step)
+        stopwatch = StepBudget(deadline, self.step, self.ranks)
         while self.step < self.planned_steps and not self.is_stopped:
             # Not elsewhere: a resumed run must shrink where it would have shrunk.
             if self.step == 0 or self.step in course.records:
@@ -249,31 +250,27 @@ class StackTrainer:
 
     @contextmanager
     def _stepping(self, batch_size: int) -> Iterator[TakeStep]:
-        """Yield what takes a step: for a large stack on the CPU, slice by slice."""
-        cuts = cuts_of(self.task, self.data, batch_size)
+        """Yield what takes a step: for a large stack, slice by slice."""
+        cuts = cuts_of(self.task, self.data, batch_size, self.ranks.size)
         if self._slices is not None and not self._slices.are(cuts):
             self._slices.collect_()
             self._slices = None
         if len(cuts) == 1:
-            yield self._step_function()
+            yield self._step_function() if self.ranks.is_first else watch
             return
         slices = self._slices or Slices(self, cuts, self._part, self._n_threads)
         self._slices = slices
-
-        def take_step(rows: Tensor, temperature: float, scale: float) -> None:
-            with torch.inference_mode():
-                batch, noise = self._batch(rows), self.next_noise()
-            slices.step(batch, temperature, scale, noise)
-
         with slices.working():
-            yield take_step
-        slices.collect_(is_brief=True)
+            yield slices.step_function()
+        if self.history.step[-1:] != [self.step]:
+            slices.collect_(is_brief=True)
 
     def _part(self, members: slice) -> "StackTrainer":
         """Return a trainer of a slice, in memory of its own, for its steps alone."""
         assert isinstance(self.task, StackedMLP)
         part = copy(self)
         part.__dict__.pop("_optimizers", None)
+        part.data = self.data.of_members(members)
         part.task = self.task.of_members(members)
         part._loss_sums = self._loss_sums[members]
         if self.fixed_mask is not None:
@@ -291,7 +288,7 @@ class StackTrainer:
     def member_views(self, members: slice, *, is_brief: bool = False) -> list[Tensor]:
         """Return what training changes of some members; brief: the networks alone."""
         networks = [self.task] if self.masking is None else [self.task, self.masking]
-        views: list[Tensor] = []
+        views = [self._loss_sums[members]]
         for number, network in enumerate(networks):
             assert not isinstance(network, ModuleStack)
             flats = [network.parameters.flat]
@@ -329,6 +326,8 @@ class StackTrainer:
         """Append means since the last record to the history."""
         if self._slices is not None:
             self._slices.collect_(is_brief=True)
+        elif self.ranks.size > 1:
+            self.ranks.broadcast_(self._live_tensors(is_brief=True), 0)
         n_steps = self.step - (self.history.step[-1] if self.history.step else 0)
         task_loss = (self._loss_sums / n_steps).cpu().double().numpy()
         self._loss_sums.zero_()
@@ -348,10 +347,11 @@ class StackTrainer:
         if on_record is not None:
             on_record(self)
 
-    def _live_tensors(self) -> list[Tensor]:
-        """Return what training changes and the rest of a run depends on."""
+    def _live_tensors(self, *, is_brief: bool = False) -> list[Tensor]:
+        """Return what the rest of a run depends on; brief: what a record does."""
         masks = [] if self.masking is None else [self.masking.parameters.flat]
-        remembered = [t for adam, _ in self._optimizers for t in adam.state_tensors]
+        optimizers = [] if is_brief else self._optimizers
+        remembered = [t for adam, _ in optimizers for t in adam.state_tensors]
         return [*self.task.state_tensors, *masks, *remembered, self._loss_sums]
 
     def state(self) -> State:

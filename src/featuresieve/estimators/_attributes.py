@@ -51,9 +51,11 @@ def _history(
     result: SearchResult, prepared: EncodedProblem
 ) -> dict[str, npt.NDArray[Any]]:
     """Return what training recorded, by name."""
-    history = result.history
-    openings = np.array([expit(w).mean(axis=0) for w in history.logits])
-    openings[:, prepared.problem.gates.is_forced] = 1.0
+    history, gates = result.history, prepared.problem.gates
+    means = np.array([expit(w).mean(axis=0) for w in history.logits])
+    openings = np.zeros((len(means), len(gates)), dtype=means.dtype)
+    openings[:, slice(None) if result.screened is None else result.screened] = means
+    openings[:, gates.is_forced] = 1.0
     return {
         "step": np.array(history.step),
         "temperature": np.array(history.temperature),

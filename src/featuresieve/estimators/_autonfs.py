@@ -13,8 +13,10 @@ from sklearn.utils.validation import validate_data
 
 from featuresieve.engine import (
     Predictor,
+    Ranks,
     Training,
     explain_out_of_memory,
+    joined_ranks,
     resolve_threads,
     torch_defaults,
 )
@@ -225,8 +227,10 @@ class AutoNFS(
         """
         before = vars(self).copy()
         try:
-            work = self._fit(X, y, sample_weight, groups)
-            warn_about(self.notes_)
+            with joined_ranks() as ranks:
+                work = self._fit(ranks, X, y, sample_weight, groups)
+            if ranks.is_first:
+                warn_about(self.notes_)
         except BaseException:  # also an interrupt: what was there before stays
             self.__dict__.clear()
             self.__dict__.update(before)
@@ -235,14 +239,16 @@ class AutoNFS(
         return self
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> FitRun:
+    def _fit(
+        self, ranks: Ranks, X: Any, y: Any, sample_weight: Any, groups: Any
+    ) -> FitRun:
         """Do what `fit` says; attributes are set at the end."""
         started = time.monotonic()
         params = self.get_params(deep=False)
-        settings = settings_from(params)
+        settings = replace(settings_from(params), ranks=ranks)
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
-        taken = rows_of_fit(self, X, y, sample_weight, groups, seed)
+        taken = rows_of_fit(self, X, y, sample_weight, groups, seed, ranks)
         X, y, sample_weight, groups = taken.data
         table = read_table(X)
         prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)
@@ -258,6 +264,7 @@ class AutoNFS(
             seed=seed,
             started=started,
             data={"X": X, "y": y, "sample_weight": sample_weight, "groups": groups},
+            ranks=ranks,
         )
         with torch_defaults(), explain_out_of_memory(settings.device):
             result = find_support(
@@ -282,10 +289,8 @@ class AutoNFS(
                 deadline=work.deadline(1.0),
                 monitor=work.monitor,
             )
-        for name, value in learned_attributes(
-            result, prepared, settings.n_threads
-        ).items():
-            setattr(self, name, value)
+        learned = learned_attributes(result, prepared, settings.n_threads)
+        self.__dict__.update(learned)
         self._keep_predictor(prepared, target.code, run)
         self._seed = work.seed
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT

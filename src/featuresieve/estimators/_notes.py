@@ -55,6 +55,14 @@ def notes_about(
     """Return what should be said of an answer, the doubtful first."""
     names = feature_names(estimator)
     notes = [*_doubts(estimator, result)]
+    if result.screened is not None:
+        n_left = prepared.problem.gates.count(result.screened)
+        text = (
+            f"there are few rows: only the {n_left} of {len(names)} columns that a "
+            "test relates to the target by themselves took part in the vote. Columns "
+            "that matter only together are not found."
+        )
+        notes.append(_note("screened", text))
     if is_cut_short:
         text = f"max_time={estimator.max_time!r} seconds shortened the training."
         notes.append(_note("time", text, kind=TimeBudgetWarning))

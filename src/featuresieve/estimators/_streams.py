@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
-from featuresieve.engine import Training
+from featuresieve.engine import Ranks, Training
 from featuresieve.errors import listed, shown
 from featuresieve.files import (
     Stream,
@@ -45,9 +45,18 @@ class FitRows:
 
 
 def rows_of_fit(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    groups: Any,
+    seed: int,
+    ranks: Ranks | None = None,
 ) -> FitRows:
-    """Return what was passed to `fit`; of a stream a sample, if it is too large."""
+    """Return what was passed to `fit`; of a stream a sample, if it is too large.
+
+    Ranks read parts of Parquet files, and have the same sample then.
+    """
     stream = as_stream(X, is_named=isinstance(y, str))
     if stream is None:
         return FitRows(X, y, sample_weight, groups)
@@ -63,6 +72,7 @@ def rows_of_fit(
                 f"{argument} must be the name of a column where X is a stream, got "
                 f"{shown(name)}; where it holds values, X must be in memory."
             )
+    is_told = estimator.verbose and (ranks is None or ranks.is_first)
     taken = take_rows(
         stream.open(),
         y,
@@ -72,9 +82,10 @@ def rows_of_fit(
         seed=seed,
         has_classes=is_classifier(estimator),
         max_categories=(estimator.training or Training()).max_categories,
-        say=_say_rows if estimator.verbose else None,
+        readers=ranks if ranks and ranks.size > 1 else None,
+        say=_say_rows if is_told else None,
     )
-    if estimator.verbose:
+    if is_told:
         show_status("")
     notes: list[dict[str, Any]] = []
     if not taken.sample.is_whole:

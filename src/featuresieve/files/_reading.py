@@ -26,7 +26,6 @@ class Whole:
 
     batches: Callable[[Sequence[str]], Iterator[pa.RecordBatch]]  # of some columns
     schema: pa.Schema
-    paths: tuple[str, ...]
     n_rows: int
     n_without_target: int = 0  # of these rows; they are not in the table
     # What each row of the table stands for; None: all for as many.

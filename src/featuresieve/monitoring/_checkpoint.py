@@ -12,8 +12,20 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from featuresieve.engine import RUNNING, Resumable, State, with_prefix, without_prefix
-from featuresieve.errors import CheckpointError, CheckpointWarning, FileFormatError
+from featuresieve.engine import (
+    RUNNING,
+    Ranks,
+    Resumable,
+    State,
+    with_prefix,
+    without_prefix,
+)
+from featuresieve.errors import (
+    CheckpointError,
+    CheckpointWarning,
+    FileFormatError,
+    differing,
+)
 from featuresieve.files import draft_prefix, write_atomically
 from featuresieve.storage import Fields, pack, unpack
 
@@ -33,7 +45,8 @@ class Checkpoint:
 
     A file that is there already is resumed from if its fingerprint is the same; it
     decides the seed if the user left that open. `started` is a `time.monotonic`, as if
-    the fit had gone on without a pause.
+    the fit had gone on without a pause. Of several ranks only the first reads and
+    writes; the file holds what all have learnt, whatever their number.
     """
 
     def __init__(
@@ -44,21 +57,29 @@ class Checkpoint:
         seed: int,
         is_seed_free: bool,
         started: float,
+        ranks: Ranks | None = None,
     ) -> None:
         self._path, self._fingerprint = path, dict(fingerprint)
+        self._ranks = ranks or Ranks()
         self.seed, self.started = seed, started
         self._stage = 0
         self._state: State = {}
         self._found: State = {}
         self._due = time.monotonic() + INTERVAL_SECONDS
         self._is_written = self._has_failed = False
-        if path.exists():
-            self._read(is_seed_free)
+        found = self._ranks.from_first(self._read)
+        if found is not None:
+            seed, spent, self._found = found
+            self._take_over(seed, is_seed_free)
+            self.started -= spent
+            self._is_written = True
 
-    def _read(self, is_seed_free: bool) -> None:
-        """Take over what the file says."""
+    def _read(self) -> tuple[int, float, State] | None:
+        """Return seed, seconds spent and state of the file, if there is one."""
+        if not self._path.exists():
+            return None
         try:
-            header, self._found = unpack(self._path)
+            header, state = unpack(self._path)
             fields = Fields(header, "the header")
             fields.text("kind", (_KIND,))
             fields.count("version", _VERSION, _VERSION)
@@ -68,12 +89,13 @@ class Checkpoint:
         except FileFormatError as error:
             raise self._error(f"cannot be used: {error}") from error
         self._compare(fingerprint)
-        if is_seed_free:
-            self.seed = seed
-        elif seed != self.seed:
+        return seed, spent, state
+
+    def _take_over(self, seed: int, is_seed_free: bool) -> None:
+        """Use the seed of the file, if that is not another than the user's."""
+        if not is_seed_free and seed != self.seed:
             raise self._error("was written by a fit with another random_state.")
-        self.started -= spent
-        self._is_written = True
+        self.seed = seed
 
     def _compare(self, fingerprint: Any) -> None:
         """Refuse the checkpoint of another fit."""
@@ -81,14 +103,8 @@ class Checkpoint:
             return
         if not isinstance(fingerprint, dict):
             raise self._error("cannot be used: its fingerprint is not an object.")
-        told, own = [], self._fingerprint
-        for name in sorted({*fingerprint, *own} - {"data"}):
-            there, here = fingerprint.get(name), own.get(name)
-            if there != here:
-                told.append(f"{name} is {there!r:.80} there and {here!r:.80} here")
-        if fingerprint.get("data") != own.get("data"):
-            told.append("the data, or their weights, groups or encoding, are others")
-        raise self._error(f"was written by another fit: {'; '.join(told)}.")
+        told = differing(fingerprint, self._fingerprint, "there", "here")
+        raise self._error(f"was written by another fit: {told}.")
 
     def _error(self, problem: str) -> CheckpointError:
         """Return the error, with advice."""
@@ -114,13 +130,18 @@ class Checkpoint:
             self.write(parts)
 
     def is_due(self) -> bool:
-        """Tell whether it is time to write."""
-        return time.monotonic() >= self._due
+        """Tell whether it is time to write, by the clock of the first rank."""
+        return self._ranks.is_first and time.monotonic() >= self._due
 
     def write(self, parts: Mapping[str, Resumable]) -> None:
         """Write the stages before, and the parts of the present one."""
-        began = time.monotonic()
         state = self._state | _stage_state(self._stage, parts)
+        self._ranks.from_first(lambda: self._write(state))
+        self._is_written = True
+
+    def _write(self, state: State) -> None:
+        """Write a state into the file."""
+        began = time.monotonic()
         header = {
             "kind": _KIND,
             "version": _VERSION,
@@ -137,7 +158,6 @@ class Checkpoint:
                     f"checkpoint={str(self._path)!r} cannot be written: {error}"
                 ) from error
             self._warn(error)
-        self._is_written = True
         now = time.monotonic()
         pause = max(INTERVAL_SECONDS, (now - began) * (1 / LARGEST_SHARE - 1))
         self._due = now + pause
@@ -159,6 +179,8 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file, and what a killed process left half-written."""
+        if not self._ranks.is_first:
+            return
         real = Path(os.path.realpath(self._path))  # a link stays
         prefix = re.escape(draft_prefix(real))
         # Exactly the drafts of this file: "run" must not take those of "run.2".

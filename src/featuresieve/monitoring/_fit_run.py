@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from featuresieve.engine import Ranks
 from featuresieve.monitoring._callbacks import CallbackObserver
 from featuresieve.monitoring._checkpoint import Checkpoint
 from featuresieve.monitoring._fingerprint import fingerprint
@@ -33,17 +34,24 @@ class FitRun:
         seed: int,
         started: float,
         data: dict[str, Any],
+        ranks: Ranks | None = None,
     ) -> None:
-        self.seed, self.started = seed, started
-        self._max_time = params["max_time"]
+        self._ranks = ranks or Ranks()
+        self.started, self._max_time = started, params["max_time"]
+        is_known = params["checkpoint"] is not None or self._ranks.size > 1
+        facts = fingerprint(params, problem, device) if is_known else {}
+        if self._ranks.size > 1:
+            self._ranks.begin(facts | self._more_facts(params, seed))
+        self.seed = self._ranks.from_first(lambda: seed)
         self._checkpoint: Checkpoint | None = None
         if params["checkpoint"] is not None:
             self._checkpoint = Checkpoint(
                 Path(os.fspath(params["checkpoint"])),
-                fingerprint(params, problem, device),
-                seed=seed,
+                facts,
+                seed=self.seed,
                 is_seed_free=params["random_state"] is None,
                 started=started,
+                ranks=self._ranks,
             )
             self.seed, self.started = self._checkpoint.seed, self._checkpoint.started
         stages = ["gates", "refit", "predictor"]
@@ -52,15 +60,24 @@ class FitRun:
         elif params["goal"] == "all_relevant":
             stages.insert(2, "rounds")
         observers: list[Observer] = []
-        if params["verbose"]:
+        if params["verbose"] and self._ranks.is_first:
             observers.append(Progress(stages, started))
         self._callbacks: CallbackObserver | None = None
-        if CallbackObserver.is_wanted(estimator):
+        if CallbackObserver.is_wanted(estimator) and self._ranks.is_first:
             # Nobody knows beforehand how many rounds there are.
             n_stages = None if "rounds" in stages else len(stages)
             self._callbacks = CallbackObserver(estimator, n_stages, data)
             observers.append(self._callbacks)
-        self.monitor = FitMonitor(observers, self._checkpoint)
+        self.monitor = FitMonitor(observers, self._checkpoint, self._ranks)
+
+    @staticmethod
+    def _more_facts(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
+        """Return what ranks must have in common besides, or they wait for others."""
+        return {
+            "random_state": None if params["random_state"] is None else seed,
+            "max_time": params["max_time"],
+            "checkpoint": params["checkpoint"] is not None,
+        }
 
     def deadline(self, share: float) -> float | None:
         """Return the moment at which a share of the time is spent, if it is limited."""

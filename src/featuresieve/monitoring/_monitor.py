@@ -4,10 +4,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Protocol
 
-from featuresieve.engine import FollowedTrainer, Resumable
+from featuresieve.engine import BEAT, FollowedTrainer, Ranks, Resumable
 from featuresieve.errors import TrainingDivergedError
 from featuresieve.monitoring._checkpoint import Checkpoint
 from featuresieve.process import HeldInterrupts
+
+# What is to be done after a step; of two wishes the larger counts.
+_GO_ON, _WRITE, _STOP, _INTERRUPT = range(4)
 
 
 class Observer(Protocol):
@@ -29,7 +32,11 @@ class Observer(Protocol):
 
 
 class StageMonitor:
-    """Follow the training of one stack."""
+    """Follow the training of one stack.
+
+    Of several ranks the first one has observers and a file. What one of them is asked
+    for, they all do at the next beat.
+    """
 
     def __init__(
         self,
@@ -37,8 +44,10 @@ class StageMonitor:
         number: int,
         observers: Sequence[Observer],
         checkpoint: Checkpoint | None,
+        ranks: Ranks,
     ) -> None:
-        self.name, self._number = name, number
+        self.name, self._number, self._ranks = name, number, ranks
+        self._wish = _GO_ON
         self._observers, self._checkpoint = observers, checkpoint
         self._parts: dict[str, Resumable] = {}
         self._interrupts = HeldInterrupts()
@@ -73,33 +82,49 @@ class StageMonitor:
                 observer.end_stage(is_done)
         if self._checkpoint is not None:
             self._checkpoint.finish_stage(self._parts)
-        if self._interrupts.is_asked:  # during the last step
+        if self._ranks.most(self._interrupts.is_asked):  # during the last step
             raise KeyboardInterrupt
 
     def after_step(self, trainer: FollowedTrainer) -> bool:
         """Tell the observers, write the checkpoint; return whether to stop."""
+        self._wish = max(self._wish, self._wish_after(trainer))
+        is_last = trainer.step == trainer.planned_steps
+        if self._ranks.size > 1 and trainer.step % BEAT and not is_last:
+            return False
+        wish, self._wish = self._ranks.most(self._wish), _GO_ON
+        if self._checkpoint is not None and wish in (_WRITE, _INTERRUPT):
+            self._checkpoint.write(self._parts)
+        if wish == _INTERRUPT:
+            raise KeyboardInterrupt
+        return wish == _STOP
+
+    def _wish_after(self, trainer: FollowedTrainer) -> int:
+        """Return what the observers, the clock and the user ask for."""
         is_stopped = False
         try:
             for observer in self._observers:
                 is_stopped |= observer.after_step(trainer.step, trainer.planned_steps)
-            if self._interrupts.is_asked:
-                raise KeyboardInterrupt
-        except KeyboardInterrupt:  # also from an observer: the state is whole here
-            if self._checkpoint is not None:
-                self._checkpoint.write(self._parts)
-            raise
-        if self._checkpoint is not None and self._checkpoint.is_due():
-            self._checkpoint.write(self._parts)
-        return is_stopped
+        except KeyboardInterrupt:  # the state is whole here
+            return _INTERRUPT
+        if self._interrupts.is_asked:
+            return _INTERRUPT
+        if is_stopped:
+            return _STOP
+        is_due = self._checkpoint is not None and self._checkpoint.is_due()
+        return _WRITE if is_due else _GO_ON
 
 
 class FitMonitor:
     """Follow a fit, stage by stage."""
 
     def __init__(
-        self, observers: Sequence[Observer] = (), checkpoint: Checkpoint | None = None
+        self,
+        observers: Sequence[Observer] = (),
+        checkpoint: Checkpoint | None = None,
+        ranks: Ranks | None = None,
     ) -> None:
         self._observers, self._checkpoint = observers, checkpoint
+        self._ranks = ranks or Ranks()
         self._n_stages = 0
 
     @property
@@ -109,7 +134,11 @@ class FitMonitor:
 
     def stage(self, name: str) -> StageMonitor | None:
         """Return what follows the next stage, or None if nobody wants to know."""
-        if not self._observers and self._checkpoint is None:
+        self._ranks.stage = f"the stage {name!r}"
+        is_alone = self._ranks.size == 1
+        if is_alone and not self._observers and self._checkpoint is None:
             return None
         number, self._n_stages = self._n_stages, self._n_stages + 1
-        return StageMonitor(name, number, self._observers, self._checkpoint)
+        return StageMonitor(
+            *(name, number, self._observers, self._checkpoint, self._ranks)
+        )

@@ -6,7 +6,12 @@ features.
 May import: errors, tables. No torch.
 """
 
-from featuresieve.problem._association import nearest_gates, related_gates
+from featuresieve.problem._association import (
+    FALSE_ALARM,
+    chance_of_gates,
+    nearest_gates,
+    related_gates,
+)
 from featuresieve.problem._building import EncodedProblem, encode_problem
 from featuresieve.problem._constraints import (
     CountLimits,
@@ -29,6 +34,7 @@ from featuresieve.problem._targets import (
 from featuresieve.tables import FloatArray, IndexArray
 
 __all__ = [
+    "FALSE_ALARM",
     "BoolArray",
     "ClassEncoder",
     "CountLimits",
@@ -40,6 +46,7 @@ __all__ = [
     "SampleWeights",
     "Target",
     "ValueScaler",
+    "chance_of_gates",
     "class_target",
     "constraints_from",
     "encode_problem",

@@ -15,7 +15,8 @@ from featuresieve.tables import FloatArray, IndexArray, on_threads
 _MOST_ROWS, _LEAST_ROWS, _MOST_PRODUCTS = 10_000, 500, 100_000_000_000
 _BLOCK_COLUMNS = 512
 # The chance that any gate at all seems related to a target that is related to none.
-_FALSE_ALARM = 0.05
+FALSE_ALARM = 0.05
+_NORMAL_KURTOSIS = 3.0
 
 
 def related_gates(problem: Problem, n_threads: int = 1) -> BoolArray:
@@ -26,7 +27,36 @@ def related_gates(problem: Problem, n_threads: int = 1) -> BoolArray:
     of freedom are the rows over the product of both kurtoses, because the correlation
     of two rare events rests on the few rows where both occur.
     """
-    rows = _sampled(problem)
+    smallest, n_tests = _chances(problem, _sampled(problem), 1.0, n_threads)
+    found = smallest < FALSE_ALARM / (n_tests * problem.n_columns)
+    counts = np.bincount(problem.gates.gate_of_column, found, len(problem.gates))
+    return np.asarray(counts > 0)
+
+
+def chance_of_gates(
+    problem: Problem, rows: IndexArray | None = None, n_threads: int = 1
+) -> FloatArray:
+    """Return the chance that a gate without relation to the target seems so related.
+
+    In the tests of `related_gates`, on some rows, with the degrees of freedom of normal
+    values where no kurtosis is larger. Bonferroni's correction within a gate.
+    """
+    rows = _sampled(problem) if rows is None else rows
+    gates = problem.gates
+    smallest, n_tests = _chances(problem, rows, _NORMAL_KURTOSIS**2, n_threads)
+    of_gates = np.ones(len(gates))
+    np.minimum.at(of_gates, gates.gate_of_column, smallest)
+    n_columns = np.bincount(gates.gate_of_column, minlength=len(gates))
+    return np.asarray(np.minimum(of_gates * n_tests * n_columns, 1.0))
+
+
+def _chances(
+    problem: Problem, rows: IndexArray, tolerated: float, n_threads: int
+) -> tuple[FloatArray, int]:
+    """Return the smallest p value of each column, and of how many tests it is.
+
+    Kurtoses whose product is `tolerated` take no degree of freedom away.
+    """
     weights = problem.weights_of(rows)
     weights = weights / weights.sum()
     n_alone = len(rows) / problem.n_rows * problem.n_groups
@@ -36,7 +66,8 @@ def related_gates(problem: Problem, n_threads: int = 1) -> BoolArray:
     def note(start: int, r: FloatArray, own: FloatArray) -> None:
         r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
         ratio = np.abs(r) * np.sqrt(max(n_alone - 2, 0.0) / (1 - r**2))
-        p = 2 * t_distribution.sf(ratio, n_alone / (own[:, None] * kurtosis))
+        freedom = n_alone / np.maximum(own[:, None] * kurtosis / tolerated, 1.0)
+        p = 2 * t_distribution.sf(ratio, freedom)
         part = smallest[start : start + _BLOCK_COLUMNS]
         np.minimum(part, p.min(axis=1), out=part)
 
@@ -55,10 +86,7 @@ def related_gates(problem: Problem, n_threads: int = 1) -> BoolArray:
     if issparse(problem.features):
         table, run = problem.features[rows].tocsc(), test_sparse
     list(on_threads(run, range(0, problem.n_columns, _BLOCK_COLUMNS), n_threads))
-    n_tests = 2 * problem.n_columns * targets.shape[1]
-    found = smallest < _FALSE_ALARM / n_tests
-    counts = np.bincount(problem.gates.gate_of_column, found, len(problem.gates))
-    return np.asarray(counts > 0)
+    return smallest, 2 * targets.shape[1]
 
 
 def nearest_gates(

@@ -1,6 +1,5 @@
 """Nested sets judged by another kind of model than the networks, on held-out rows."""
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +8,10 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
-from featuresieve.engine import on_threads
+from featuresieve.engine import on_ranks
 from featuresieve.problem import FloatArray, IndexArray, Problem
 from featuresieve.search._refit import HeldOutLosses
+from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit
 
 # What `judge` may be, besides an estimator.
@@ -32,8 +32,8 @@ def judged_losses(
     sets: Sequence[Sequence[IndexArray]],
     splits: Sequence[HeldOutSplit],
     *,
+    settings: Settings | None = None,
     deadline: float | None = None,
-    n_threads: int = 1,
 ) -> tuple[HeldOutLosses, FloatArray]:
     """Train a model on every candidate of every split.
 
@@ -46,9 +46,9 @@ def judged_losses(
     judge : "trees" or an estimator of scikit-learn's kind
     sets : one sequence of sets of gates per split, equally many in each
     splits : sequence of HeldOutSplit
+    settings : Settings or None
+        Tells the ranks and threads for several splits at once.
     deadline : float or None
-    n_threads : int
-        For the trees of several splits at once.
 
     Returns
     -------
@@ -57,11 +57,12 @@ def judged_losses(
     constant : array of shape (held-out rows,)
         Losses of the mean of the rows that were learnt from.
     """
+    settings = settings or Settings()
     truth = _as_numbers(problem)
     held_out = np.concatenate([split.test_rows for split in splits])
     rows: list[FloatArray] = []
     for candidate in range(len(sets[0])):
-        if rows and deadline is not None and time.monotonic() >= deadline:
+        if rows and settings.is_past(deadline):
             break
 
         def predictions(number: int, candidate: int = candidate) -> FloatArray:
@@ -69,8 +70,8 @@ def judged_losses(
             return _predictions(problem, judge, own, split)
 
         # An estimator of the user's own may not be safe on threads.
-        used = n_threads if isinstance(judge, str) else 1
-        found = on_threads(predictions, range(len(splits)), used)
+        used = settings.n_threads if isinstance(judge, str) else 1
+        found = on_ranks(predictions, range(len(splits)), used, settings.ranks)
         rows.append(_squares(np.concatenate(found), truth[held_out]))
     means = [
         np.average(truth[s.fit_rows], axis=0, weights=problem.weights_of(s.fit_rows))

@@ -5,9 +5,10 @@ import numpy as np
 from featuresieve.problem import BoolArray, CountLimits, IndexArray, Problem
 from featuresieve.search._result import Candidate, SearchResult
 from featuresieve.search._run import Stages, Unwatched
+from featuresieve.search._screen import Screen, train_open_gates
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import RowArray, gate_halves
-from featuresieve.search._stacks import GateRun, train_gates
+from featuresieve.search._stacks import GateRun
 from featuresieve.search._votes import Votes, decide, elected
 
 
@@ -19,23 +20,30 @@ def fit_at_balance(
     *,
     n_members: int,
     vote_share: float | None,
+    screen: Screen | None = None,
     seed: int,
     deadline: float | None = None,
     monitor: Stages | None = None,
 ) -> SearchResult:
     """Train members at one balance on all rows and let them vote."""
     rows = np.arange(problem.n_rows)
-    run = train_gates(
+    is_open = np.ones((n_members, len(problem.gates)), dtype=bool)
+    if screen is not None:
+        is_open &= screen.is_found
+    run = train_open_gates(
         problem,
         settings,
-        np.full(n_members, balance),
+        balance,
         member_roles(problem, settings, rows, n_members, seed),
+        is_open,
         seed=seed,
         may_shrink=vote_share is None,  # the published search is left as it is
         deadline=deadline,
         monitor=(monitor or Unwatched()).stage("gates"),
     )
     votes = decide(run, settings, seed, problem.gates, limits)
+    if screen is not None:
+        votes = screen.ranked_last(votes, screen.is_found)
     kept = elected(votes, problem.gates, limits, vote_share)
     n_elected = votes.n_elected(vote_share)
     return plain_result(problem, kept, votes, balance, run, n_elected)
@@ -57,6 +65,7 @@ def plain_result(
         balance=balance,
         path=[row],
         history=run.history,
+        screened=run.gates,
         is_collapsed=n_elected == 0,
         is_cut_short=run.is_cut_short,
     )

@@ -9,13 +9,14 @@ from torch import Tensor
 
 from featuresieve.engine import (
     LOSSES,
+    ModuleStack,
     Monitor,
     State,
     TaskStack,
     array_of,
     number_array,
     number_of,
-    on_threads,
+    on_ranks,
     stack_outputs,
 )
 from featuresieve.problem import IndexArray, Problem
@@ -165,6 +166,7 @@ class _Watch:
             and len(held_out) * n_candidates >= _LARGE
         )
         self._n_threads = settings.n_threads if is_for_threads else 1
+        self._ranks = settings.ranks
         self._n_records = 0
         self._best_rows: FloatArray | None = None
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
@@ -182,7 +184,11 @@ class _Watch:
             losses = self._loss.row_losses(outputs, targets).cpu().double().numpy()
             return np.asarray(losses)
 
-        parts = on_threads(losses_of, range(len(self._parts)), self._n_threads)
+        splits = range(len(self._parts))
+        if isinstance(task, ModuleStack):  # it counts what it is asked, for its noise
+            parts = self._ranks.from_first(lambda: list(map(losses_of, splits)))
+        else:
+            parts = on_ranks(losses_of, splits, self._n_threads, self._ranks)
         rows = np.concatenate(parts, axis=1)
         if self._best_rows is None:
             self._best_rows = rows

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from featuresieve.engine import History
-from featuresieve.problem import BoolArray
+from featuresieve.problem import BoolArray, IndexArray
 from featuresieve.search._choice import Judgement
 from featuresieve.search._evidence import Evidence
 from featuresieve.search._votes import Votes
@@ -33,6 +33,7 @@ class SearchResult:
     balance: float
     path: list[Candidate]
     history: History  # of the gated stack
+    screened: IndexArray | None = None  # gates that it is of; None: no gate is left out
     judgement: Judgement | None = None  # if candidates were refitted, as in `path`
     is_collapsed: bool = False  # nothing got the votes, at a given balance half of them
     is_uninformative: bool = False  # not shown to beat a constant on held-out rows

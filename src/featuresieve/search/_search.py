@@ -11,10 +11,11 @@ from featuresieve.search._one_balance import fit_at_balance
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._result import SearchResult
 from featuresieve.search._run import SearchRun, Stages
+from featuresieve.search._screen import SCREENED_PRICE, n_voters, screen_of
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun, train_fixed_mask
-from featuresieve.search._vote_search import Goal, VoteSearch, n_voters
+from featuresieve.search._vote_search import Goal, VoteSearch
 
 # Members at a balance that the user gives, and the share of them that keep a feature.
 _N_MEMBERS, _MAJORITY = 4, 0.5
@@ -38,8 +39,6 @@ def find_support(
     splits: list[HeldOutSplit] | None = None,
 ) -> SearchResult:
     """Run the search that `balance` asks for; `splits` replace its own."""
-    if isinstance(balance, str):
-        problem = problem.with_balanced_classes()
     if isinstance(balance, str) and balance == "auto":
         return VoteSearch(
             problem,
@@ -55,10 +54,15 @@ def find_support(
             splits=splits,
         ).run()
     if isinstance(balance, str):
-        share, price = None, balance_at_price(problem, settings)
-        n_members = n_voters(problem, settings)
+        share, screen = None, screen_of(problem, [], settings.n_threads)
+        problem = problem.with_balanced_classes()
+        price = balance_at_price(problem, settings)
+        n_columns = problem.n_columns
+        if screen is not None:
+            price, n_columns = price * SCREENED_PRICE, screen.n_columns(problem)
+        n_members = n_voters(n_columns, settings)
     else:
-        share, price = _MAJORITY, float(balance)
+        share, price, screen = _MAJORITY, float(balance), None
         n_members = settings.training.n_members or _N_MEMBERS
     return fit_at_balance(
         problem,
@@ -67,6 +71,7 @@ def find_support(
         limits,
         n_members=n_members,
         vote_share=share,
+        screen=screen,
         seed=work.seed,
         deadline=work.deadline(0.8),
         monitor=work.monitor,

@@ -1,10 +1,11 @@
 """The choices that define a search, checked once and passed down unchanged."""
 
+import time
 from dataclasses import dataclass, field
 
 import torch
 
-from featuresieve.engine import Schedule, Training
+from featuresieve.engine import Ranks, Schedule, Training
 
 # Temperature at the end of a run whose decay is chosen automatically.
 _LAST_TEMPERATURE = 0.85
@@ -23,6 +24,13 @@ class Settings:
     training: Training = field(default_factory=Training)  # checked
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     n_threads: int = 1  # that train and judge on the CPU
+    ranks: Ranks = field(default_factory=Ranks)  # that share the work
+
+    def is_past(self, deadline: float | None) -> bool:
+        """Tell whether a `time.monotonic` value is behind us, on the first rank."""
+        if deadline is None:
+            return False
+        return self.ranks.from_first(lambda: time.monotonic() >= deadline)
 
     def schedule(
         self, n_rows: int, n_columns: int, n_members: int, share: float = 1.0

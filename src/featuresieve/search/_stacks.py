@@ -41,6 +41,8 @@ class GateRun:
     history: History
     schedule: Schedule  # as it was run
     is_cut_short: bool  # by a deadline
+    # Those that the history is of; None: all.
+    gates: npt.NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,7 @@ def train_gates(
         balances=_to_device(balances.astype(np.float32), settings),
         seed=seed,
         n_threads=settings.n_threads,
+        ranks=settings.ranks,
         may_shrink=may_shrink,
     )
     planned = settings.schedule(len(used), problem.n_columns, n_members)
@@ -174,6 +177,7 @@ def train_fixed_mask(
         fixed_mask=fixed_mask,
         seed=seed,
         n_threads=settings.n_threads,
+        ranks=settings.ranks,
     )
     trainer.run(
         schedule,

@@ -27,9 +27,18 @@ from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
 from featuresieve.search._rounds import ROUND_PRICE, all_relevant
 from featuresieve.search._run import Stages, Unwatched
+from featuresieve.search._screen import (
+    MEMBER_COLUMNS,
+    N_MEMBERS,
+    SCREENED_PRICE,
+    Screen,
+    n_voters,
+    screen_of,
+    train_open_gates,
+)
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit, held_out_splits
-from featuresieve.search._stacks import GateRun, train_gates
+from featuresieve.search._stacks import GateRun
 from featuresieve.search._votes import (
     REACH,
     Votes,
@@ -45,8 +54,6 @@ Goal = Literal["minimal", "all_relevant"]
 GOALS: tuple[Goal, ...] = get_args(Goal)
 # Parts of the rows that are held out in turn, each with members of its own.
 _N_PARTS = 5
-# Members; members times columns that are affordable; and the fewest members then.
-_N_MEMBERS, _MEMBER_COLUMNS, _FEWEST_MEMBERS = 100, 160_000, 20
 # Shares of max_time after which the gates, and the refits, must be done.
 _GATE_SHARE, _REFIT_SHARE = 0.6, 0.85
 # Another judge than the networks may want this many times what they elect, if it is
@@ -56,14 +63,6 @@ _JUDGED_REACH, _SHOWN = 4, 2.0
 _WIDE = 4096
 # Standard errors of its gain below which there is no point in giving a candidate.
 _HOPE = 1.0
-
-
-def n_voters(problem: Problem, settings: Settings) -> int:
-    """Return how many members vote."""
-    if settings.training.n_members is not None:
-        return settings.training.n_members
-    affordable = _MEMBER_COLUMNS // problem.n_columns
-    return min(_N_MEMBERS, max(_FEWEST_MEMBERS, affordable))
 
 
 class VoteSearch:
@@ -84,25 +83,33 @@ class VoteSearch:
         judge: Any = NETWORKS,
         splits: list[HeldOutSplit] | None = None,
     ) -> None:
+        unbalanced, problem = problem, problem.with_balanced_classes()
         self.problem, self.settings, self.limits = problem, settings, limits
         self._monitor, self.goal, self.judge = monitor or Unwatched(), goal, judge
         self._is_own_judge = isinstance(judge, str) and judge == NETWORKS
         self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
         self._started = time.monotonic() if started is None else started
         self.balance = balance_at_price(problem, settings)
-        n_parts, n_members = _N_PARTS, n_voters(problem, settings)
-        if self._must_be_small():
-            n_parts, n_members = 1, 2
-        own = splits or held_out_splits(problem, n_parts, 1 / _N_PARTS, seed)
-        self.splits = own[:n_parts] if n_parts == 1 else own
+        self.splits = splits or held_out_splits(problem, _N_PARTS, 1 / _N_PARTS, seed)
+        self._screen = screen_of(unbalanced, self.splits, settings.n_threads)
+        n_columns = problem.n_columns
+        if self._screen is not None:
+            self.balance *= SCREENED_PRICE
+            n_columns = self._screen.n_columns(problem)
+        n_members = n_voters(n_columns, settings)
+        if self._must_be_small(n_columns):
+            self.splits, n_members = self.splits[:1], 2
         # Each halving of the rows is used both ways round.
         self.members_per_split = 2 * max(1, round(n_members / len(self.splits) / 2))
 
     def run(self) -> SearchResult:
         """Train the members, refit nested sets and choose."""
-        run = self._train_gates(self.balance, self.seed, "gates")
         gates, limits = self.problem.gates, self.limits
-        votes = decide(run, self.settings, self.seed, gates, limits)
+        if self._screen is not None:
+            run, votes = self._screened_votes(self._screen)
+        else:
+            run = self._train_gates(self.balance, self.seed, "gates")
+            votes = decide(run, self.settings, self.seed, gates, limits)
         reach = REACH if self._is_own_judge else _JUDGED_REACH
         sizes = nested_sizes(votes, gates, limits, reach)
         if limits.exactly is not None or not sizes:
@@ -121,7 +128,7 @@ class VoteSearch:
         """Return the moment at which a share of the time is spent."""
         return None if self.max_time is None else self._started + share * self.max_time
 
-    def _must_be_small(self) -> bool:
+    def _must_be_small(self, n_columns: int) -> bool:
         """Tell whether there is no time even to set up the networks of a wide table.
 
         Not where a later fit may resume this one: it must find the same networks.
@@ -129,12 +136,12 @@ class VoteSearch:
         deadline = self._deadline(_GATE_SHARE)
         if deadline is None or self._monitor.is_resumable:
             return False
-        return time.monotonic() >= deadline and self.problem.n_columns > _WIDE
+        return n_columns > _WIDE and self.settings.is_past(deadline)
 
     def _train_gates(
-        self, balance: float, seed: int, stage: str, is_closed: BoolArray | None = None
+        self, balance: float, seed: int, stage: str, is_open: BoolArray | None = None
     ) -> GateRun:
-        """Train the members of all splits as one stack."""
+        """Train the members of all splits as one stack; they see all gates, or some."""
         roles = [
             pair
             for number, split in enumerate(self.splits)
@@ -146,16 +153,34 @@ class VoteSearch:
                 seed + number,
             )
         ]
-        return train_gates(
+        if is_open is None:
+            is_open = np.ones((len(roles), len(self.problem.gates)), dtype=bool)
+        monitor = Unwatched() if stage == "check" else self._monitor
+        return train_open_gates(
             self.problem,
             self.settings,
-            np.full(len(roles), balance),
+            balance,
             roles,
+            is_open,
             seed=seed,
-            is_closed=is_closed,
             deadline=self._deadline(_GATE_SHARE if stage == "gates" else _REFIT_SHARE),
-            monitor=self._monitor.stage(stage),
+            monitor=monitor.stage(stage),
         )
+
+    def _screened_votes(self, screen: Screen) -> tuple[GateRun, Votes]:
+        """Let members vote on what the test finds; and those that check it, apart.
+
+        These see what the test finds without the rows that they are judged on.
+        """
+        n_members = self.members_per_split * len(self.splits)
+        is_open = np.tile(screen.is_found, (n_members, 1))
+        of_splits = np.repeat(screen.by_split, self.members_per_split, axis=0)
+        settings, gates = self.settings, self.problem.gates
+        run = self._train_gates(self.balance, self.seed, "gates", is_open)
+        own = self._train_gates(self.balance, self.seed, "check", of_splits)
+        self._check = decide(own, settings, self.seed, gates, self.limits)
+        votes = decide(run, settings, self.seed, gates, self.limits)
+        return run, screen.ranked_last(votes, screen.is_found)
 
     def _widened(self, result: SearchResult) -> SearchResult:
         """Add everything else that carries information."""
@@ -164,7 +189,7 @@ class VoteSearch:
         def vote(number: int, is_closed: BoolArray) -> tuple[GateRun, Votes]:
             seed = self.seed + 1000 * number
             balance = ROUND_PRICE * self.balance
-            run = self._train_gates(balance, seed, "rounds", is_closed)
+            run = self._train_gates(balance, seed, "rounds", ~is_closed)
             return run, decide(run, self.settings, seed, gates, self.limits)
 
         def holds(number: int, votes: Votes, n_new: int) -> bool:
@@ -173,7 +198,10 @@ class VoteSearch:
             return gain > _HOPE * error
 
         start = result.votes.is_elected() | result.support
-        found, votes = all_relevant(result.votes, start, vote, holds, self.seed)
+        if self._screen is None:
+            found, votes = all_relevant(result.votes, start, vote, holds, self.seed)
+        else:
+            found, votes = start | self._screen.is_found, result.votes
         sizes = prefix_sizes(votes.ranked, gates, self.limits)
         size = int(np.clip(found.sum(), sizes[0], sizes[-1]))
         kept = as_mask(votes.ranked[:size], len(gates))
@@ -201,10 +229,15 @@ class VoteSearch:
         )
 
     def _by_split(self, votes: Votes) -> list[Votes]:
-        """Return the votes of the members of each split."""
-        each = self.members_per_split
-        starts = range(0, each * len(self.splits), each)
-        return [votes.of(slice(start, start + each)) for start in starts]
+        """Return the votes of each split: of its members, or of those that check."""
+        each, screen = self.members_per_split, self._screen
+        parts = [slice(n * each, (n + 1) * each) for n in range(len(self.splits))]
+        if screen is None:
+            return [votes.of(part) for part in parts]
+        return [
+            screen.ranked_last(self._check.of(part), is_open)
+            for part, is_open in zip(parts, screen.by_split, strict=True)
+        ]
 
     def _candidates(self, votes: Votes, sizes: list[int]) -> list[list[IndexArray]]:
         """Return, for each split, the sets that its own members rank first."""
@@ -225,10 +258,10 @@ class VoteSearch:
     ) -> Evidence:
         """Return what the networks say of what they elected, whoever judges."""
         elected, gates = self._elected(votes, sizes), self.problem.gates
-        is_few = self.problem.n_columns * _N_MEMBERS <= _MEMBER_COLUMNS
+        is_few = self.problem.n_columns * N_MEMBERS <= MEMBER_COLUMNS
         deadline = self._deadline(_REFIT_SHARE)
         both: tuple[HeldOutLosses | None, HeldOutLosses | None] = (None, None)
-        if deadline is None or time.monotonic() < deadline:
+        if not self.settings.is_past(deadline):
             both = refit_both(
                 *(self.problem, self.settings, self.splits, elected),
                 is_all_tried=self._is_own_judge and is_few,
@@ -260,8 +293,8 @@ class VoteSearch:
             self.judge,
             self._candidates(votes, sizes),
             self.splits,
+            settings=self.settings,
             deadline=self._deadline(_REFIT_SHARE),
-            n_threads=self.settings.n_threads,
         )
         place = self._elected_place(votes, sizes)
         if place >= len(losses.rows):
@@ -307,7 +340,9 @@ class VoteSearch:
         # The error is that of the uncommon rows, where nearly all of the gain is made.
         freedom = max(min(refits.n_groups, self._n_uncommon()) - 1, 1)
         bound = error * t_distribution.ppf(CONFIDENCE, freedom)
-        return bool(gain > _HOPE * error), bool(gain > bound)
+        # That a test finds columns among thousands is a hope, too.
+        is_hopeful = gain > _HOPE * error or self._screen is not None
+        return bool(is_hopeful), bool(gain > bound)
 
     def _n_uncommon(self) -> int:
         """Return how many held-out rows have another target than the most common."""
@@ -337,6 +372,7 @@ class VoteSearch:
             balance=self.balance,
             path=path,
             history=run.history,
+            screened=run.gates,
             judgement=judgement,
             is_collapsed=not votes.kept.any(),
             is_uninformative=not is_shown,

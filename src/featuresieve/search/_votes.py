@@ -25,7 +25,7 @@ from featuresieve.search._settings import Settings
 from featuresieve.search._stacks import GateRun
 
 # Share of the members that must keep a feature, and the least number of them.
-VOTE_SHARE, _LEAST_VOTES = 0.1, 2
+VOTE_SHARE, LEAST_VOTES = 0.1, 2
 # Sizes of nested sets grow by this factor, up to this many times the chosen one.
 _SIZE_RATIO, REACH = 1.3, 2
 # Networks times columns of refits that take a moment.
@@ -60,7 +60,7 @@ class Votes:
     def is_elected(self, share: float | None = None) -> BoolArray:
         """Tell which gates have the votes to be kept."""
         n_members = len(self.kept)
-        least = max(min(_LEAST_VOTES, n_members), VOTE_SHARE * n_members)
+        least = max(min(LEAST_VOTES, n_members), VOTE_SHARE * n_members)
         if share is not None:
             least = share * n_members
         elected = np.asarray(self.kept.sum(axis=0) >= least)
@@ -69,7 +69,7 @@ class Votes:
     def close_calls(self) -> BoolArray:
         """Tell which gates are within a standard error of the votes that are needed."""
         n_members = len(self.kept)
-        bar = max(_LEAST_VOTES, VOTE_SHARE * n_members)
+        bar = max(LEAST_VOTES, VOTE_SHARE * n_members)
         away = np.abs(self.kept.sum(axis=0) + 0.5 - bar)
         return np.asarray(away <= np.sqrt(bar * (1 - VOTE_SHARE)))
 

@@ -197,8 +197,8 @@ class TableEncoder:
                 return replace(self, features=tuple(self.features[j] for j in features))
             own = {feature.feature: feature for feature in self.features}
             return replace(self, features=tuple(own[int(j)] for j in features))
-        index_of = {int(j): index for index, j in enumerate(self.sparse_features)}
-        taken = np.array([index_of[int(j)] for j in features], dtype=np.intp)
+        order = np.argsort(self.sparse_features)
+        taken = order[np.searchsorted(self.sparse_features, features, sorter=order)]
         return replace(
             self,
             sparse_features=self.sparse_features[taken],

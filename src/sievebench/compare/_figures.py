@@ -70,7 +70,7 @@ def count_scale(n_columns: int) -> tuple[Scale, list[tuple[float, str]]]:
 
 
 def spread_labels(heights: Sequence[float], room: float, most: float) -> list[float]:
-    """Return places from 0 to `most`, in order, `room` apart, near the given heights.
+    """Return positions from 0 to `most`, in order, `room` apart, near given heights.
 
     Labels that would overlap become a block around the mean of their heights.
     """
@@ -92,13 +92,13 @@ def spread_labels(heights: Sequence[float], room: float, most: float) -> list[fl
             below = blocks.pop()
             blocks[-1] += below
             starts.pop()
-    places = np.empty(len(order))
-    places[order] = [
+    positions = np.empty(len(order))
+    positions[order] = [
         start + room * k
         for block, start in zip(blocks, starts, strict=True)
         for k in range(len(block))
     ]
-    return [round(float(place), 1) for place in places]
+    return [round(float(position), 1) for position in positions]
 
 
 def clustered_order(similarity: Numbers) -> list[int]:

@@ -93,11 +93,13 @@ def _scatter(scored: pd.DataFrame, scale: Scale, n_columns: int) -> dict[str, An
     height = max(240.0, _LABEL_HEIGHT * len(scored))
     scored = scored.sort_values(["score", "n_kept"], ascending=[False, True])
     heights = [round(height * (1 - scale.at(it) / 100), 1) for it in scored["score"]]
-    places = spread_labels(heights, _LABEL_HEIGHT, height)
+    positions = spread_labels(heights, _LABEL_HEIGHT, height)
     xs = [across.at(n_kept) for n_kept in np.log10(scored["n_kept"])]
     points: dict[tuple[float, float], list[Any]] = {}
-    for x, y, row, place in zip(xs, heights, scored.itertuples(), places, strict=True):
-        points.setdefault((x, y), []).append((row, place))
+    for x, y, row, position in zip(
+        xs, heights, scored.itertuples(), positions, strict=True
+    ):
+        points.setdefault((x, y), []).append((row, position))
     levels = [(round(height * (1 - at / 100), 1), text) for at, text in scale.ticks()]
     return {"points": points, "height": height, "ticks": ticks, "levels": levels}
 

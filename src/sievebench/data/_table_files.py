@@ -71,7 +71,7 @@ def _read_parquet(path: Path) -> RawTable:
 
 
 def _codes(column: pd.Series) -> npt.NDArray[np.float64]:
-    """Return the places of categories in their sorted order, NaN where missing."""
+    """Return the indices of categories in their sorted order, NaN where missing."""
     ordered = column.cat.set_categories(sorted(column.cat.categories))
     codes = ordered.cat.codes.to_numpy(dtype=np.float64)
     return np.where(codes < 0, np.nan, codes)

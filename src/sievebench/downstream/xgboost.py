@@ -4,11 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sievebench.data import Split
-from sievebench.downstream._evaluation import (
-    Evaluation,
-    Predict,
-    evaluate_each,
-)
+from sievebench.downstream._evaluation import Evaluation, Predict, evaluate_each
 from sievebench.search_space import Integer, LogUniform, SearchSpace, Uniform, ZeroOr
 
 SPACE: SearchSpace = {

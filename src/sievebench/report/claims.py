@@ -17,7 +17,7 @@ from sievebench.report import run_findings as of_runs
 from sievebench.report import study_findings as of_studies
 from sievebench.report.finding import Finding, Rule, Verdict, listed
 from sievebench.report.report_data import ReportData
-from sievebench.report.tables import Table
+from sievebench.report.tables import Columns, Table, table_of
 
 Metric = Callable[[ReportData, str], Finding | None]
 
@@ -32,6 +32,15 @@ METRICS: Mapping[str, Metric] = {
     for module in (of_runs, of_studies, of_benchmarks, of_fields)
     for name, function in vars(module).items()
     if not name.startswith("_") and _is_metric(function)
+}
+_COLUMNS: Columns = {
+    "verdict": lambda row: (
+        row["verdict"] + ("" if row["rule"] == "either" else f" ({row['rule']} rule)")
+    ),
+    "claim": "{claim} ({where})",
+    "paper": "{paper}",
+    "here": "{ours}",
+    "command": "{command}",
 }
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 _UNTESTED: Verdict = "cannot be tested here"
@@ -123,17 +132,7 @@ def verdict_tables(results: ReportData) -> Iterator[Table]:
     of_runs = (found for claim, found in judged if claim.metric and not claim.rule)
     if {found.verdict for found in of_runs} <= {"missing"}:
         return  # these runs say nothing on the paper
-    header = ("verdict", "claim", "paper", "here", "command")
-    rows = tuple(
-        (
-            finding.verdict
-            + ("" if finding.rule == "either" else f" ({finding.rule} rule)"),
-            f"{claim.claim} ({claim.where})",
-            *(claim.paper, finding.text, claim.command),
-        )
-        for claim, finding in judged
-    )
-    data = pd.DataFrame(
+    lines = pd.DataFrame(
         {
             **{"key": claim.key, "verdict": finding.verdict, "claim": claim.claim},
             **{"where": claim.where, "paper": claim.paper, "ours": finding.text},
@@ -141,13 +140,12 @@ def verdict_tables(results: ReportData) -> Iterator[Table]:
         }
         for claim, finding in judged
     )
-    yield Table(
+    yield table_of(
+        lines,
+        _COLUMNS,
         name="verdicts",
         title="Every claim of the paper",
-        data=data,
-        header=header,
-        rows=rows,
-        n_text_columns=len(header),
-        code_columns=frozenset({len(header) - 1}),
+        n_text_columns=len(_COLUMNS),
+        code_columns=frozenset({len(_COLUMNS) - 1}),
         notes=(count_verdicts(judged), *verdict_notes(results)),
     )

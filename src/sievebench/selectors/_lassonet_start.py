@@ -89,5 +89,5 @@ def _proximal_step(
     factor = torch.relu(1 - reach / torch.where(is_there, norm, 1.0))
     factor = torch.where(is_there, factor / (1 + counts * hierarchy**2), 0.0)
     bound = hierarchy * factor * norm
-    place = torch.sum(torch.cat([sizes, nothing]) > bound, dim=0, keepdim=True)
-    return factor.gather(0, place) * beta, torch.minimum(sizes, bound.gather(0, place))
+    index = torch.sum(torch.cat([sizes, nothing]) > bound, dim=0, keepdim=True)
+    return factor.gather(0, index) * beta, torch.minimum(sizes, bound.gather(0, index))

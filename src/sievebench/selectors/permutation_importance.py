@@ -5,15 +5,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.inspection import permutation_importance
 
 from sievebench.search_space import Choice, Integer, SearchSpace
-from sievebench.selectors._scored_selector import (
-    FitData,
-    ScoredSelector,
-    Scores,
-)
+from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
+from sievebench.selectors.random_forest import forest_of
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -57,16 +53,9 @@ class PermutationImportance(ScoredSelector):
     n_jobs: int | None = None
 
     def _score_columns(self, data: FitData) -> Scores:
-        kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
-        forest = kind(
-            self.n_estimators,
-            max_depth=self.max_depth,
-            n_jobs=self.n_jobs,
-            random_state=data.seed,
-        )
         learnt, judged = data.parts(self.validation_fraction, least=2)  # R² needs two
         losses = permutation_importance(
-            forest.fit(learnt.X, learnt.y),
+            forest_of(self, data).fit(learnt.X, learnt.y),
             *(judged.X, judged.y),
             n_repeats=self.n_repeats,
             random_state=data.seed,

@@ -1,7 +1,7 @@
 """Random forest: mean decrease in impurity."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -45,11 +45,16 @@ class RandomForest(ScoredSelector):
     n_jobs: int | None = None
 
     def _score_columns(self, data: FitData) -> Scores:
-        kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
-        forest = kind(
-            self.n_estimators,
-            max_depth=self.max_depth,
-            n_jobs=self.n_jobs,
-            random_state=data.seed,
-        )
-        return np.asarray(forest.fit(data.X, data.y).feature_importances_)
+        forest = forest_of(self, data).fit(data.X, data.y)
+        return np.asarray(forest.feature_importances_)
+
+
+def forest_of(selector: Any, data: FitData) -> Any:
+    """Return a forest with the arguments of a selector, for the task at hand."""
+    kind = RandomForestRegressor if data.is_regression else RandomForestClassifier
+    return kind(
+        selector.n_estimators,
+        max_depth=selector.max_depth,
+        n_jobs=selector.n_jobs,
+        random_state=data.seed,
+    )

@@ -1,4 +1,4 @@
-"""Manners of a process that has a GPU together with others."""
+"""Settings of a process that shares a GPU with others."""
 
 import ctypes
 import gc

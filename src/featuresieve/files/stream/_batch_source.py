@@ -36,6 +36,9 @@ class BatchSource:
     schema: pa.Schema
     open: Callable[[Sequence[str], int], Iterator[pa.RecordBatch]]
     is_read_ahead: bool = True  # False: the code of a user, which stays on its thread
+    # Every so manieth piece and its first row, given which and of how many; None: it
+    # cannot be read in pieces.
+    part: Callable[[int, int], "list[tuple[int, BatchSource]]"] | None = None
 
     def take(self, names: Sequence[str]) -> "BatchSource":
         """Return the same source with some of its columns."""
@@ -98,10 +101,16 @@ def _is_relation(source: Any) -> bool:
 
 def source_of_files(name: str, files: Any) -> BatchSource:
     """Return the source for Parquet files."""
+
+    def part(number: int, size: int) -> list[tuple[int, BatchSource]]:
+        pieces = files.part(number, size)
+        return [(first, source_of_files(name, piece)) for first, piece in pieces]
+
     return BatchSource(
         name,
         files.schema,
         lambda names, n_rows: files.take(names).batches(n_rows),
+        part=part,
     )
 
 

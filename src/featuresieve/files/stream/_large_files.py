@@ -20,7 +20,7 @@ from featuresieve.files._task import MOST_CLASSES
 from featuresieve.files.stream._batch_source import source_of_files
 from featuresieve.files.stream._costs import TEXT_COPIES, is_text, row_cost
 from featuresieve.files.stream._memory import as_bytes, memory_of_process, size_text
-from featuresieve.files.stream._parquet_files import find_files, is_pattern
+from featuresieve.files.stream._parquet_files import find_files, is_address, is_pattern
 from featuresieve.files.stream._row_choice import MOST_ROWS
 from featuresieve.files.stream._stream import DEFAULT_MEMORY
 from featuresieve.files.stream._taking import take_rows
@@ -28,8 +28,6 @@ from featuresieve.files.stream._taking import take_rows
 # What a selection may take of the memory before only a sample is read.
 _SHARE_OF_MEMORY = 0.5
 _MAX_CATEGORIES = 32
-# Of stores that Arrow opens.
-_ADDRESSES = ("s3://", "gs://", "gcs://", "abfs://", "abfss://", "hdfs://")
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,6 @@ class LargeFiles:
         return Whole(
             self.batches,
             self.files.schema,
-            tuple(each.path for each in self.files.fragments),
             self.files.n_rows,
             n_without_target,
             row_weights,
@@ -98,13 +95,12 @@ class LargeFiles:
 def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
     """Return what a name stands for if it is read in parts, else None.
 
-    That is a folder, a pattern, an address in a store, and a file of Parquet that is
-    too large: for `memory`, or for half of what this process may use.
+    That is a folder, a pattern, and a file of Parquet that is too large: for `memory`,
+    or for half of what this process may use.
     """
     path = Path(name).expanduser()
-    is_many = path.is_dir() or name.startswith(_ADDRESSES)
-    is_many = is_many or (is_pattern(name) and not path.exists())
-    if name == "-" or not (is_many or _is_parquet(path)):
+    is_many = path.is_dir() or (is_pattern(name) and not path.exists())
+    if name == "-" or is_address(name) or not (is_many or _is_parquet(path)):
         return None
     files = find_files([name])
     most = _SHARE_OF_MEMORY * memory_of_process()
@@ -193,8 +189,7 @@ def _has_classes(large: LargeFiles, target: str, task: str) -> bool:
     if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
         return not pa.types.is_decimal(kind)
     found: set[float] = set()
-    batches = large.batches([target])
-    for batch in batches:
+    for batch in large.batches([target]):
         values = pc.unique(batch.column(0)).drop_null().to_pylist()
         found |= {value for value in values if value == value}
         is_whole = all(value == value // 1 for value in values if value == value)

@@ -34,6 +34,17 @@ class ParquetFiles:
         schema = pa.schema([self.schema.field(name) for name in names])
         return replace(self, schema=schema)
 
+    def part(self, number: int, size: int) -> "list[tuple[int, ParquetFiles]]":
+        """Return every so manieth group of rows, after the place of its first row."""
+        pieces, first_row = [], 0
+        groups = [(each, g) for each in self.fragments for g in each.row_groups]
+        for place, (fragment, group) in enumerate(groups):
+            if place % size == number:
+                own = fragment.subset(row_group_ids=[group.id])
+                pieces.append((first_row, replace(self, fragments=(own,))))
+            first_row += group.num_rows
+        return pieces
+
     def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
         """Yield batches of so many rows; a damaged file is named."""
         for fragment in self.fragments:

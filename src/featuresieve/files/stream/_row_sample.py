@@ -6,6 +6,7 @@ budget allows. The more rows have been seen, the fewer of a class can stay: what
 go is never wanted again, and the sample depends neither on batches nor on who saw what.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -26,6 +27,8 @@ from featuresieve.files.stream._row_choice import (
 
 # What is kept may grow by this factor before it is thinned again.
 _SLACK = 1.5
+# Tells the others a value, and returns what each of them tells.
+Gather = Callable[[Any], list[Any]]
 _MOST_CLASSES = 1000
 _NO_LIMIT = np.uint64(2**64 - 1)
 
@@ -105,6 +108,24 @@ class RowSample:
             costs += self._byte_cost * text_bytes(batch)
         self._append(batch, rows[is_low], codes[is_low], costs)
 
+    def gathered(self, gather: Gather) -> Self:
+        """Return the sample of all parts, each of which another process has read.
+
+        They tell first what their rows cost, so that none are sent that have to go.
+        """
+        told = gather((list(self._code_of), *self._known()))
+        everyones: list[IndexArray] = []
+        for labels, _, codes, _ in told:
+            own = np.array([self._code(label) for label in labels], np.int64)
+            everyones.append(own[codes])
+        rows, costs = (np.concatenate([each[k] for each in told]) for k in (1, 3))
+        is_kept = self._affordable(rows, np.concatenate(everyones), costs)
+        self._keep_(np.isin(self._known()[0], rows[is_kept]))
+        first, *others = gather(self)
+        for other in others:
+            first.merge(other)
+        return first  # type: ignore[no-any-return]
+
     def merge(self, other: Self) -> None:
         """Take in the sample of another part of the same stream."""
         codes = np.array([self._code(label) for label in other._code_of], np.int64)
@@ -152,18 +173,35 @@ class RowSample:
         if self._spent > _SLACK * self._budget or self._n_kept > _SLACK * most:
             self._thin_()
 
+    def _known(self) -> tuple[IndexArray, IndexArray, IndexArray]:
+        """Return places, classes and costs of the rows that are kept for now."""
+        none = np.zeros(0, dtype=np.int64)
+        return (
+            np.concatenate([none, *self._rows]),
+            np.concatenate([none, *self._codes]),
+            np.concatenate([none, *self._costs]),
+        )
+
     def _thin_(self) -> None:
         """Let go of the rows that the budget has no room for."""
-        if not self._rows:
-            return
-        rows, codes = np.concatenate(self._rows), np.concatenate(self._codes)
-        costs, hashes = np.concatenate(self._costs), row_hashes(self._seed, rows)
+        self._keep_(self._affordable(*self._known()))
+
+    def _affordable(
+        self, rows: IndexArray, codes: IndexArray, costs: IndexArray
+    ) -> npt.NDArray[np.bool_]:
+        """Tell which rows the budget has room for; others like the rest never come."""
+        hashes = row_hashes(self._seed, rows)
         is_kept = affordable_rows(hashes, codes, costs, self._budget, self._most_rows)
-        if is_kept.all():
-            return
         for code in np.unique(codes[~is_kept]).tolist():
             own = hashes[is_kept & (codes == code)]
             self._limits[code] = own.max() if len(own) else 0
+        return is_kept
+
+    def _keep_(self, is_kept: npt.NDArray[np.bool_]) -> None:
+        """Keep these of the rows."""
+        if is_kept.all():
+            return
+        rows, codes, costs = self._known()
         edges = np.cumsum([len(part) for part in self._rows])[:-1]
         masks = np.split(is_kept, edges)
         self._batches = [

@@ -1,8 +1,8 @@
 """One pass over a stream: its facts, and the rows that are learnt from."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -43,6 +43,62 @@ class TakenRows:
         ]
 
 
+class Readers(Protocol):
+    """Processes that read a source together."""
+
+    number: int
+    size: int
+
+    def gather(self, value: Any) -> list[Any]:
+        """Return what each of them tells the others."""
+
+
+class _Reading:
+    """What has been seen of a stream."""
+
+    def __init__(
+        self,
+        sample: RowSample,
+        target: str,
+        is_lenient: bool,
+        say: Callable[[int], None] | None,
+    ) -> None:
+        self.sample, self.facts, self.n_left_out = sample, ColumnFacts(), 0
+        self._target, self._is_lenient, self._say = target, is_lenient, say
+        self._n_read = 0
+
+    def read(self, batches: Iterable[pa.RecordBatch], first_row: int) -> None:
+        """Look at batches, of which the first row has this place."""
+        for batch in batches:
+            place = first_row - self.n_left_out  # among those that have a target
+            said = None if self._is_lenient else first_row
+            known = _with_target(batch, self._target, said)
+            if not self._is_lenient:
+                self.facts.add(known, place)
+            self.sample.add(known, place)
+            first_row += batch.num_rows
+            self._n_read += batch.num_rows
+            self.n_left_out += batch.num_rows - known.num_rows
+            if self._say is not None:
+                self._say(self._n_read)
+
+    def gather_(self, readers: Readers) -> None:
+        """Take in what the others have seen."""
+        self.sample = self.sample.gathered(readers.gather)
+        first, *others = readers.gather((self.facts, self._n_read))
+        self.facts, self._n_read = first
+        for facts, n_read in others:
+            self.facts.merge(facts)
+            self._n_read += n_read
+
+    def check_rows(self, name: str) -> None:
+        """Refuse a stream of which no row can be used."""
+        n_rows = self._n_read
+        if n_rows == self.n_left_out:
+            rows = f"{n_rows} rows, none with a value of {self._target!r}"
+            raise TableFileError(f"{name} has {rows if n_rows else 'no rows'}.")
+
+
 def take_rows(
     source: BatchSource,
     target: str,
@@ -56,18 +112,19 @@ def take_rows(
     most_rows: int | None = MOST_ROWS,
     is_lenient: bool = False,
     say: Callable[[int], None] | None = None,
+    readers: Readers | None = None,
 ) -> TakenRows:
     """Read a source once, and keep as many of its rows as the memory allows.
 
     With classes, as many of each. Missing targets and infinite numbers are errors,
     unless it is lenient: then rows without a target are left out. `say` is told how
-    many rows have been read.
+    many rows have been read. Of several `readers` each reads its part, if the source
+    has parts; all return the same rows.
     """
     special = {"y": target, "sample_weight": weight, "groups": groups}
-    names = source.schema.names
+    names, cost = source.schema.names, row_cost(source.schema, max_categories)
     for argument, name in special.items():
         _check_there(argument, name, names, source)
-    cost = row_cost(source.schema, max_categories)
     check_memory(memory, cost)
     sample = RowSample(
         seed=seed,
@@ -77,23 +134,17 @@ def take_rows(
         class_column=target if has_classes else None,
         most_rows=most_rows,
     )
-    facts, n_read, n_left_out = ColumnFacts(), 0, 0
-    for batch in source.batches(names):
-        first_row = n_read - n_left_out  # of those that have a target
-        known = _with_target(batch, target, None if is_lenient else n_read)
-        if not is_lenient:
-            facts.add(known, first_row)
-        sample.add(known, first_row)
-        n_read += batch.num_rows
-        n_left_out += batch.num_rows - known.num_rows
-        if say is not None:
-            say(n_read)
-    if n_read == n_left_out:
-        rows = (
-            f"{n_read} rows, none with a value of {target!r}" if n_read else "no rows"
-        )
-        raise TableFileError(f"{source.name} has {rows}.")
-    sampled = sample.take()
+    reading = _Reading(sample, target, is_lenient, say)
+    pieces, is_shared = [(0, source)], False
+    # Rows without a target take no place, which only those before them can tell.
+    if readers is not None and source.part is not None and not is_lenient:
+        pieces, is_shared = source.part(readers.number, readers.size), True
+    for first_row, piece in pieces:
+        reading.read(piece.batches(names), first_row)
+    if readers is not None and is_shared:
+        reading.gather_(readers)
+    reading.check_rows(source.name)
+    sampled = reading.sample.take()
     others, table = {*special.values()}, sampled.table
     return TakenRows(
         table.select([name for name in names if name not in others]),
@@ -101,9 +152,15 @@ def take_rows(
         _weights(table, weight, sampled, memory / cost),
         None if groups is None else table.column(groups).to_pylist(),
         sampled,
-        facts,
-        n_left_out,
+        reading.facts,
+        reading.n_left_out,
     )
+
+
+def _no_rows(name: str, target: str, n_read: int) -> TableFileError:
+    """Build the error for a stream without a row to learn from."""
+    rows = f"{n_read} rows without a value of {target!r}" if n_read else "no rows"
+    return TableFileError(f"{name} has {rows}.")
 
 
 def _check_there(
