@@ -160,6 +160,7 @@ def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
     [
         ("noise", "training=Training(noise=...)"),
         ("n_epochs", "training=Training(n_epochs=...)"),
+        ("training__n_epochs", "training=Training(n_epochs=...)"),
         ("n_member", "training=Training(n_members=...)"),
         ("hidden_layer_sizes", "training=Training(hidden_sizes=...)"),
         ("groups", "'feature_groups'"),
