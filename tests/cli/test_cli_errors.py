@@ -95,7 +95,10 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --drop a* --cost a=2", "--cost and --drop contradict each other"),
         # What the estimator refuses is told in words of options.
         (f"{PLAIN} --quiet --n-features 9", "--n-features must be"),
-        (f"{PLAIN} --goal all_relevant --balance 1", "with --goal='all_relevant', got"),
+        (
+            f"{PLAIN} --quiet --goal all_relevant --balance 1",
+            "with --goal='all_relevant'",
+        ),
         (f"{PLAIN} --quiet --group a b --group b c", "--group must be disjoint"),
         ("select bare.csv --target y", "seems to be data"),
         ("select spaces.txt --target y", "name it with --delimiter"),

@@ -130,8 +130,8 @@ def train_gates(
 def _can_shrink(problem: Problem, settings: Settings) -> bool:
     """Tell whether gates that are shut may leave the stack, and whether that pays.
 
-    Not on CUDA, where a wide table takes a second and another size of stack another
-    graph; nor where closed gates count, in the distance to a count and in votes.
+    Not on CUDA, where another size of stack would be another graph; nor where closed
+    gates count, in the distance to a count and in votes.
     """
     training = settings.training
     return (
