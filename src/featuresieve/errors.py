@@ -91,11 +91,13 @@ def as_float(value: Any) -> float:
 
 
 def shown(value: Any) -> str:
-    """Return a value for an error message, not too long."""
+    """Return a value for an error message: one line, not too long."""
     try:
         text = repr(value)
     except ValueError:  # Python does not write integers of 4300 digits
         text = f"a very large {type(value).__name__}"
+    if "\n" in text:  # an array, a table: of a string it would be escaped
+        text = " ".join(text.split())
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
@@ -146,19 +148,19 @@ def check_choice(name: str, value: Any, allowed: Sequence[str]) -> None:
     """Refuse what is not one of the allowed values."""
     if not isinstance(value, str) or value not in allowed:
         names = ", ".join(repr(choice) for choice in allowed)
-        raise ValueError(f"{name} must be one of {names}, got {value!r}.")
+        raise ValueError(f"{name} must be one of {names}, got {shown(value)}.")
 
 
 def check_flag(name: str, value: Any) -> None:
     """Refuse what is not a bool."""
     if not isinstance(value, bool):
-        raise TypeError(f"{name} must be True or False, got {value!r}.")
+        raise TypeError(f"{name} must be True or False, got {shown(value)}.")
 
 
 def check_sizes(name: str, value: Any) -> None:
     """Refuse what is not a sequence of positive integers."""
     if not isinstance(value, list | tuple):
-        raise TypeError(f"{name} must be a tuple of ints >= 1, got {value!r}.")
+        raise TypeError(f"{name} must be a tuple of ints >= 1, got {shown(value)}.")
     for size in value:
         check_integer(f"every entry of {name}", size, least=1)
 

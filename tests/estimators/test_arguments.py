@@ -129,6 +129,12 @@ def test_bad_entry_is_refused_by_name_with_its_value(name, value, statement):
     assert name.replace("__", ".") in str(caught.value)
 
 
+def test_an_array_that_is_refused_stands_in_one_line():
+    values = np.zeros((40, 40))
+    with pytest.raises(ValueError, match=r"got array\(\[\[0\., 0\..*\.\.\.\.$"):
+        AutoNFSClassifier(goal=values).fit(*class_table())
+
+
 @pytest.mark.parametrize("kind", [AutoNFSClassifier, AutoNFSRegressor])
 def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
     message = (
@@ -154,6 +160,7 @@ def test_an_unknown_argument_is_reported_for_the_class_that_was_called(kind):
     [
         ("noise", "training=Training(noise=...)"),
         ("n_epochs", "training=Training(n_epochs=...)"),
+        ("training__n_epochs", "training=Training(n_epochs=...)"),
         ("n_member", "training=Training(n_members=...)"),
         ("hidden_layer_sizes", "training=Training(hidden_sizes=...)"),
         ("groups", "'feature_groups'"),

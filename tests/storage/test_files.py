@@ -138,7 +138,7 @@ def test_missing_file_and_folder_are_usual_errors(fitted, tmp_path):
         featuresieve.load(tmp_path)
     with pytest.raises(IsADirectoryError):
         fitted.save(tmp_path)
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(FileNotFoundError, match="there is no folder"):
         fitted.save(tmp_path / "no folder" / "selector")
 
 

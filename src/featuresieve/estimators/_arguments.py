@@ -78,6 +78,7 @@ def as_called(method: Callable[Arguments, Returned]) -> Callable[Arguments, Retu
 
 def _hint(wrong: str, known: Sequence[str]) -> str:
     """Return what a name that is none of an argument may be meant for, if anything."""
+    wrong = wrong.removeprefix("training__")  # as set_params has it
     hint = did_you_mean(wrong, (*known, *TRAINING_ARGUMENTS), "")
     for name in TRAINING_ARGUMENTS:
         hint = hint.replace(f"mean {name!r}", f"mean training=Training({name}=...)")

@@ -70,7 +70,7 @@ def rows_of_fit(
         if not isinstance(name, str) and (name is not None or argument == "y"):
             raise TypeError(
                 f"{argument} must be the name of a column where X is a stream, got "
-                f"{shown(name)}."
+                f"{shown(name)}; where it holds values, X must be in memory."
             )
     is_told = estimator.verbose and (ranks is None or ranks.is_first)
     taken = take_rows(

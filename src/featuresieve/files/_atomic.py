@@ -28,6 +28,8 @@ def write_atomically(
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise IsADirectoryError(f"path must name a file, got the folder {path}.")
+    if not target.parent.is_dir():  # else the error names the draft
+        raise FileNotFoundError(f"there is no folder {target.parent} for {path}.")
     mode = _mode_of(target)
     descriptor, name = tempfile.mkstemp(
         dir=target.parent, prefix=draft_prefix(target), suffix=draft_suffix
