@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import dataset as arrow_dataset
@@ -66,10 +67,11 @@ def test_partitions_are_columns_below_the_folder_only(write):
 def test_numbers_of_several_widths_are_one_column(write):
     write(pa.table({"a": pa.array([1, 2], pa.int32())}), "0.parquet")
     write(pa.table({"a": pa.array([None, None], pa.null())}), "1.parquet")
-    folder = write(pa.table({"a": [0.5]}), "2.parquet")
+    write(pa.table({"a": [2**60 + 1]}), "2.parquet")  # no float64, but near to one
+    folder = write(pa.table({"a": [0.5]}), "3.parquet")
     found = read(folder)
     assert found.schema.field("a").type == pa.float64()
-    assert found.column("a").to_pylist() == [1.0, 2.0, None, None, 0.5]
+    assert found.column("a").to_pylist() == [1.0, 2.0, None, None, 2.0**60, 0.5]
 
 
 def test_categories_of_several_files_are_one_column(write):
@@ -147,6 +149,22 @@ def test_a_change_of_type_is_named(write):
     message = r"'a' is string in .*1\.parquet, and int64 in .*0\.parquet\. Write the"
     with pytest.raises(TableFileError, match=message):
         Stream(folder).open()
+
+
+def test_a_column_that_is_also_a_folder_is_no_damage(write):
+    folder = write(rows(year=["2023"] * 10), "year=2023/0.parquet")
+    message = r"0\.parquet and the files beside it make no table: .* year .* A name"
+    with pytest.raises(TableFileError, match=message):
+        Stream(folder).open()
+
+
+def test_names_of_rows_are_no_column(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    frame[frame["a"] != 2.0].to_parquet(tmp_path / "0.parquet")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "0.parquet").names
+    assert read(tmp_path).column_names == ["a"]
+    named = read(tmp_path, columns=["__index_level_0__"])
+    assert named.column(0).to_pylist() == [0, 2, 3]
 
 
 MISSING = {
