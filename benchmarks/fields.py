@@ -185,8 +185,8 @@ def _selected(
     """Fit one selector; return its order and its sets, by their number of columns."""
     keep = {"autonfs": "auto", "none": 1.0}.get(name, 0.5)
     seed = spec_of(job, name).seed("selector", job[3]) or 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
         chosen = select(name, split, keep=keep, seed=seed, settings=settings)
     order = order_of(chosen.scores, seed)
     n_original = int(split.is_original.sum())
@@ -213,6 +213,7 @@ def _selected(
         "order": order[:MOST_NAMED].tolist(),
         "own": np.flatnonzero(chosen.support).tolist() if name == "autonfs" else [],
         "decision": decision,
+        "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in warned}),
         "sets": found,
         "removals": _removals(job, sets, told if keep == 0.5 else chosen.support),
     }
@@ -250,10 +251,10 @@ def part_of(options: argparse.Namespace, job: Job) -> Path:
     return options.out / "parts" / job[0] / f"{name}.json"
 
 
-def work(job: Job, path: Path) -> str:
+def work(job: Job, path: Path, origin: dict[str, Any]) -> str:
     """Run a job and write its file, whole or not at all; say what happened."""
     try:
-        text = json.dumps(run_job(job))
+        text = json.dumps(run_job(job) | {"stamp": origin})
     except Exception:
         return traceback.format_exc()
     draft = path.with_suffix(f".{os.getpid()}")
@@ -271,7 +272,10 @@ def run(options: argparse.Namespace) -> None:
     jobs = left_of(options)
     (options.out / "parts" / options.suite).mkdir(parents=True, exist_ok=True)
     pool = ProcessPoolExecutor(options.workers, mp_context=get_context("spawn"))
-    futures = {pool.submit(work, job, part_of(options, job)): job for job in jobs}
+    origin = stamp.stamp()
+    futures = {
+        pool.submit(work, job, part_of(options, job), origin): job for job in jobs
+    }
     try:
         for future in as_completed(futures, timeout=options.seconds):
             print(*futures[future], future.result() or "done", flush=True)
