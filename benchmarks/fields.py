@@ -132,7 +132,7 @@ class Sets:
 def run_job(job: Job) -> dict[str, Any]:
     """Select with every selector, and judge all sets in one stack."""
     spec, draw = spec_of(job, "none"), job[3]
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     cell = cached_table(
         spec.dataset,
         spec.scenario,
@@ -170,6 +170,7 @@ def run_job(job: Job) -> dict[str, Any]:
         "predictor": predictor,
         "selectors": found,
         "seconds": round(time.perf_counter() - started, 2),
+        "processor_seconds": round(time.process_time() - busy, 2),
         "judging_seconds": round(judged, 2),
     }
 
