@@ -12,10 +12,11 @@ A job is one table, scenario and draw: rows split anew, columns added anew (stre
 "fresh"; rows of a query stay together). Every selector is fitted once, and its best k
 columns are judged for several k: D, as many as there were before columns were added
 (the paper's field); what AutoNFS kept there (matched); and the k that did best on the
-validation rows (validated). All sets of a job, of all selectors, train as one stack of
-predictors with the same weights to begin with, and equal sets are one member. Where
-random columns are added to a table of the suite "paper", so do sets (of D columns, and
-what AutoNFS kept) without one of five columns: what a kept column is worth.
+validation rows (validated). AutoNFS as published, in two rows, keeps its own number.
+All sets of a job, of all selectors, train as one stack of predictors with the same
+weights to begin with, and equal sets are one member. Where random columns are added to
+a table of the suite "paper", so do sets (of D columns, and what AutoNFS kept) without
+one of five columns: what a kept column is worth.
 
 Suite "paper": the tables of experiments/quick.toml. Settings of the selectors, and the
 predictor that did best on validation rows without AutoNFS, are those that `quick` found
@@ -60,9 +61,15 @@ PAPER = (
     "microsoft",
 )
 SELECTORS = (
-    *("none", "autonfs", "univariate", "1l-lasso", "agl", "deep-lasso", "stg"),
-    *("lasso", "forest"),
+    *("none", "autonfs", "autonfs:literal", "autonfs:target", "univariate"),
+    *("1l-lasso", "agl", "deep-lasso", "stg", "lasso", "forest"),
 )
+# AutoNFS as the paper prints it, λ = 1: on the kept fraction, and on the distance to a
+# number of columns, which the paper's search tried too.
+AS_PUBLISHED = {
+    "autonfs:literal": {"setting": "published", "penalty": "fraction"},
+    "autonfs:target": {"setting": "published", "penalty": "target"},
+}
 # Instead of the 200 trees of `quick`, which would take most of the time.
 FEWER_TREES = {"n_estimators": 100}
 # Of the columns before the scenario: what "validated" may choose.
@@ -93,7 +100,7 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the settings of the selectors and those of the predictor."""
     suite, table, scenario, _ = job
     if suite != "paper":
-        return {name: {} for name in SELECTORS}, {}
+        return {name: AS_PUBLISHED.get(name, {}) for name in SELECTORS}, {}
     files = (ROOT / "results" / "quick" / "records").glob(
         f"benchmark--{table}--{scenario}--*.json"
     )
@@ -101,7 +108,8 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     former = earlier_results(here, 1, ["autonfs"])
     place = (table, scenario, "mlp")
     settings = {
-        name: dict(former.settings.get((*place, name), {})) for name in SELECTORS
+        name: AS_PUBLISHED.get(name) or dict(former.settings.get((*place, name), {}))
+        for name in SELECTORS
     }
     settings.get("forest", {}).update(FEWER_TREES)
     return settings, dict(former.predictors[place][0])
@@ -184,15 +192,16 @@ def _selected(
     sets: Sets,
 ) -> dict[str, Any]:
     """Fit one selector; return its order and its sets, by their number of columns."""
-    keep = {"autonfs": "auto", "none": 1.0}.get(name, 0.5)
+    kind = name.partition(":")[0]
+    keep = {"autonfs": "auto", "none": 1.0}.get(kind, 0.5)
     seed = spec_of(job, name).seed("selector", job[3]) or 0
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
-        chosen = select(name, split, keep=keep, seed=seed, settings=settings)
+        chosen = select(kind, split, keep=keep, seed=seed, settings=settings)
     order = order_of(chosen.scores, seed)
     n_original = int(split.is_original.sum())
     counts = {"own": int(chosen.support.sum())} if keep != 0.5 else {}
-    if name != "none":
+    if name == "autonfs" or keep == 0.5:
         chances = (*(FEWER if n_original >= WIDE else ()), *SHARES)
         shares = {f"{x:g}": max(1, round(x * n_original)) for x in chances}
         counts |= shares | ({"matched": n_of_autonfs} if n_of_autonfs else {})
@@ -212,7 +221,7 @@ def _selected(
         "seconds": round(chosen.seconds, 3),
         "n_own": int(chosen.support.sum()),
         "order": order[:MOST_NAMED].tolist(),
-        "own": np.flatnonzero(chosen.support).tolist() if name == "autonfs" else [],
+        "own": np.flatnonzero(chosen.support).tolist() if kind == "autonfs" else [],
         "decision": decision,
         "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in warned}),
         "sets": found,
