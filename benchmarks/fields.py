@@ -30,6 +30,7 @@ import os
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed, wait
 from multiprocessing import get_context
 from pathlib import Path
@@ -49,6 +50,7 @@ from sievebench.store import RunRecord, earlier_results
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = ("random", "corrupted", "second_order")
+DRAWS = (1, 2, 3, 4, 5)
 # The slowest first, so that no worker is left with one in the end.
 PAPER = (
     "otto",
@@ -245,12 +247,14 @@ def _removals(job: Job, sets: Sets, support: np.ndarray) -> list[dict[str, int]]
     return found
 
 
-def jobs_of(options: argparse.Namespace) -> list[Job]:
+def all_jobs(
+    suite: str, draws: Sequence[int] = DRAWS, tables: Sequence[str] = ()
+) -> list[Job]:
     """Return all jobs, draw by draw: what is done when time runs out is whole."""
     return [
-        (options.suite, table, scenario, draw)
-        for draw in options.draws
-        for table in options.tables or tables_of(options.suite)
+        (suite, table, scenario, draw)
+        for draw in draws
+        for table in tables or tables_of(suite)
         for scenario in SCENARIOS
     ]
 
@@ -302,7 +306,8 @@ def run(options: argparse.Namespace) -> None:
 def left_of(options: argparse.Namespace) -> list[Job]:
     """Return the jobs that are not done."""
     done = {_job_of(cell) for cell in _done(options)}
-    return [job for job in jobs_of(options) if job not in done]
+    jobs = all_jobs(options.suite, options.draws, options.tables or ())
+    return [job for job in jobs if job not in done]
 
 
 def _job_of(cell: dict[str, Any]) -> Job:
@@ -320,7 +325,9 @@ def _done(options: argparse.Namespace) -> list[dict[str, Any]]:
 def collect(options: argparse.Namespace) -> None:
     """Write all that is done as one file of results."""
     cells = _done(options)
-    content = {"stamp": stamp.stamp(), "records": cells}
+    done = {_job_of(cell) for cell in cells}
+    missing = [job[1:] for job in all_jobs(options.suite) if job not in done]
+    content = {"stamp": stamp.stamp(), "missing": missing, "records": cells}
     path = options.out / f"fields_{options.suite}.json"
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
     print(f"{len(cells)} jobs in {path.name}", flush=True)
@@ -342,7 +349,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("plan", "run", "collect", "table"))
     parser.add_argument("--suite", choices=("paper", "breadth"), default="paper")
-    parser.add_argument("--draws", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--draws", type=int, nargs="+", default=DRAWS)
     parser.add_argument("--tables", nargs="+")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, help="no longer than this")
