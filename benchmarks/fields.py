@@ -32,6 +32,7 @@ import traceback
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed, wait
+from math import nan
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
@@ -103,11 +104,7 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     suite, table, scenario, _ = job
     if suite != "paper":
         return {name: AS_PUBLISHED.get(name, {}) for name in SELECTORS}, {}
-    files = (ROOT / "results" / "quick" / "records").glob(
-        f"benchmark--{table}--{scenario}--*.json"
-    )
-    here = [RunRecord.from_json(file.read_text()) for file in files]
-    former = earlier_results(here, 1, ["autonfs"])
+    former = earlier_results(_quick_records(job), 1, ["autonfs"])
     place = (table, scenario, "mlp")
     settings = {
         name: AS_PUBLISHED.get(name) or dict(former.settings.get((*place, name), {}))
@@ -115,6 +112,14 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     }
     settings.get("forest", {}).update(FEWER_TREES)
     return settings, dict(former.predictors[place][0])
+
+
+def _quick_records(job: Job) -> list[RunRecord]:
+    """Return the records of `quick` on the table and scenario of a job."""
+    files = (ROOT / "results" / "quick" / "records").glob(
+        f"benchmark--{job[1]}--{job[2]}--*.json"
+    )
+    return [RunRecord.from_json(file.read_text()) for file in files]
 
 
 def order_of(scores: np.ndarray, seed: int) -> np.ndarray:
@@ -334,15 +339,39 @@ def collect(options: argparse.Namespace) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Print how many jobs are left and what they cost, by the seconds of those done."""
-    left = left_of(options)
-    known: dict[str, list[float]] = {}
-    for cell in _done(options):
-        known.setdefault(cell["table"], []).append(cell["seconds"])
-    every = [seconds for found in known.values() for seconds in found]
-    cost = sum(fmean(known.get(job[1], every)) for job in left) if every else None
-    said = "unknown" if cost is None else f"{cost / options.workers:.0f} s"
-    print(f"{len(left)} jobs left, on {options.workers} workers: {said}")
+    """Print how many jobs are left and what they cost, draw by draw."""
+    for draw, costs in costs_of(options).items():
+        seconds = sum(costs) / options.workers
+        print(f"draw {draw}: {len(costs)} jobs, {seconds:.0f} s for {options.workers}")
+
+
+def costs_of(options: argparse.Namespace) -> dict[int, list[float]]:
+    """Return the seconds of one worker for each job that is left, by draw.
+
+    As measured: of the table on this kind of device; else, on the paper's tables, what
+    `quick` took, mostly on an H200; else the processor's seconds of the table, or of any.
+    """
+    cells, device = _done(options), stamp.stamp()["device"]
+    costs: dict[int, list[float]] = {}
+    for job in left_of(options):
+        own = [cell for cell in cells if cell["table"] == job[1]]
+        known = [
+            [cell["seconds"] for cell in own if cell["stamp"]["device"] == device],
+            [_seconds_of_quick(job)] if job[0] == "paper" else [],
+            [cell["processor_seconds"] for cell in own],
+            [cell["processor_seconds"] for cell in cells],
+        ]
+        costs.setdefault(job[3], []).append(fmean(next(filter(None, known), [nan])))
+    return costs
+
+
+def _seconds_of_quick(job: Job) -> float:
+    """Return what one fit of each selector, and judging it once, took in `quick`."""
+    return sum(
+        fmean(run.selector_seconds + run.downstream_seconds for run in record.runs)
+        for record in _quick_records(job)
+        if record.runs and record.spec.selector.partition(":")[0] in SELECTORS
+    )
 
 
 def main() -> None:
