@@ -349,7 +349,7 @@ def costs_of(options: argparse.Namespace) -> dict[int, list[float]]:
     """Return the seconds of one worker for each job that is left, by draw.
 
     As measured: of the table on this kind of device; else, on the paper's tables, what
-    `quick` took, mostly on an H200; else the processor's seconds of the table, or of any.
+    `quick` took, mostly on an H200; else the processor's seconds of it, or of any.
     """
     cells, device = _done(options), stamp.stamp()["device"]
     costs: dict[int, list[float]] = {}
