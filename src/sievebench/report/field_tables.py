@@ -14,6 +14,7 @@ from sievebench.labels import DATASET_LABELS, SCENARIO_LABELS, selector_label
 from sievebench.report.finding import (
     Finding,
     Parts,
+    Verdict,
     listed,
     mean_with_interval,
     side,
@@ -41,6 +42,8 @@ AS_PUBLISHED = {
     "target": "AutoNFS as published, λ = 1 on the distance to a number of columns",
 }
 _NONE = 0.005  # a share of added columns that counts as none
+# With fewer an interval over tables is too narrow, and Wilcoxon's test cannot tell.
+_LEAST_TABLES = 6
 _COLUMNS: Columns = {
     "scenario": "{scenario:scenario}",
     "selector": "{selector:selector}",
@@ -144,9 +147,17 @@ def _sizes(results: ReportData, suite: str) -> str:
 
 def _counted(row: pd.Series) -> str:
     """Say of how many tables and draws a line of a summary is."""
-    n_tables = int(row[["n_better", "n_equal", "n_worse"]].sum())
-    n_draws = int(row["n_cells"]) // n_tables
-    return f"{n_tables} tables × {n_draws} draw{'s' * (n_draws > 1)}"
+    n_draws = int(row["n_cells"]) // _n_tables(row)
+    return f"{_n_tables(row)} tables × {n_draws} draw{'s' * (n_draws > 1)}"
+
+
+def _n_tables(row: pd.Series) -> int:
+    return int(row[["n_better", "n_equal", "n_worse"]].sum())
+
+
+def _if_enough(n_tables: int, verdict: Verdict) -> Verdict:
+    """Return the verdict, if there are tables enough for one."""
+    return verdict if n_tables >= _LEAST_TABLES else "cannot be tested here"
 
 
 def fresh(results: ReportData, argument: str) -> Finding | None:
@@ -165,7 +176,10 @@ def fresh(results: ReportData, argument: str) -> Finding | None:
             f"rank {with_interval(ours['rank'], ends, 1)}, "
             f"{selector_label(str(best))} {number(others.at[best, 'rank'], 1)}; better "
             f"than {above}, worse than {below} of {len(others)}",
-            told(above == len(others), bool(below > above)),
+            _if_enough(
+                _n_tables(others.iloc[0]),
+                told(above == len(others), bool(below > above)),
+            ),
         )
     return parts.finding(is_list=False)
 
@@ -178,7 +192,7 @@ def fresh_lost(results: ReportData, suite: str) -> Finding | None:
         mean, low, high = row["mean_difference"], row["low"], row["high"]
         parts.add(
             f"{with_interval(mean, (low, high), 3, True)} ({_counted(row)})",
-            told(low > -analysis.EQUIVALENCE, high < 0),
+            _if_enough(_n_tables(row), told(low > -analysis.EQUIVALENCE, high < 0)),
         )
     return parts.finding("against all columns: {}")
 
@@ -192,12 +206,14 @@ def fresh_noise(results: ReportData, suite: str) -> Finding | None:
     parts = Parts()
     for scenario in analysis.ordered(own["scenario"], SCENARIO_LABELS):
         table = own[own["scenario"] == scenario]
-        low, high = analysis.interval_of_mean(_by_table(table, "added_share"))
+        shares = _by_table(table, "added_share")
+        low, high = analysis.interval_of_mean(shares)
+        is_none = _if_enough(len(shares), side(-high, -low, -_NONE))
         parts.add(
             f"{SCENARIO_LABELS[scenario].lower()}, {len(table)} cells: "
-            f"{mean_with_interval(_by_table(table, 'added_share'), 3)} added, kept / "
+            f"{mean_with_interval(shares, 3)} added, kept / "
             f"original {mean_with_interval(_by_table(table, 'kept_share'), 2)}",
-            *([side(-high, -low, -_NONE)] if scenario != "second_order" else []),
+            *([is_none] if scenario != "second_order" else []),
         )
     return parts.finding(is_list=False)
 
