@@ -164,6 +164,7 @@ def chance() -> Iterator[Record]:
                 "form": form,
                 "seed": seed,
                 "n_kept": selector.n_features_,
+                "first": int(selector.order_[0]),
                 "warnings": sorted({w.category.__name__ for w in caught}),
             }
 
@@ -259,11 +260,16 @@ def _show_relevant(stored: list[Record]) -> None:
 
 def _show_chance(stored: list[Record]) -> None:
     """Print how often nothing is found where there is nothing."""
+    once = {r["seed"]: r["first"] for r in stored if r["form"] == "once"}
     for form in dict.fromkeys(r["form"] for r in stored):
         own = [r for r in stored if r["form"] == form]
+        n_same = sum(r["first"] == once[r["seed"]] for r in own)
         n_warned = sum("UninformativeTargetWarning" in r["warnings"] for r in own)
         n_one = sum(r["n_kept"] == 1 for r in own)
-        print(f"{form:12} one column in {n_one}, warned in {n_warned} of {len(own)}")
+        print(
+            f"{form:12} one column in {n_one}, the same as once in {n_same},"
+            f" warned in {n_warned} of {len(own)}"
+        )
 
 
 def _show_rare(stored: list[Record]) -> None:
