@@ -17,7 +17,7 @@ from sievebench.cli._commands import TABLE_ENDINGS, add_command, refuse, write_t
 from sievebench.cli.run_progress import RunProgress
 
 if TYPE_CHECKING:
-    from sievebench.experiment import Experiment, Profile
+    from sievebench.experiment import Experiment
     from sievebench.run_spec import EarlierResults, Group, RunSpec
     from sievebench.store import Store
 
@@ -106,7 +106,7 @@ def _experiment(options: argparse.Namespace) -> int:
     except ValueError as error:
         return refuse(error)
     try:
-        endings = _run(cells, store, options, experiment.budget, shown)
+        endings = _run(cells, store, options, experiment, shown)
     except KeyboardInterrupt:
         print(
             "sievebench: stopped; what is finished is kept, the same command goes on.",
@@ -123,7 +123,7 @@ def _run(
     cells: list["RunSpec"],
     store: "Store",
     options: argparse.Namespace,
-    budget: "Profile",
+    experiment: "Experiment",
     shown: RunProgress,
 ) -> Counter[str] | None:
     """Run the cells, here or on a cluster; None if what they need is not there."""
@@ -138,7 +138,7 @@ def _run(
             cells,
             store,
             n_workers=options.workers,
-            time_limit_seconds=budget.time_limit_seconds,
+            time_limit_seconds=experiment.time_limit_seconds,
             retry=options.retry,
             storage=options.storage,
             cluster=cluster,

@@ -4,6 +4,7 @@ What is known of each data set stands in ``catalog.toml``. Nothing here knows of
 columns, selectors or predictors.
 """
 
+from sievebench.data._catalog import SOURCE_KEYS as SOURCE_KEYS
 from sievebench.data._catalog import CatalogEntry as CatalogEntry
 from sievebench.data._catalog import Metric as Metric
 from sievebench.data._catalog import Task as Task
@@ -12,7 +13,6 @@ from sievebench.data._catalog import data_folder as data_folder
 from sievebench.data._catalog import find_entry as find_entry
 from sievebench.data._catalog import made_sizes as made_sizes
 from sievebench.data._catalog import read_catalog as read_catalog
-from sievebench.data._catalog_keys import SOURCE_KEYS as SOURCE_KEYS
 from sievebench.data._dataset import Dataset as Dataset
 from sievebench.data._dataset import Matrix as Matrix
 from sievebench.data._download import download as download
