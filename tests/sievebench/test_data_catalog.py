@@ -39,7 +39,10 @@ def test_row_without_a_mistake_is_read(tmp_path):
         ('colour = "red"', "unknown key 'colour'; there are 'title', 'group', 'task'"),
         ("relevant = ['zz']", "relevant must be a list of indices of columns, from 0"),
         ("relevant = [1, 99]", "relevant must be below n_columns = 3, got 99"),
-        ("subsample_rows = 'x'", "subsample_rows must be an int >= 1 and <= 2147483647, got 'x'"),
+        (
+            "subsample_rows = 'x'",
+            "subsample_rows must be an int >= 1 and <= 2147483647, got 'x'",
+        ),
         ("md5 = '12'", "md5 must be an md5, 32 digits 0-9 and a-f, got '12'"),
         ("sample = { file = 'a.npz' }", "sample.rows is missing: an int >= 1"),
         ("sample = 7", "sample must be a table of keys, got 7"),

@@ -63,7 +63,8 @@ class Split:
         """
         if self.is_scaled:
             raise ValueError("the split is scaled already.")
-        means = _column_means(self.train.X)
+        n_there = (~np.isnan(self.train.X)).sum(axis=0)  # where nothing is: mean 0
+        means = np.nansum(self.train.X, axis=0) / np.maximum(n_there, 1)
         filled = [np.where(np.isnan(part.X), means, part.X) for part in self.parts]
         scaler = fit_scaler(self.scaler, filled[0])
         scaled = [np.asarray(scaler.transform(X)) for X in filled]
@@ -104,7 +105,8 @@ def split(
             f"{dataset.name} has too few rows to be split: {error}"
         ) from error
     if not is_classification:
-        y = _standardised(y, train)
+        spread = y[train].std()
+        y = (y - y[train].mean()) / (spread if spread > 0 else 1.0)
     return Split(
         train=Part(dataset.X[train], y[train]),
         validation=Part(dataset.X[validation], y[validation]),
@@ -131,22 +133,6 @@ def _cut(
         stratify=None if classes is None else classes[rest],
     )
     return train, validation, test
-
-
-def _standardised(
-    y: npt.NDArray[np.float64], train: npt.NDArray[np.int64]
-) -> npt.NDArray[np.float64]:
-    """Return (y - mean) / std with the statistics of the train rows."""
-    spread = y[train].std()
-    return np.asarray((y - y[train].mean()) / (spread if spread > 0 else 1.0))
-
-
-def _column_means(X: Matrix) -> npt.NDArray[np.float64]:
-    """Return the mean of what is there in each column; 0 if nothing is."""
-    is_there = ~np.isnan(X)
-    n_there = is_there.sum(axis=0)
-    totals = np.where(is_there, X, 0.0).sum(axis=0)
-    return np.asarray(totals / np.maximum(n_there, 1))
 
 
 def fit_scaler(kind: Scaler, X: Matrix) -> Any:
