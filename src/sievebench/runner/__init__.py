@@ -58,7 +58,12 @@ def run_cells(
         limits = (time_limit_seconds, storage)
         folder = str(store.folder.absolute())
         orders = [Order(spec.as_dict(), folder, *limits) for spec in waiting]
-        _run_on(cluster, orders, store, tell, endings)
+        for text, seconds in cluster.carry_out(orders):
+            record = RunRecord.from_json(text)
+            if store.read(record.spec) != record:  # its disk is not ours
+                store.write(record)
+            endings[record.status] += 1
+            tell(record.spec, record.status, seconds)
         return endings
     runner = ProcessRunner(store, storage, time_limit_seconds, tell, endings)
     runner.run(waiting, n_workers)
@@ -86,19 +91,3 @@ def usual_workers(cells: Iterable[RunSpec]) -> int:
     """Return one process a core; one in all if others would disturb a measurement."""
     is_timed = any(spec.experiment == "scaling" for spec in cells)
     return 1 if is_timed else os.cpu_count() or 1
-
-
-def _run_on(
-    cluster: Cluster,
-    orders: Sequence[Order],
-    store: Store,
-    tell: Progress,
-    endings: Counter[str],
-) -> None:
-    """Let a cluster run the cells; keep their records where its disk is not shared."""
-    for text, seconds in cluster.carry_out(orders):
-        record = RunRecord.from_json(text)
-        if store.read(record.spec) != record:
-            store.write(record)
-        endings[record.status] += 1
-        tell(record.spec, record.status, seconds)
