@@ -15,7 +15,7 @@ VERSUS: Columns = {
     "better": "{n_better}",
     "equal": "{n_equal}",
     "worse": "{n_worse}",
-    "mean difference": interval("mean_difference", 3),
+    "mean difference": interval("mean_difference", 3, is_signed=True),
     "p": "{p:p?–}",
     "p, Holm": "{p_holm:p?–}",
     "by the test": "{verdict}",
