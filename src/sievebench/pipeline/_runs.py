@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from sievebench.downstream import PREDICTORS, Evaluation
-from sievebench.pipeline._cell import CellTable
-from sievebench.pipeline._steps import SPARE_REPETITION, evaluate, select
+from sievebench.pipeline._cell import SPARE_REPETITION, CellTable, evaluate, select
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import Selection
-from sievebench.stack.side_by_side import side_by_side
+from sievebench.stack.on_gpu import side_by_side
 from sievebench.store import RunResult
 from sievebench.tuning import Settings
 

@@ -10,11 +10,10 @@ import numpy.typing as npt
 
 from featuresieve.engine import resolve_device
 from sievebench.downstream import PREDICTORS, Evaluation
-from sievebench.pipeline._cell import CellTable
+from sievebench.pipeline._cell import CellTable, evaluate
 from sievebench.pipeline._runs import result_of, seeds_alike, select_seeds
-from sievebench.pipeline._steps import evaluate
 from sievebench.run_spec import RunSpec
-from sievebench.stack.side_by_side import side_by_side
+from sievebench.stack.on_gpu import side_by_side
 from sievebench.store import Removal, RunResult
 from sievebench.tuning import Settings
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from featuresieve.errors import did_you_mean
 from sievebench.run_spec import Cell, EarlierResults, Group
-from sievebench.store._record import RunRecord
+from sievebench.store._records import RunRecord
 
 
 def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Group, int]:

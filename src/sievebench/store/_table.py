@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sievebench.store._record import RunRecord
+from sievebench.store._records import RunRecord
 
 if TYPE_CHECKING:  # pandas: only when a table is made
     import pandas as pd
