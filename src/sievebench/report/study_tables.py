@@ -12,6 +12,7 @@ from sievebench.report.paper import (
     paper_cohorts,
     paper_statement,
 )
+from sievebench.report.rank_tables import TESTS_NOTE, VERSUS, power_note
 from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
     Columns,
@@ -21,7 +22,6 @@ from sievebench.report.tables import (
     signed,
     table_of,
 )
-from sievebench.report.versus_tables import TESTS_NOTE, VERSUS, power_note
 
 _POWER: Columns = {
     "scenario": "{scenario:scenario}",

@@ -19,9 +19,9 @@ from sievebench.report.claims import verdict_tables
 from sievebench.report.field_tables import field_tables
 from sievebench.report.figures import canvas, critical_difference, panels
 from sievebench.report.figures.canvas import Drawing
+from sievebench.report.rank_tables import versus_tables
 from sievebench.report.report_data import ReportData
 from sievebench.report.tables import MISSING, Table, csv, latex, markdown, markdown_text
-from sievebench.report.versus_tables import versus_tables
 
 Sections = list[tuple[str, list[Table]]]
 Maker = Callable[[ReportData], Iterator[Table]]

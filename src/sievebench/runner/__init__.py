@@ -3,9 +3,9 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from sievebench.run_spec import RunSpec
-from sievebench.runner._trials import forget_trials
 from sievebench.runner.cluster import Cluster as Cluster
 from sievebench.runner.cluster import ClusterError as ClusterError
 from sievebench.runner.cluster import carry_out_with_joblib as carry_out_with_joblib
@@ -14,8 +14,8 @@ from sievebench.runner.node import carry_out as carry_out
 from sievebench.runner.processes import ProcessRunner
 from sievebench.runner.processes import Progress as Progress
 from sievebench.store import RunRecord, Status, Store
+from sievebench.tuning import SharedStudy, forget_study, open_storage
 from sievebench.tuning import StorageError as StorageError
-from sievebench.tuning import open_storage
 
 
 def run_cells(
@@ -91,3 +91,21 @@ def usual_workers(cells: Iterable[RunSpec]) -> int:
     """Return one process a core; one in all if others would disturb a measurement."""
     is_timed = any(spec.experiment == "scaling" for spec in cells)
     return 1 if is_timed else os.cpu_count() or 1
+
+
+def trials_of(
+    spec: RunSpec, store: Store, storage: str | None = None
+) -> Path | SharedStudy:
+    """Return where the tuning of a cell remembers its trials."""
+    if storage is None:
+        return store.journal_of(spec)
+    return SharedStudy(storage, f"{store.folder.name}/{spec.key}")
+
+
+def forget_trials(spec: RunSpec, store: Store, storage: str | None = None) -> None:
+    """Remove the trials of a cell."""
+    trials = trials_of(spec, store, storage)
+    if isinstance(trials, SharedStudy):
+        forget_study(trials)
+    else:
+        trials.unlink(missing_ok=True)
