@@ -39,9 +39,12 @@ def test_row_without_a_mistake_is_read(tmp_path):
         ('colour = "red"', "unknown key 'colour'; there are 'title', 'group', 'task'"),
         ("relevant = ['zz']", "relevant must be a list of indices of columns, from 0"),
         ("relevant = [1, 99]", "relevant must be below n_columns = 3, got 99"),
-        ("subsample_rows = 'x'", "subsample_rows must be a whole number >= 1, got 'x'"),
+        (
+            "subsample_rows = 'x'",
+            "subsample_rows must be an int >= 1 and <= 2147483647, got 'x'",
+        ),
         ("md5 = '12'", "md5 must be an md5, 32 digits 0-9 and a-f, got '12'"),
-        ("sample = { file = 'a.npz' }", "sample.rows is missing: a whole number >= 1"),
+        ("sample = { file = 'a.npz' }", "sample.rows is missing: an int >= 1"),
         ("sample = 7", "sample must be a table of keys, got 7"),
     ],
 )
@@ -56,7 +59,7 @@ def test_further_line_that_is_not_allowed_is_refused(tmp_path, line, message):
         ("metric", '"negative_rmse"', "metric must fit the task classification"),
         ("metric", '"roc_auc"', "metric roc_auc is for 2 classes, got n_classes = 3"),
         ("n_classes", "1", "n_classes must be at least 2 for classification, got 1"),
-        ("n_rows", "-4", "n_rows must be a whole number >= 1, got -4"),
+        ("n_rows", "-4", "n_rows must be an int >= 1 and <= 2147483647, got -4"),
         ("title", "7", "title must be a text, got 7"),
         ("file", '"toy.csv"', "file must be a path that ends in .parquet or .npz"),
         ("source", '"me"', "source must be a table of keys, got 'me'"),

@@ -55,8 +55,8 @@ def test_varied_settings_make_a_cell_for_each_combination(tmp_path):
 
 def test_file_may_change_the_budget_and_not_contradict_itself(tmp_path):
     experiment = read(tmp_path, f'{SMALL}\nn_trials = 4\npurpose = "balance"\n')
-    assert experiment.budget.n_trials == 4
-    assert experiment.budget.n_seeds == PROFILES["quick"].n_seeds
+    assert experiment.n_trials == 4
+    assert experiment.n_seeds == PROFILES["quick"]["n_seeds"]
     with pytest.raises(ExperimentError, match="small: selector_settings must have"):
         experiment.cells()
 
@@ -173,12 +173,12 @@ def test_every_experiment_names_what_exists(path):
         *product(experiment.datasets, experiment.scenarios, experiment.downstream)
     ]
     names = [row.name for row in experiment.selectors]
-    kept = ((0, 1),) * experiment.budget.n_seeds
+    kept = ((0, 1),) * experiment.n_seeds
     known = {(*place, name): kept for place in places for name in names}
     source = {
         "noise_fraction": experiment.noise_fraction,
         "stream": experiment.stream,
-        "n_seeds": experiment.budget.n_seeds,
+        "n_seeds": experiment.n_seeds,
     }
     earlier = EarlierResults(
         known,
@@ -198,7 +198,7 @@ def test_paper_experiment_has_the_papers_rows_and_tables():
     assert set(experiment.datasets) == tabular
     names = {row.name.partition(":")[0] for row in experiment.selectors}
     assert names == set(list(SELECTORS)[:14])
-    assert experiment.budget.n_trials == 50
+    assert experiment.n_trials == 50
 
 
 PAGE = (FOLDER.parent / "docs" / "experiment_file.md").read_text(encoding="utf-8")
@@ -212,7 +212,7 @@ def test_page_lists_every_key(key):
 
 @pytest.mark.parametrize("name", PROFILES)
 def test_page_has_the_numbers_of_each_profile(name):
-    budget = vars(PROFILES[name])
+    budget = PROFILES[name]
     cells = re.search(rf"^\| `{name}` \|(.+)\|$", PAGE, re.MULTILINE).group(1)
     keys = ("n_trials", "n_seeds", "trials_at_once", "tuning_seconds")
     values = [budget[key] for key in (*keys, "time_limit_seconds")]
