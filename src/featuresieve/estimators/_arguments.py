@@ -20,11 +20,7 @@ from typing import (
 import numpy as np
 from torch import nn
 
-from featuresieve.engine import (
-    Training,
-    resolve_device,
-    resolve_threads,
-)
+from featuresieve.engine import Training, resolve_device, resolve_threads
 from featuresieve.errors import (
     LARGEST_INTEGER,
     check_choice,
