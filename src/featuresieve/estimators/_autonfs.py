@@ -265,7 +265,7 @@ class AutoNFS(
                 is_auto=self.balance == "auto",
                 seed=work.seed,
                 deadline=work.deadline(1.0),
-                monitor=work.monitor,
+                monitor=work,
             )
         learned = learned_attributes(result, prepared, settings.n_threads)
         self.__dict__.update(learned)

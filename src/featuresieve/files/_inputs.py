@@ -56,24 +56,9 @@ def read_inputs(
 
     Left out are rows without a target, and a first column without a name that names or
     counts the rows, as R and pandas write them: a saved index, often a leak. A column
-    that is not there is a `TableFileError`.
-
-    Parameters
-    ----------
-    file : TableFile
-        The user's table.
-    target : str
-        The column to predict.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the user says of it.
-    drop : sequence of str, default=()
-        Columns to leave out, by name or pattern.
-    weight : str or None, default=None
-        The column that holds the weights of the rows.
-    row_group : str or None, default=None
-        The column that says which rows belong together.
-    time : str or None, default=None
-        The column of numbers or dates that says which rows are later.
+    that is not there is a `TableFileError`. Columns to `drop` are names or patterns;
+    `row_group` says which rows belong together, `time`, numbers or dates, which are
+    later.
     """
     table = file.table
     asked = {"--weight": weight, "--row-group": row_group, "--time": time}
