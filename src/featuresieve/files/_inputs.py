@@ -117,15 +117,14 @@ def _row_names(file: TableFile) -> list[str]:
         name
         for name, heading in zip(names, file.headings, strict=True)
         if (not heading or heading.startswith(("Unnamed:", "__index_level_")))
-        and _is_counting(file.table.column(name))
+        and _are_whole(file.table.column(name))
+        and is_counting(file.table.column(name).to_numpy())
     ]
 
 
-def _is_counting(column: Any) -> bool:
-    """Tell whether a column holds ever larger whole numbers."""
-    if not pa.types.is_integer(column.type) or column.null_count:
-        return False
-    return is_counting(column.to_numpy())
+def _are_whole(column: Any) -> bool:
+    """Tell whether a column holds whole numbers, none missing."""
+    return bool(pa.types.is_integer(column.type) and not column.null_count)
 
 
 def _is_known(column: Any) -> Any:
@@ -136,15 +135,22 @@ def _is_known(column: Any) -> Any:
     return is_known
 
 
+def _complete(option: str, table: pa.Table, name: str, what: str = "value") -> Any:
+    """Return a column that has a value, or a number, in every row."""
+    column = table.column(name)
+    is_kind = what == "value" or is_number(column.type)
+    if not is_kind or not pc.all(_is_known(column)).as_py():
+        raise TableFileError(f"{option}: {name!r} must hold a {what} in every row.")
+    return column
+
+
 def _weights(
     table: pa.Table, name: str | None, stands_for: npt.NDArray[np.float64] | None
 ) -> npt.NDArray[np.float64] | None:
     """Return the weights of the rows, times what each row of a sample stands for."""
     if name is None:
         return stands_for
-    column = table.column(name)
-    if not is_number(column.type) or not pc.all(_is_known(column)).as_py():
-        raise TableFileError(f"--weight: {name!r} must hold a number in every row.")
+    column = _complete("--weight", table, name, "number")
     weights = np.asarray(column.to_numpy(), dtype=np.float64)
     if stands_for is None:
         return weights
@@ -154,9 +160,7 @@ def _weights(
 
 def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """Return a number for each row that is the same for rows that belong together."""
-    column = table.column(name)
-    if not pc.all(_is_known(column)).as_py():
-        raise TableFileError(f"--row-group: {name!r} must hold a value in every row.")
+    column = _complete("--row-group", table, name)
     codes = column.combine_chunks().dictionary_encode()
     if isinstance(codes, pa.ChunkedArray):
         codes = codes.combine_chunks()
@@ -168,9 +172,7 @@ def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 def _times(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """Return a number for each row, larger for later ones, equal for equal times."""
-    column = table.column(name)
-    if not pc.all(_is_known(column)).as_py():
-        raise TableFileError(f"--time: {name!r} must hold a value in every row.")
+    column = _complete("--time", table, name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not (is_number(column.type) or pa.types.is_temporal(column.type)):
@@ -268,6 +270,4 @@ def _is_identifier(column: Any) -> bool:
     """Tell whether a column numbers the rows, or has another text in each."""
     if is_text(column.type):
         return bool(pc.count_distinct(column, mode="all").as_py() == len(column))
-    if not pa.types.is_integer(column.type) or column.null_count:
-        return False
-    return numbers_rows(column.to_numpy())
+    return _are_whole(column) and numbers_rows(column.to_numpy())

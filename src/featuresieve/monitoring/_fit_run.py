@@ -41,7 +41,13 @@ class FitRun:
         is_known = params["checkpoint"] is not None or self._ranks.size > 1
         facts = fingerprint(params, problem, device) if is_known else {}
         if self._ranks.size > 1:
-            self._ranks.begin(facts | self._more_facts(params, seed))
+            # What ranks must have in common besides, or they wait for others.
+            more = {
+                "random_state": None if params["random_state"] is None else seed,
+                "max_time": params["max_time"],
+                "checkpoint": params["checkpoint"] is not None,
+            }
+            self._ranks.begin(facts | more)
         self.seed = self._ranks.from_first(lambda: seed)
         self._checkpoint: Checkpoint | None = None
         if params["checkpoint"] is not None:
@@ -69,15 +75,6 @@ class FitRun:
             self._callbacks = CallbackObserver(estimator, n_stages, data)
             self._observers.append(self._callbacks)
         self._n_stages = 0
-
-    @staticmethod
-    def _more_facts(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """Return what ranks must have in common besides, or they wait for others."""
-        return {
-            "random_state": None if params["random_state"] is None else seed,
-            "max_time": params["max_time"],
-            "checkpoint": params["checkpoint"] is not None,
-        }
 
     @property
     def is_resumable(self) -> bool:

@@ -222,7 +222,10 @@ def _training_data(
 
     The same array twice means that the rows train both, as in the paper.
     """
-    used = _used_rows(problem, [rows for pair in row_roles for rows in pair])
+    is_used = np.zeros(problem.n_rows, dtype=bool)
+    for rows in {id(rows): rows for pair in row_roles for rows in pair}.values():
+        is_used[rows] = True
+    used = np.flatnonzero(is_used)
     features, targets = tensors_of(problem, settings, used)
     keys = [(id(task), id(gate)) for task, gate in row_roles]
     distinct = dict(zip(keys, row_roles, strict=True))
@@ -243,14 +246,6 @@ def _training_data(
         _to_device(np.array([index[key] for key in keys]), settings),
         gates,
     )
-
-
-def _used_rows(problem: Problem, groups: Sequence[RowArray]) -> RowArray:
-    """Return the rows that are in any of some groups, ascending."""
-    is_used = np.zeros(problem.n_rows, dtype=bool)
-    for rows in {id(rows): rows for rows in groups}.values():
-        is_used[rows] = True
-    return np.flatnonzero(is_used)
 
 
 def _weights(problem: Problem, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:
