@@ -164,7 +164,7 @@ def test_selector_of_the_page_works_in_the_package(project):
 
 @pytest.mark.slow
 def test_scenario_of_the_page_works_in_the_package(project):
-    file = "src/sievebench/corruption/_scenarios.py"
+    file = "src/sievebench/corruption.py"
     _, _, function = first_block("add_a_scenario").partition("\n\n\n")
     project.replace(file, "\nSCENARIOS: ", f"\n{function}\n\nSCENARIOS: ")
     project.enter("add_a_scenario")

@@ -102,7 +102,7 @@ def test_stack_of_removals_gives_what_each_gives_alone(keep, monkeypatch):
     cell = replace(CELL, downstream="mlp", downstream_settings=settings, keep=keep)
     alone = run_one(cell)
     monkeypatch.setattr(
-        "sievebench.pipeline.removal.members_at_once", lambda _: 3
+        "sievebench.pipeline._runs.members_at_once", lambda _: 3
     )  # as on a GPU
     stacked = run_one(cell)
     assert (alone.status, stacked.status) == ("done", "done")
