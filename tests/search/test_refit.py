@@ -26,15 +26,11 @@ def make_problem(n_rows=200):
     return Problem(features, features[:, [0]].copy(), 1, "regression")
 
 
-def test_held_out_losses_have_the_mean_of_their_rows():
-    losses = HeldOutLosses(np.array([[1.0, 3.0], [0.0, 1.0]]), np.ones(2))
-    assert losses.means.tolist() == [2.0, 0.5]
-
-
-def test_errors_of_means_are_those_of_scipy():
+def test_held_out_losses_have_the_mean_of_their_rows_and_its_error():
     rows = np.random.default_rng(0).uniform(size=(3, 50))
-    errors = HeldOutLosses(rows, np.ones(3)).errors
-    np.testing.assert_allclose(errors, sem(rows, axis=1, ddof=0))
+    losses = HeldOutLosses(rows, np.ones(3))
+    np.testing.assert_allclose(losses.means, rows.mean(axis=1))
+    np.testing.assert_allclose(losses.errors, sem(rows, axis=1, ddof=0))
 
 
 @pytest.mark.parametrize("n_splits", [1, 3])
@@ -42,11 +38,7 @@ def test_refits_tell_the_column_that_matters_from_one_that_does_not(n_splits):
     problem = make_problem()
     splits = held_out_splits(problem, n_splits, 0.2, seed=0)
     losses = refit_candidates(
-        problem,
-        QUICK,
-        [[FIRST, SECOND, BOTH]] * n_splits,
-        splits,
-        seed=0,
+        problem, QUICK, [[FIRST, SECOND, BOTH]] * n_splits, splits, seed=0
     )
     assert losses.rows.shape == (3, n_splits * 40)
     with_it, without_it, both = losses.means
@@ -73,11 +65,7 @@ def test_a_network_never_sees_the_rows_it_is_judged_on():
     targets = problem.targets.copy()
     targets[absurd] = 1e3
     losses = refit_candidates(
-        replace(problem, targets=targets),
-        QUICK,
-        [[FIRST]] * 2,
-        splits,
-        seed=0,
+        replace(problem, targets=targets), QUICK, [[FIRST]] * 2, splits, seed=0
     )
     of_first = losses.rows[0, : len(splits[0].test_rows)]
     of_second = losses.rows[0, len(splits[0].test_rows) :]
