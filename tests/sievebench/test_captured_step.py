@@ -8,10 +8,16 @@ from neural_tables import make_stack, on_device, small_rows
 
 from featuresieve.engine import StackOptimizer
 from sievebench.selectors import SELECTORS
-from sievebench.stack.captured_step import CapturedCall, CapturedSteps, steps_at_once
 from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.on_gpu import (
+    MOST_STREAMS,
+    CapturedCall,
+    CapturedSteps,
+    own_stream,
+    side_by_side,
+    steps_at_once,
+)
 from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.side_by_side import MOST_STREAMS, own_stream, side_by_side
 from sievebench.stack.task_loss import TaskLoss
 from sievebench.stack.training import TrainingSettings, train_stack
 

@@ -24,9 +24,9 @@ from sievebench.tuning import (
     StorageError,
     forget_study,
     open_storage,
-    suggest_settings,
     tune,
 )
+from sievebench.tuning._study import suggest_settings
 
 SPACE = {
     "part": {

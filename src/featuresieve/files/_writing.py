@@ -120,10 +120,12 @@ def table_writer(
 def _opened(name: str, drafts: AtomicFiles) -> Iterator[IO[bytes]]:
     """Give a file to write into, compressed if its name says so."""
     _, compression = _kind_of("--out", name)
+    path = Path(name)
+    member = path.stem if path.suffix.lower() in _COMPRESSED else path.name
     with (
         full_disk_explained(name),
         drafts.open(name) as raw,
-        packed(raw, compression, _member(name)) as out,
+        packed(raw, compression, member) as out,
     ):
         yield out
 
@@ -186,9 +188,3 @@ def _delimiter(name: str, original: str) -> str:
     if endings & {".tsv", ".tab"}:
         return "\t"
     return "," if ".csv" in endings and original == "\t" else original
-
-
-def _member(name: str) -> str:
-    """Return the name of a file inside its archive."""
-    path = Path(name)
-    return path.stem if path.suffix.lower() in _COMPRESSED else path.name
