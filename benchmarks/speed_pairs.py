@@ -5,7 +5,8 @@ automatic choice and at the same fixed setting, on one thread each: warm is the 
 of some fits in turns in this process, after one of each on a small table; cold is one
 fit in a process of its own, which pays for torch's first calls and for importing its
 compiler. Seconds are those of the processor, as other programs
-may run. ``--rounds 2`` says how many fits, ``--tables`` which tables.
+may run. ``--rounds 2`` says how many fits, ``--tables`` which tables: what is
+stored of others stays.
 """
 
 import argparse
@@ -96,10 +97,12 @@ def main() -> None:
     for methods in PAIRS.values():  # the first calls of torch
         for method in methods:
             timed(method, "made_100x20")
-    circumstances, records = stamp.stamp(), []
+    path, circumstances = arguments.out / "speed_pairs.json", stamp.stamp()
+    records = json.loads(path.read_text())["records"] if path.exists() else []
+    records = [r for r in records if r["table"] not in arguments.tables]
     for record in pairs(arguments.tables, arguments.rounds):
         print(json.dumps(record), flush=True)
-        records.append(record)
+        records.append({**record, "commit": circumstances["commit"]})
         content = {"stamp": circumstances, "records": records}
         stamp.write("speed_pairs", content, arguments.out)
 
