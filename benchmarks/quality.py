@@ -163,7 +163,7 @@ def _simple_scores(split: tables.Split, support: np.ndarray) -> dict[str, float]
 
 def cohorts(name: str, n_splits: int = 5) -> list[dict[str, Any]]:
     """Select species in a study; judge by a forest on held-out samples."""
-    X, y = tables.cohort(name)
+    X, y = tables.raw(name)
     splitter = StratifiedShuffleSplit(n_splits, test_size=0.2, random_state=0)
     records = []
     for seed, (train, test) in enumerate(splitter.split(X, y)):
