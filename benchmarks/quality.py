@@ -12,7 +12,6 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
 Everything is selected with default arguments; only ``random_state`` is set.
 """
 
-import argparse
 import json
 import time
 import warnings
@@ -20,7 +19,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -209,11 +207,10 @@ def run_tasks(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument(
         "part", choices=("tabular", "boosted", "wide", "cohorts", "price", "table")
     )
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     parser.add_argument("--tables", nargs="+", default=list(tables.TABULAR))
     parser.add_argument("--judges", type=int, default=N_SEEDS)
     parser.add_argument(

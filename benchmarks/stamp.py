@@ -1,11 +1,12 @@
 """Where a result comes from: commit, versions, device, command."""
 
+import argparse
 import json
 import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -91,6 +92,22 @@ def print_stored(
             f"torch {origin['versions']['torch']}\n"
         )
         printer(stored["records"])
+
+
+def parser_of(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser that a script's docstring describes, with the option --out."""
+    parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    return parser
+
+
+def store(name: str, records: Iterable[dict[str, Any]], folder: Path) -> None:
+    """Print each record, and write it at once: what is finished is never lost."""
+    circumstances, found = stamp(), []
+    for record in records:
+        print(json.dumps(record), flush=True)
+        found.append(record)
+        write(name, {"stamp": circumstances, "records": found}, folder)
 
 
 def write(name: str, content: dict[str, Any], folder: Path = RESULTS) -> Path:
