@@ -3,43 +3,25 @@
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import torch
+from sievebench.environment import describe_environment
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = (
-    *("featuresieve", "torch", "numpy", "scikit-learn", "scipy", "pandas"),
-    *("autonfs", "boruta", "lassonet", "scikit-lego", "xgboost-cpu"),
-)
 
 
 def stamp() -> dict[str, Any]:
     """Return the circumstances of a run."""
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    device = "cpu"
-    if torch.cuda.is_available():
-        device = torch.cuda.get_device_name()
     return {
+        **describe_environment(),
         "command": _command(),
         "commit": _commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "python": platform.python_version(),
-        "versions": versions,
-        "device": device,
-        "n_cpus": os.cpu_count(),
     }
 
 
