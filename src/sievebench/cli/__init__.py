@@ -104,12 +104,12 @@ def refuse(error: object) -> int:
 def add_collect_parser(commands: Any) -> None:
     """Add `sievebench collect` to the commands."""
     about = "make one table of the records of experiments"
-    add = add_command(commands, "collect", _run, help=about).add_argument
+    add = add_command(commands, "collect", _collect, help=about).add_argument
     add("folders", nargs="+", type=Path, metavar="FOLDER", help="OUT/NAME or OUT")
     add("--out", type=Path, required=True, metavar="FILE", help="CSV or Parquet")
 
 
-def _run(options: argparse.Namespace) -> int:
+def _collect(options: argparse.Namespace) -> int:
     from sievebench.store import find_stores
 
     try:
