@@ -123,8 +123,10 @@ def _opened(name: str, drafts: AtomicFiles) -> Iterator[IO[bytes]]:
     A disk that is full is a `TableFileError`.
     """
     _, compression = _kind_of("--out", name)
+    path = Path(name)
+    member = path.stem if path.suffix.lower() in _COMPRESSED else path.name
     try:
-        with drafts.open(name) as raw, packed(raw, compression, _member(name)) as out:
+        with drafts.open(name) as raw, packed(raw, compression, member) as out:
             yield out
     except OSError as error:
         if error.errno not in _FULL:
@@ -193,9 +195,3 @@ def _delimiter(name: str, original: str) -> str:
     if endings & {".tsv", ".tab"}:
         return "\t"
     return "," if ".csv" in endings and original == "\t" else original
-
-
-def _member(name: str) -> str:
-    """Return the name of a file inside its archive."""
-    path = Path(name)
-    return path.stem if path.suffix.lower() in _COMPRESSED else path.name
