@@ -106,7 +106,7 @@ def feature_rows(estimator: Any) -> list[Content]:
 def _why(row: Content) -> str:
     """Return the reason behind a verdict."""
     if row["represented_by"] is not None:
-        words = "the same as" if row["verdict"] == "duplicate" else "represented by"
+        words = "a copy, " * (row["verdict"] == "duplicate") + "represented by"
         return f"{words} {_name(row['represented_by'])}"
     return _REASONS.get(row["verdict"], "")
 
