@@ -20,7 +20,9 @@ to 4 had a part in choosing the rule, on the tables that are not wide; others ha
 
 All selectors have one core (`OMP_NUM_THREADS=1 LOKY_MAX_CPU_COUNT=1`; ours uses a GPU
 unless `CUDA_VISIBLE_DEVICES` hides it), and `--limit` seconds for a fit, if that is
-given; what took longer is stored as such.
+given; what took longer is stored as such. Seconds are those of the processor (in
+the files of commits up to 4d8757d4e2d4 those of a clock). A run that is begun again
+from the same commit goes on where it was.
 """
 
 import argparse
@@ -29,7 +31,7 @@ import os
 import signal
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from multiprocessing import get_context
@@ -56,18 +58,18 @@ class OutOfTime(BaseException):
 
 @contextmanager
 def limited(seconds: float | None) -> Iterator[None]:
-    """Raise OutOfTime after some seconds, in the main thread of a process."""
+    """Raise OutOfTime after some seconds of the processor, in its main thread."""
 
     def stop(*_: Any) -> None:
         raise OutOfTime(f"more than {seconds:g} s")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds or 0.0)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds or 0.0)
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0.0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0.0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def run_cell(
@@ -106,37 +108,52 @@ def run_cell(
 
 def _run(select: Select, cell: Any, seed: int, limit: float | None) -> dict[str, Any]:
     """Return what one fit keeps and how long it takes; why not, where it fails."""
-    started, failure = time.perf_counter(), None
+    started, failure = time.process_time(), None
     kept: list[int] = []
     try:
         with limited(limit):
             kept = np.flatnonzero(select(cell, seed)).tolist()
     except (Exception, OutOfTime) as error:  # a peer that fails is a result
         failure = repr(error)[:300]
-    run = {"kept": kept, "seconds": round(time.perf_counter() - started, 2)}
+    run = {"kept": kept, "seconds": round(time.process_time() - started, 2)}
     return run if failure is None else {**run, "failure": failure}
 
 
 def run(options: argparse.Namespace) -> None:
-    """Compute all cells and store them."""
+    """Compute all cells that the file does not have of this commit, store each."""
+    name, content = options.file[0], stamp.stamp()
+    stored = breadth_table.stored(name)
+    of_commit = stored.get("commit") == content["commit"]
+    records: list[dict[str, Any]] = stored["cells"] if of_commit else []
+    options.skip += [name] * of_commit
     is_variant, jobs = options.what == "ablation", _jobs(options)
-    records: list[dict[str, Any]] = []
-    context = get_context("spawn")
+    context, n_before = get_context("spawn"), len(records)
     with ProcessPoolExecutor(options.workers, mp_context=context) as pool:
         futures = {
             pool.submit(run_cell, job, is_variant, options.limit): job for job in jobs
         }
-        try:
-            for future in as_completed(futures, timeout=options.seconds):
-                records += _finished(future, futures[future])
-        except TimeoutError:
-            print(f"{len(jobs) - len(records)} cells are missing", flush=True)
-        file = stamp.RESULTS / f"{options.file[0]}.json"
-        file.write_text(json.dumps({**stamp.stamp(), "cells": records}) + "\n")
-        print(f"{len(records)} of {len(jobs)} cells in {file.name}", flush=True)
+        for future in _as_ended(futures, options.seconds, options.limit):
+            records += _finished(future, futures[future])
+            file = stamp.RESULTS / f"{name}.json"
+            file.write_text(json.dumps({**content, "cells": records}) + "\n")
+        print(f"{len(records) - n_before} of {len(jobs)} cells in {name}", flush=True)
         for process in pool._processes.values():
             process.kill()
         os._exit(0)
+
+
+def _as_ended(
+    futures: Collection[Future[Any]], seconds: float | None, limit: float | None
+) -> Iterator[Future[Any]]:
+    """Yield what ends in time; and what has begun by then, where fits are limited."""
+    ended = set()
+    try:
+        for future in as_completed(futures, timeout=seconds):
+            ended.add(future)
+            yield future
+    except TimeoutError:
+        if limit is not None:
+            yield from as_completed([f for f in set(futures) - ended if not f.cancel()])
 
 
 def _jobs(options: argparse.Namespace) -> list[tuple[str, str, int, int, str]]:
@@ -181,7 +198,7 @@ def main() -> None:
     parser.add_argument("--tables", nargs="+")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--limit", type=float, help="seconds for one fit")
-    parser.add_argument("--seconds", type=float, help="for everything")
+    parser.add_argument("--seconds", type=float, help="after which none begins")
     parser.add_argument("--skip", nargs="+", default=[], help="cells that these have")
     parser.add_argument("--file", nargs="+", help="names of files of results")
     parser.add_argument("--most-rows", type=int, help="of the tables that are printed")

@@ -27,12 +27,16 @@ _HEADS = {
 Cell = dict[str, Any]
 
 
-def stored_cells(name: str) -> list[Cell]:
-    """Return the cells of a file of results; none if there is no such file."""
+def stored(name: str) -> dict[str, Any]:
+    """Return what a file of results holds; no cells if there is no such file."""
     file = stamp.RESULTS / f"{name}.json"
-    if not file.exists():
-        return []
-    cells: list[Cell] = json.loads(file.read_text())["cells"]
+    content: dict[str, Any] = {"cells": []}
+    return json.loads(file.read_text()) if file.exists() else content
+
+
+def stored_cells(name: str) -> list[Cell]:
+    """Return the cells of a file of results."""
+    cells: list[Cell] = stored(name)["cells"]
     return cells
 
 

@@ -82,7 +82,7 @@ def run_split(name: str, seed: int, transform: str) -> dict[str, Any]:
         "n_train": len(split.train.y),
         "n_species": len(order),
         "kept": [dataset.column_names[j] for j in kept],
-        "notes": chosen.decision["notes"],
+        "notes": [note["code"] for note in chosen.decision["notes"]],
         "seconds": round(chosen.seconds, 3),
         "scores": _scores(split, sets, seed),
     }
@@ -105,20 +105,27 @@ def _scores(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run all splits, store."""
+    """Run all splits that the file does not have of this commit, store each."""
+    path, started = options.out / "cohorts.json", time.perf_counter()
+    stored = json.loads(path.read_text()) if path.exists() else {}
+    is_same = stored.get("stamp", {}).get("commit") == stamp.stamp()["commit"]
+    records = stored["records"] if is_same else []
+    done = {(one["cohort"], one["split"], one["transform"]) for one in records}
     jobs = [
         (name, seed, transform)
-        for transform in TRANSFORMS
-        for name in options.cohorts or at_hand()
+        for transform in options.transforms
         for seed in options.splits
+        for name in options.cohorts or at_hand()
+        if (name, seed, transform) not in done
     ]
-    path = options.out / "cohorts.json"
-    started, records = time.perf_counter(), []
     with ProcessPoolExecutor(options.workers, mp_context=get_context("spawn")) as pool:
         for future in as_completed([pool.submit(run_split, *job) for job in jobs]):
             records.append(future.result())
             print(*list(records[-1].values())[:3], len(records[-1]["kept"]), flush=True)
             store(records, path)
+            if time.perf_counter() - started > options.seconds:
+                pool.shutdown(cancel_futures=True)
+                break
     print(f"{len(records)} splits, {time.perf_counter() - started:.0f} s")
 
 
@@ -183,6 +190,8 @@ def main() -> None:
     parser.add_argument("what", choices=("run", "table"))
     parser.add_argument("--cohorts", nargs="+")
     parser.add_argument("--splits", type=int, nargs="+", default=list(SPLITS))
+    parser.add_argument("--transforms", nargs="+", default=list(TRANSFORMS))
+    parser.add_argument("--seconds", type=float, default=np.inf)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     options = parser.parse_args()

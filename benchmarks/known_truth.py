@@ -4,6 +4,7 @@ Usage (from the repository root; madelon needs FEATURESIEVE_DATA)::
 
     python benchmarks/known_truth.py noise       # bundled tables with noise, ten seeds
     python benchmarks/known_truth.py relevant    # goal="all_relevant" beside Boruta
+    python benchmarks/known_truth.py madelon     # the same of ours, five seeds
     python benchmarks/known_truth.py chance      # pure noise, its rows in five forms
     python benchmarks/known_truth.py rare        # a class that is ever rarer
     python benchmarks/known_truth.py few         # noise on few rows, and the check
@@ -91,11 +92,21 @@ def relevant() -> Iterator[Record]:
         X, y, is_relevant = made_table(number)
         for name in ("ours", "boruta"):
             yield _found(name, f"made {number}", X, y, is_relevant, seed=0)
-    X, y = tables.load("highdim/madelon.parquet")
-    is_relevant = np.isin(np.arange(X.shape[1]), tables.MADELON_RELEVANT)
+    X, y, is_relevant = madelon_table()
+    yield _found("boruta", "madelon", X, y, is_relevant, 0)
+
+
+def madelon() -> Iterator[Record]:
+    """Look for the twenty relevant columns of madelon."""
+    X, y, is_relevant = madelon_table()
     for seed in range(N_MADELON_SEEDS):
         yield _found("ours", "madelon", X, y, is_relevant, seed)
-    yield _found("boruta", "madelon", X, y, is_relevant, 0)
+
+
+def madelon_table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return madelon, and which columns are relevant."""
+    X, y = tables.load("highdim/madelon.parquet")
+    return X, y, np.isin(np.arange(X.shape[1]), tables.MADELON_RELEVANT)
 
 
 def made_table(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -164,6 +175,7 @@ def chance() -> Iterator[Record]:
                 "form": form,
                 "seed": seed,
                 "n_kept": selector.n_features_,
+                "first": int(selector.order_[0]),
                 "warnings": sorted({w.category.__name__ for w in caught}),
             }
 
@@ -203,24 +215,29 @@ def few() -> Iterator[Record]:
     yield {"rows": 1200, "columns": 1700, "seed": 0, "n_found": n_found}
 
 
+PARTS = {
+    **{"noise": noise, "relevant": relevant, "madelon": madelon},
+    **{"chance": chance, "rare": rare, "few": few},
+}
+
+
 def store(what: str) -> None:
     """Run one part and store its records."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        file, origin = stamp.RESULTS / f"known_truth_{what}.json", stamp.stamp()
         records = []
-        parts = {"noise": noise, "relevant": relevant, "chance": chance, "rare": rare}
-        parts["few"] = few
-        for record in parts[what]():
+        for record in PARTS[what]():
             records.append(record)
             print(record, flush=True)
-    file = stamp.RESULTS / f"known_truth_{what}.json"
-    file.write_text(json.dumps({**stamp.stamp(), "records": records}) + "\n")
+            file.write_text(json.dumps({**origin, "records": records}) + "\n")
 
 
 def table() -> None:
     """Print what is stored."""
     shown = {
         **{"noise": _show_noise, "relevant": _show_relevant},
+        "madelon": _show_relevant,
         **{"chance": _show_chance, "rare": _show_rare, "few": _show_few},
     }
     for what, show in shown.items():
@@ -244,26 +261,30 @@ def _show_noise(stored: list[Record]) -> None:
 
 def _show_relevant(stored: list[Record]) -> None:
     """Print how many relevant columns are found, and how many others."""
-    for name in ("ours", "boruta"):
-        own = [r for r in stored if r["selector"] == name]
-        for prefix in ("made", "madelon"):
-            part = [r for r in own if r["table"].split()[0] == prefix]
-            sums = [sum(r[key] for r in part) for key in ("n_found", "n_false")]
-            n_relevant = sum(r["n_relevant"] for r in part)
-            seconds = np.mean([r["seconds"] for r in part])
-            print(
-                f"{name:7} {prefix:8} {sums[0]} of {n_relevant} found, {sums[1]} false,"
-                f" {seconds:.1f} s each, {len(part)} fits"
-            )
+    kinds = [(r["selector"], r["table"].split()[0]) for r in stored]
+    for kind in dict.fromkeys(kinds):
+        part = [r for r, own in zip(stored, kinds, strict=True) if own == kind]
+        sums = [sum(r[key] for r in part) for key in ("n_found", "n_false")]
+        n_relevant = sum(r["n_relevant"] for r in part)
+        seconds = np.mean([r["seconds"] for r in part])
+        print(
+            f"{kind[0]:7} {kind[1]:8} {sums[0]} of {n_relevant} found, {sums[1]} false,"
+            f" {seconds:.1f} s each, {len(part)} fits"
+        )
 
 
 def _show_chance(stored: list[Record]) -> None:
     """Print how often nothing is found where there is nothing."""
+    once = {r["seed"]: r["first"] for r in stored if r["form"] == "once"}
     for form in dict.fromkeys(r["form"] for r in stored):
         own = [r for r in stored if r["form"] == form]
+        n_same = sum(r["first"] == once[r["seed"]] for r in own)
         n_warned = sum("UninformativeTargetWarning" in r["warnings"] for r in own)
         n_one = sum(r["n_kept"] == 1 for r in own)
-        print(f"{form:12} one column in {n_one}, warned in {n_warned} of {len(own)}")
+        print(
+            f"{form:12} one column in {n_one}, the same as once in {n_same},"
+            f" warned in {n_warned} of {len(own)}"
+        )
 
 
 def _show_rare(stored: list[Record]) -> None:
@@ -288,9 +309,7 @@ def _show_few(stored: list[Record]) -> None:
 def main() -> None:
     """Run what the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument(
-        "what", choices=("noise", "relevant", "chance", "rare", "few", "table")
-    )
+    parser.add_argument("what", choices=(*PARTS, "table"))
     what = parser.parse_args().what
     table() if what == "table" else store(what)
 

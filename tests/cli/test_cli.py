@@ -206,11 +206,12 @@ def test_costs_reach_the_selector(monkeypatch):
 
     monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", spy)
     words = ("--cost", "a=2", "c=0.5", "--cost", "d=3", "--max-time", "50")
-    assert select(*words, "--seed", "7", "--device", "cpu", "--jobs", "-1") == 0
+    words += ("--seed", "7", "--device", "cpu", "--jobs", "-1", "--members", "5")
+    assert select(*words) == 0
     assert seen["feature_costs"] == {"a": 2, "c": 0.5, "d": 3}
     assert (seen["max_time"], seen["random_state"], seen["n_jobs"]) == (50, 7, -1)
     assert (seen["device"], seen["balance"]) == ("cpu", "price")
-    assert seen["training__n_epochs"] == 3
+    assert (seen["training__n_members"], seen["training__n_epochs"]) == (5, 3)
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,7 @@ def test_networks_have_scores_of_their_own(kind):
         (FirstLayerLasso, {"hidden_sizes": (100, 100), "monitor": "score"}),
         (FirstLayerLasso, {"learning_rate": 1e-3, "batch_size": 512}),
         (AdaptiveGroupLasso, {"activation": "tanh", "hidden_sizes": (20, 20, 20)}),
-        (AdaptiveGroupLasso, {"n_steps": 20_000, "initial_std": 1.0}),
+        (AdaptiveGroupLasso, {"n_steps": 20_000, "initial_std": 1.0, "n_splits": 3}),
         (AdaptiveGroupLasso, {"penalty": (0.001, 0.01, 0.05, 0.1, 0.5, 1.0, 2.0)}),
         (AttentionMap, {"learning_rate": 1e-3, "weight_decay": 2e-4}),
         (StochasticGates, {"kept_epoch": "last", "initial_bound": 0.2}),

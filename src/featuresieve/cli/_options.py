@@ -60,6 +60,7 @@ class SelectOptions(_Reading):
     jobs: int | None = None
     memory: str | None = None
     max_time: float | None = None
+    members: int | None = None
     epochs: int | None = None
     type: Mapping[str, ColumnType] = field(default_factory=dict)
     out: str | None = None

@@ -174,6 +174,7 @@ def _add_how(group: Any) -> None:
     add("--memory", type=as_memory, metavar="SIZE", help=text)
     text = "shorten the selection to that"
     add("--max-time", type=as_seconds, metavar="SECONDS", help=text)
+    add("--members", type=as_count, metavar="N", help="networks that vote (by size)")
     add("--epochs", type=as_count, metavar="N", help="length of training (by size)")
     text = "read options from a file; those given here win"
     add("--config", metavar="FILE.toml", help=text)

@@ -29,6 +29,7 @@ _OPTION_OF = {
     "cv": "--time",
     "never_keep": "--drop",
     "max_time": "--max-time",
+    "training.n_members": "--members",
     "training.n_epochs": "--epochs",
     "device": "--device",
     "n_jobs": "--jobs",
@@ -111,6 +112,7 @@ def _selector(
     kind = (
         featuresieve.AutoNFSClassifier if is_classes else featuresieve.AutoNFSRegressor
     )
+    own = featuresieve.Training(n_members=options.members, n_epochs=options.epochs)
     return kind(
         balance=options.balance,
         goal=options.goal,
@@ -123,9 +125,7 @@ def _selector(
         n_jobs=options.jobs,
         verbose=not options.quiet,
         random_state=options.seed,
-        training=None
-        if options.epochs is None
-        else featuresieve.Training(n_epochs=options.epochs),
+        training=own if options.members or options.epochs else None,
     )
 
 

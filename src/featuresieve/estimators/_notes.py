@@ -156,9 +156,9 @@ def _about_evidence(
         yield _note(
             "disagreement",
             "the parts of the rows elect different columns: two of them share "
-            f"{evidence.agreement:.0%} on average. Columns that stand for each other "
-            "may change places; more rows, or a larger training.n_members, would raise "
-            "it.",
+            f"{evidence.agreement:.0%} on average. A larger training.n_members would "
+            "raise it, and so would more rows, unless the columns say the same: those "
+            "change places.",
         )
     if is_minimal:
         yield from _close_calls(estimator, evidence, prepared, names)

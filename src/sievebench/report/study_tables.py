@@ -16,6 +16,7 @@ from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
     Columns,
     Table,
+    interval,
     mean_and_std,
     number,
     signed,
@@ -42,7 +43,7 @@ _SCALING: Columns = {
     "paper": lambda row: number(
         paper_statement(f"exponent, {row['selector'].partition(':')[0]}"), 2, ""
     ),
-    "less overhead": "{exponent_less_overhead:.2}",
+    "less overhead": interval("exponent_less_overhead", 2, ends="less"),
     "overhead, seconds": "{overhead_seconds:.3}",
     "columns": "{n_features_min:.0f} to {n_features_max:.0f}",
     "runs": "{n_runs}",
