@@ -114,13 +114,9 @@ def test_a_draw_that_a_table_lacks_counts_for_none(scores):
     assert field_cube(scores[~gone], "random", "told")[2].shape == (6, 1, 3)
 
 
-def test_signed_rank_posterior_of_clear_and_of_empty_differences():
+def test_signed_rank_posterior_of_clear_and_of_empty_differences_and_mirrored():
     assert signed_rank_posterior(np.full(12, 0.1))[2] > 0.99
-    assert signed_rank_posterior(np.full(12, -0.1))[0] > 0.99
     assert signed_rank_posterior(np.full(12, 0.001))[1] == 1.0
-
-
-def test_signed_rank_posterior_mirrors():
     differences = np.random.default_rng(3).normal(0.01, 0.02, size=9)
     worse, alike, better = signed_rank_posterior(differences)
     mirrored = signed_rank_posterior(-differences)
