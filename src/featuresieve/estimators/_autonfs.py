@@ -252,7 +252,6 @@ class AutoNFS(
                 work,
                 balance=self.balance,
                 tolerance=self.tolerance,
-                max_time=self.max_time,
                 goal=self.goal,  # type: ignore[arg-type]
                 judge=self.judge,
                 splits=splits,
@@ -262,10 +261,8 @@ class AutoNFS(
                 settings,
                 np.flatnonzero(result.support),
                 result.predictor_share,
+                work,
                 is_auto=self.balance == "auto",
-                seed=work.seed,
-                deadline=work.deadline(1.0),
-                monitor=work,
             )
         learned = learned_attributes(result, prepared, settings.n_threads)
         self.__dict__.update(learned)

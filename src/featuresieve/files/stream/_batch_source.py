@@ -2,7 +2,6 @@
 
 import os
 import queue
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pyarrow import dataset
 from featuresieve.errors import TableFileError, listed
 from featuresieve.files.stream._costs import cell_bytes
 from featuresieve.files.stream._parquet_files import checked, find_files
+from featuresieve.files.stream._stream import is_of
 
 # Bytes of a batch; a few of them are read ahead.
 _BATCH_BYTES = 1 << 24
@@ -77,7 +77,7 @@ def batch_source(
         return _of_dataset(source, columns)
     if isinstance(source, pa.RecordBatchReader):
         return _of_reader("the reader", source, source.schema)
-    if _is_relation(source):
+    if is_of(source, "duckdb", "DuckDBPyRelation"):
         return _of_relation(source)
     if is_list_of(source, pa.RecordBatch) or isinstance(source, Iterator):
         return _of_batches(source)
@@ -91,12 +91,6 @@ def is_list_of(source: Any, kind: Any) -> bool:
     """Tell whether something is a list of such things, not an empty one."""
     is_list = isinstance(source, list | tuple) and bool(source)
     return is_list and all(isinstance(each, kind) for each in source)
-
-
-def _is_relation(source: Any) -> bool:
-    """Tell whether something is a relation of duckdb, without importing it."""
-    duckdb = sys.modules.get("duckdb")
-    return duckdb is not None and isinstance(source, duckdb.DuckDBPyRelation)
 
 
 def source_of_files(name: str, files: Any) -> BatchSource:
