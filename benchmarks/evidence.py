@@ -64,15 +64,17 @@ def run(options: argparse.Namespace) -> None:
             print("the time is up", flush=True)
             return
         if name == "scaling":
-            words = ["scaling.py", "run", "--seconds", str(min(left, SCALING_SECONDS))]
+            seconds = f"{min(left, SCALING_SECONDS):.0f}"
+            words = ["scaling.py", "run", "--seconds", seconds]
         else:
-            words = ["fields.py", "run", "--suite", name, "--seconds", str(left)]
+            words = ["fields.py", "run", "--suite", name, "--seconds", f"{left:.0f}"]
             words += ["--workers", str(options.workers)]
             words += ["--draws", *map(str, draws)]
-        script = str(Path(__file__).parent / words[0])
-        words = [sys.executable, script, *words[1:], "--out", str(options.out)]
-        print(*words[2:-2], flush=True)
-        subprocess.run(words, check=False)
+        print(*words, flush=True)
+        script = Path(__file__).parent / words[0]
+        subprocess.run(
+            [sys.executable, script, *words[1:], "--out", options.out], check=False
+        )
 
 
 def main() -> None:

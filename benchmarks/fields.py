@@ -300,10 +300,11 @@ def run(options: argparse.Namespace) -> None:
             print(*futures[future], future.result() or "done", flush=True)
     except TimeoutError:
         print("the time is up", flush=True)
+    processes = list(pool._processes.values())  # gone after this
     pool.shutdown(wait=False, cancel_futures=True)
     wait([future for future in futures if not future.cancelled()], FAREWELL_SECONDS)
     collect(options)
-    for process in list((pool._processes or {}).values()):
+    for process in processes:
         process.kill()
     os._exit(0)
 

@@ -120,13 +120,10 @@ def test_split_holds_out_its_fraction_and_leaves_a_row_on_each_side(
     assert sorted([*training, *validation]) == list(range(n_rows))
 
 
-def test_split_keeps_the_shares_of_the_classes():
+def test_split_keeps_the_shares_of_the_classes_unless_one_has_one_row():
     y = np.repeat([0, 1, 2], [50, 30, 20])
     _, validation = held_out_split(y, 0.2, 0, stratify=True)
     assert np.bincount(y[validation]).tolist() == [10, 6, 4]
-
-
-def test_split_does_without_shares_if_a_class_has_one_row():
     y = np.array([0] * 9 + [1])
     training, validation = held_out_split(y, 0.2, 0, stratify=True)
     assert (len(training), len(validation)) == (8, 2)

@@ -238,6 +238,8 @@ class ScoresStreams:
             known.append(batch.select(others))
         table = _as_table(*known)
         weights = None if sample_weight is None else table[sample_weight].to_numpy()
+        if table[y].null_count:
+            raise ValueError(f"Input y contains missing values: some of {y!r}.")
         truth = np.asarray(table[y].to_pylist())
         return float(metric(truth, np.concatenate(guesses), sample_weight=weights))
 
