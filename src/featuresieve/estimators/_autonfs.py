@@ -37,7 +37,7 @@ from featuresieve.estimators._notes import notes_about, warn_about
 from featuresieve.estimators._other_sizes import OtherSizes
 from featuresieve.estimators._persistence import Persistence
 from featuresieve.estimators._shown import Shown
-from featuresieve.estimators._streams import rows_of_fit
+from featuresieve.estimators._streams import by_batches, rows_of_fit
 from featuresieve.monitoring import CallbackSupportMixin, FitRun, with_callbacks
 from featuresieve.problem import (
     ClassEncoder,
@@ -351,6 +351,26 @@ class AutoNFS(
         weights = row_weights(sample_weight, self.class_weight, None, n_rows)
         target = value_target(y, n_rows, weights.by_row, may_compress=may_compress)
         return weights, target
+
+    @by_batches
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Return the predicted values, or classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As for `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Of a classifier the most probable class, or the labels more probable than
+            not.
+        """
+        outputs, code = self._network_outputs(X), self._target_code
+        if isinstance(code, ClassEncoder):
+            return code.decode(code.probabilities(outputs))
+        return code.decode(outputs.mean(axis=0))
 
     def _network_outputs(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the outputs of the predictor networks, (members, rows, outputs)."""

@@ -213,47 +213,37 @@ def _checked(batch: Any, schema: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-class _Reader(threading.Thread):
-    """A thread that puts what it reads, or the error it meets, into a queue."""
+def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a thread reads meanwhile, a few batches ahead; raise its errors."""
+    found: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_N_AHEAD)
+    is_unwanted = threading.Event()
 
-    def __init__(self, batches: Iterator[Any]) -> None:
-        super().__init__(name="featuresieve-reader", daemon=True)
-        self._batches = batches
-        self.is_unwanted = threading.Event()
-        self.found: queue.Queue[tuple[Any, BaseException | None]]
-        self.found = queue.Queue(_N_AHEAD)
-
-    def run(self) -> None:
-        """Read to the end, or until nobody wants more."""
-        try:
-            for batch in self._batches:
-                if not self._put(batch):
-                    return
-            self._put(None)
-        except BaseException as error:
-            self._put(None, error)
-
-    def _put(self, batch: Any, error: BaseException | None = None) -> bool:
+    def put(batch: Any, error: BaseException | None = None) -> bool:
         """Hand over a batch when there is room for it; tell whether it is wanted."""
-        while not self.is_unwanted.is_set():
+        while not is_unwanted.is_set():
             with suppress(queue.Full):
-                self.found.put((batch, error), timeout=_SECONDS_BETWEEN_LOOKS)
+                found.put((batch, error), timeout=_SECONDS_BETWEEN_LOOKS)
                 return True
         return False
 
+    def read() -> None:
+        """Read to the end, or until nobody wants more."""
+        try:
+            if all(map(put, batches)):
+                put(None)
+        except BaseException as error:
+            put(None, error)
 
-def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a thread reads meanwhile, a few batches ahead; raise its errors."""
-    reader = _Reader(batches)
+    reader = threading.Thread(target=read, name="featuresieve-reader", daemon=True)
     reader.start()
     try:
         while True:
-            batch, error = reader.found.get()
+            batch, error = found.get()
             if error is not None:
                 raise error
             if batch is None:
                 return
             yield batch
     finally:  # also where nobody asks for more, or after Ctrl-C
-        reader.is_unwanted.set()
+        is_unwanted.set()
         reader.join(_MOST_SECONDS_TO_END)
