@@ -11,13 +11,13 @@ from sklearn.utils import Tags
 from featuresieve.estimators._autonfs import AutoNFS
 from featuresieve.estimators._docs import documented
 from featuresieve.estimators._persistence import restored
-from featuresieve.estimators._streams import ScoresStreams, by_batches
+from featuresieve.estimators._streams import Predicts, by_batches
 from featuresieve.problem import ClassEncoder
 from featuresieve.storage import read_estimator
 
 
 @documented
-class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
+class AutoNFSClassifier(Predicts, ClassifierMixin, AutoNFS):
     """Select the features a classification needs, and classify with them.
 
     @PARAMETERS@
@@ -88,7 +88,7 @@ class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
 
 
 @documented
-class AutoNFSRegressor(ScoresStreams, RegressorMixin, AutoNFS):
+class AutoNFSRegressor(Predicts, RegressorMixin, AutoNFS):
     """Select the features a regression needs, and predict with them.
 
     @PARAMETERS@
