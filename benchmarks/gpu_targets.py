@@ -8,7 +8,6 @@ has one: what is finished stays. ``--small`` tries the first out on a CPU; ``--o
 FOLDER`` writes elsewhere than to ``benchmarks/results``.
 """
 
-import argparse
 import json
 import subprocess
 import sys
@@ -50,9 +49,8 @@ def lines(records: list[dict[str, Any]]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     arguments = parser.parse_args()
     for words in PARTS[:1] if arguments.small else PARTS:
         started = time.monotonic()

@@ -9,12 +9,10 @@ may run. ``--rounds 2`` says how many fits, ``--tables`` which tables: what is
 stored of others stays.
 """
 
-import argparse
 import json
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -83,11 +81,10 @@ def print_pairs(records: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("part", nargs="?", choices=("run", "table"), default="run")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--tables", nargs="+", default=list(speed.TABLES))
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     arguments = parser.parse_args()
     if arguments.part == "table":
         stamp.print_stored(arguments.out, {"speed_pairs": print_pairs})
@@ -97,14 +94,12 @@ def main() -> None:
     for methods in PAIRS.values():  # the first calls of torch
         for method in methods:
             timed(method, "made_100x20")
-    path, circumstances = arguments.out / "speed_pairs.json", stamp.stamp()
-    records = json.loads(path.read_text())["records"] if path.exists() else []
-    records = [r for r in records if r["table"] not in arguments.tables]
-    for record in pairs(arguments.tables, arguments.rounds):
-        print(json.dumps(record), flush=True)
-        records.append({**record, "commit": circumstances["commit"]})
-        content = {"stamp": circumstances, "records": records}
-        stamp.write("speed_pairs", content, arguments.out)
+    path, commit = arguments.out / "speed_pairs.json", stamp.stamp()["commit"]
+    known = json.loads(path.read_text())["records"] if path.exists() else []
+    others = [r for r in known if r["table"] not in arguments.tables]
+    found = pairs(arguments.tables, arguments.rounds)
+    records = ({**record, "commit": commit} for record in found)
+    stamp.store("speed_pairs", records, arguments.out, others)
 
 
 if __name__ == "__main__":
