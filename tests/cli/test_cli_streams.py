@@ -150,13 +150,6 @@ def test_errors_are_a_line_and_status_2(message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_a_truncated_file_among_others_is_named(capsys):
-    path = Path("events/2.parquet")
-    path.write_bytes(path.read_bytes()[:-100])
-    assert select() == 2
-    assert "events/2.parquet cannot be read" in capsys.readouterr().err
-
-
 def fail_after_one(error):
     """Return a writer of Parquet that fails at its second part."""
 

@@ -226,29 +226,26 @@ def test_program_that_handles_the_signal_itself_is_left_alone(path, monkeypatch)
     assert seen == [1]
 
 
-def test_path_that_cannot_be_written_is_reported_before_training(path, monkeypatch):
-    def full(*_, **__):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(_checkpoint, "write_atomically", full)
-    with pytest.raises(CheckpointError, match="No space left on device"):
-        classifier(path).fit(*class_table())
-
-
-def test_disk_that_fills_up_later_is_a_warning(path, monkeypatch):
+@pytest.mark.parametrize("n_written", [0, 3])
+def test_full_disk_is_an_error_before_training_and_a_warning_later(
+    n_written, path, monkeypatch
+):
     X, y = class_table()
-    expected = answers(classifier(None).fit(X, y), X)
     write, count = _checkpoint.write_atomically, 0
 
     def fills_up(*arguments, **names):
         nonlocal count
         count += 1
-        if count > 3:
+        if count > n_written:
             raise OSError("No space left on device")
         write(*arguments, **names)
 
+    selector, expected = classifier(path), answers(classifier(None).fit(X, y), X)
     monkeypatch.setattr(_checkpoint, "write_atomically", fills_up)
-    selector = classifier(path)
+    if n_written == 0:
+        with pytest.raises(CheckpointError, match="No space left on device"):
+            selector.fit(X, y)
+        return
     with write_at_every_step(), pytest.warns(CheckpointWarning) as caught:
         selector.fit(X, y)
     assert len(caught) == 1
