@@ -4,6 +4,7 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
 
     python benchmarks/cohorts.py run --workers 16
     python benchmarks/cohorts.py table
+    python benchmarks/cohorts.py draw     # docs/images/colorectal_species.png
 
 Ten stratified splits of each cohort at hand, those of experiments/cohorts.toml;
 selection inside each split, on raw shares and on centred log-ratios. An MLP and a
@@ -33,6 +34,7 @@ from sievebench.downstream import evaluate
 from sievebench.report.paper import paper_cohorts
 from sievebench.selectors import select
 
+IMAGES = stamp.RESULTS.parents[1] / "docs" / "images"
 SPLITS = range(10)
 SIZES = (10, 30, 100)
 METRICS = ("balanced_accuracy", "accuracy")
@@ -155,14 +157,34 @@ def losses(records: list[dict[str, Any]]) -> pd.DataFrame:
     )
 
 
-def species(records: list[dict[str, Any]]) -> pd.Series:
-    """Return in how many colorectal cohorts a species is kept in half of the splits."""
-    found: Counter[str] = Counter()
-    for cohort in COLORECTAL:
-        own = [one["kept"] for one in records if one["cohort"] == cohort]
-        counts = Counter(name for kept in own for name in kept)
-        found.update(name for name, n in counts.items() if 2 * n >= max(1, len(own)))
-    return pd.Series(dict(found.most_common()), dtype=int)
+def species(records: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the share of the splits of each colorectal cohort that keep a species.
+
+    Species × cohorts; first those that most cohorts keep in half of their splits.
+    """
+    own = [one for one in records if one["cohort"] in COLORECTAL]
+    kept = [(name, one["cohort"]) for one in own for name in one["kept"]]
+    counts = pd.Series(Counter(kept)).unstack(fill_value=0)
+    shares = counts / pd.Series(Counter(one["cohort"] for one in own))
+    order = ((shares >= 0.5).sum(axis=1) + shares.mean(axis=1)).sort_values()
+    return shares.loc[order.index[::-1]]
+
+
+def draw(options: argparse.Namespace) -> None:
+    """Draw which species return across the colorectal cohorts, raw shares."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    mpl.use("Agg")
+    records = json.loads((options.out / "cohorts.json").read_text())["records"]
+    shares = species([one for one in records if one["transform"] == "raw"]).head(20)
+    figure, ax = plt.subplots(figsize=(8, 6), layout="constrained")
+    shown = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1, aspect="auto")
+    ax.set_xticks(range(shares.shape[1]), shares.columns, rotation=60, ha="right")
+    names = [name.rpartition("s__")[2].replace("_", " ") for name in shares.index]
+    ax.set_yticks(range(len(names)), names, style="italic", fontsize=8)
+    figure.colorbar(shown, label="share of the splits that keep it", shrink=0.7)
+    figure.savefig(IMAGES / "colorectal_species.png", dpi=110)
 
 
 def table(options: argparse.Namespace) -> None:
@@ -179,15 +201,16 @@ def table(options: argparse.Namespace) -> None:
     own = gains[(gains["set"] == "kept") & (gains["transform"] == "raw")]
     sizes = pd.cut(own["n_kept"], [0, 1, 3, 10, 30, 1000])
     print(own.groupby(["measure", sizes], observed=True)["gain"].agg(["mean", "size"]))
-    for transform in TRANSFORMS:
+    for transform in dict.fromkeys(one["transform"] for one in stored):
         some = [one for one in stored if one["transform"] == transform]
         print(f"\n{transform}: cohorts that keep it in half of the splits")
-        print(species(some).head(15).to_string())
+        counts = (species(some) >= 0.5).sum(axis=1)
+        print(counts[counts > 0].head(15).to_string())
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("run", "table"))
+    parser.add_argument("what", choices=("run", "table", "draw"))
     parser.add_argument("--cohorts", nargs="+")
     parser.add_argument("--splits", type=int, nargs="+", default=list(SPLITS))
     parser.add_argument("--transforms", nargs="+", default=list(TRANSFORMS))
@@ -195,7 +218,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     options = parser.parse_args()
-    table(options) if options.what == "table" else run(options)
+    {"run": run, "table": table, "draw": draw}[options.what](options)
 
 
 if __name__ == "__main__":

@@ -12,10 +12,11 @@ A job is one table, scenario and draw: rows split anew, columns added anew (stre
 "fresh"; rows of a query stay together). Every selector is fitted once, and its best k
 columns are judged for several k: D, as many as there were before columns were added
 (the paper's field); what AutoNFS kept there (matched); and the k that did best on the
-validation rows (validated). All sets of a job, of all selectors, train as one stack of
-predictors with the same weights to begin with, and equal sets are one member. Where
-random columns are added to a table of the suite "paper", so do sets (of D columns, and
-what AutoNFS kept) without one of five columns: what a kept column is worth.
+validation rows (validated). AutoNFS as published, in two rows, keeps its own number.
+All sets of a job, of all selectors, train as one stack of predictors with the same
+weights to begin with, and equal sets are one member. Where random columns are added to
+a table of the suite "paper", so do sets (of D columns, and what AutoNFS kept) without
+one of five columns: what a kept column is worth.
 
 Suite "paper": the tables of experiments/quick.toml. Settings of the selectors, and the
 predictor that did best on validation rows without AutoNFS, are those that `quick` found
@@ -29,7 +30,9 @@ import os
 import time
 import traceback
 import warnings
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed, wait
+from math import nan
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import fmean
@@ -48,6 +51,7 @@ from sievebench.store import RunRecord, earlier_results
 
 ROOT = Path(__file__).parents[1]
 SCENARIOS = ("random", "corrupted", "second_order")
+DRAWS = (1, 2, 3, 4, 5)
 # The slowest first, so that no worker is left with one in the end.
 PAPER = (
     "otto",
@@ -60,9 +64,15 @@ PAPER = (
     "microsoft",
 )
 SELECTORS = (
-    *("none", "autonfs", "univariate", "1l-lasso", "agl", "deep-lasso", "stg"),
-    *("lasso", "forest"),
+    *("none", "autonfs", "autonfs:literal", "autonfs:target", "univariate"),
+    *("1l-lasso", "agl", "deep-lasso", "stg", "lasso", "forest"),
 )
+# AutoNFS as the paper prints it, λ = 1: on the kept fraction, and on the distance to a
+# number of columns, which the paper's search tried too.
+AS_PUBLISHED = {
+    "autonfs:literal": {"setting": "published", "penalty": "fraction"},
+    "autonfs:target": {"setting": "published", "penalty": "target"},
+}
 # Instead of the 200 trees of `quick`, which would take most of the time.
 FEWER_TREES = {"n_estimators": 100}
 # Of the columns before the scenario: what "validated" may choose.
@@ -93,18 +103,23 @@ def settings_of(job: Job) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
     """Return the settings of the selectors and those of the predictor."""
     suite, table, scenario, _ = job
     if suite != "paper":
-        return {name: {} for name in SELECTORS}, {}
-    files = (ROOT / "results" / "quick" / "records").glob(
-        f"benchmark--{table}--{scenario}--*.json"
-    )
-    here = [RunRecord.from_json(file.read_text()) for file in files]
-    former = earlier_results(here, 1, ["autonfs"])
+        return {name: AS_PUBLISHED.get(name, {}) for name in SELECTORS}, {}
+    former = earlier_results(_quick_records(job), 1, ["autonfs"])
     place = (table, scenario, "mlp")
     settings = {
-        name: dict(former.settings.get((*place, name), {})) for name in SELECTORS
+        name: AS_PUBLISHED.get(name) or dict(former.settings.get((*place, name), {}))
+        for name in SELECTORS
     }
     settings.get("forest", {}).update(FEWER_TREES)
     return settings, dict(former.predictors[place][0])
+
+
+def _quick_records(job: Job) -> list[RunRecord]:
+    """Return the records of `quick` on the table and scenario of a job."""
+    files = (ROOT / "results" / "quick" / "records").glob(
+        f"benchmark--{job[1]}--{job[2]}--*.json"
+    )
+    return [RunRecord.from_json(file.read_text()) for file in files]
 
 
 def order_of(scores: np.ndarray, seed: int) -> np.ndarray:
@@ -132,7 +147,7 @@ class Sets:
 def run_job(job: Job) -> dict[str, Any]:
     """Select with every selector, and judge all sets in one stack."""
     spec, draw = spec_of(job, "none"), job[3]
-    started = time.perf_counter()
+    started, busy = time.perf_counter(), time.process_time()
     cell = cached_table(
         spec.dataset,
         spec.scenario,
@@ -170,6 +185,7 @@ def run_job(job: Job) -> dict[str, Any]:
         "predictor": predictor,
         "selectors": found,
         "seconds": round(time.perf_counter() - started, 2),
+        "processor_seconds": round(time.process_time() - busy, 2),
         "judging_seconds": round(judged, 2),
     }
 
@@ -183,15 +199,16 @@ def _selected(
     sets: Sets,
 ) -> dict[str, Any]:
     """Fit one selector; return its order and its sets, by their number of columns."""
-    keep = {"autonfs": "auto", "none": 1.0}.get(name, 0.5)
+    kind = name.partition(":")[0]
+    keep = {"autonfs": "auto", "none": 1.0}.get(kind, 0.5)
     seed = spec_of(job, name).seed("selector", job[3]) or 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        chosen = select(name, split, keep=keep, seed=seed, settings=settings)
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        chosen = select(kind, split, keep=keep, seed=seed, settings=settings)
     order = order_of(chosen.scores, seed)
     n_original = int(split.is_original.sum())
     counts = {"own": int(chosen.support.sum())} if keep != 0.5 else {}
-    if name != "none":
+    if name == "autonfs" or keep == 0.5:
         chances = (*(FEWER if n_original >= WIDE else ()), *SHARES)
         shares = {f"{x:g}": max(1, round(x * n_original)) for x in chances}
         counts |= shares | ({"matched": n_of_autonfs} if n_of_autonfs else {})
@@ -211,8 +228,9 @@ def _selected(
         "seconds": round(chosen.seconds, 3),
         "n_own": int(chosen.support.sum()),
         "order": order[:MOST_NAMED].tolist(),
-        "own": np.flatnonzero(chosen.support).tolist() if name == "autonfs" else [],
+        "own": np.flatnonzero(chosen.support).tolist() if kind == "autonfs" else [],
         "decision": decision,
+        "warnings": sorted({f"{w.category.__name__}: {w.message}" for w in warned}),
         "sets": found,
         "removals": _removals(job, sets, told if keep == 0.5 else chosen.support),
     }
@@ -234,12 +252,14 @@ def _removals(job: Job, sets: Sets, support: np.ndarray) -> list[dict[str, int]]
     return found
 
 
-def jobs_of(options: argparse.Namespace) -> list[Job]:
+def all_jobs(
+    suite: str, draws: Sequence[int] = DRAWS, tables: Sequence[str] = ()
+) -> list[Job]:
     """Return all jobs, draw by draw: what is done when time runs out is whole."""
     return [
-        (options.suite, table, scenario, draw)
-        for draw in options.draws
-        for table in options.tables or tables_of(options.suite)
+        (suite, table, scenario, draw)
+        for draw in draws
+        for table in tables or tables_of(suite)
         for scenario in SCENARIOS
     ]
 
@@ -250,10 +270,10 @@ def part_of(options: argparse.Namespace, job: Job) -> Path:
     return options.out / "parts" / job[0] / f"{name}.json"
 
 
-def work(job: Job, path: Path) -> str:
+def work(job: Job, path: Path, origin: dict[str, Any]) -> str:
     """Run a job and write its file, whole or not at all; say what happened."""
     try:
-        text = json.dumps(run_job(job))
+        text = json.dumps(run_job(job) | {"stamp": origin})
     except Exception:
         return traceback.format_exc()
     draft = path.with_suffix(f".{os.getpid()}")
@@ -271,16 +291,20 @@ def run(options: argparse.Namespace) -> None:
     jobs = left_of(options)
     (options.out / "parts" / options.suite).mkdir(parents=True, exist_ok=True)
     pool = ProcessPoolExecutor(options.workers, mp_context=get_context("spawn"))
-    futures = {pool.submit(work, job, part_of(options, job)): job for job in jobs}
+    origin = stamp.stamp()
+    futures = {
+        pool.submit(work, job, part_of(options, job), origin): job for job in jobs
+    }
     try:
         for future in as_completed(futures, timeout=options.seconds):
             print(*futures[future], future.result() or "done", flush=True)
     except TimeoutError:
         print("the time is up", flush=True)
+    processes = list(pool._processes.values())  # gone after this
     pool.shutdown(wait=False, cancel_futures=True)
     wait([future for future in futures if not future.cancelled()], FAREWELL_SECONDS)
     collect(options)
-    for process in list((pool._processes or {}).values()):
+    for process in processes:
         process.kill()
     os._exit(0)
 
@@ -288,7 +312,8 @@ def run(options: argparse.Namespace) -> None:
 def left_of(options: argparse.Namespace) -> list[Job]:
     """Return the jobs that are not done."""
     done = {_job_of(cell) for cell in _done(options)}
-    return [job for job in jobs_of(options) if job not in done]
+    jobs = all_jobs(options.suite, options.draws, options.tables or ())
+    return [job for job in jobs if job not in done]
 
 
 def _job_of(cell: dict[str, Any]) -> Job:
@@ -306,29 +331,55 @@ def _done(options: argparse.Namespace) -> list[dict[str, Any]]:
 def collect(options: argparse.Namespace) -> None:
     """Write all that is done as one file of results."""
     cells = _done(options)
-    content = {"stamp": stamp.stamp(), "records": cells}
+    done = {_job_of(cell) for cell in cells}
+    missing = [job[1:] for job in all_jobs(options.suite) if job not in done]
+    content = {"stamp": stamp.stamp(), "missing": missing, "records": cells}
     path = options.out / f"fields_{options.suite}.json"
     path.write_text(json.dumps(content, separators=(",", ":")) + "\n")
     print(f"{len(cells)} jobs in {path.name}", flush=True)
 
 
 def plan(options: argparse.Namespace) -> None:
-    """Print how many jobs are left and what they cost, by the seconds of those done."""
-    left = left_of(options)
-    known: dict[str, list[float]] = {}
-    for cell in _done(options):
-        known.setdefault(cell["table"], []).append(cell["seconds"])
-    every = [seconds for found in known.values() for seconds in found]
-    cost = sum(fmean(known.get(job[1], every)) for job in left) if every else None
-    said = "unknown" if cost is None else f"{cost / options.workers:.0f} s"
-    print(f"{len(left)} jobs left, on {options.workers} workers: {said}")
+    """Print how many jobs are left and what they cost, draw by draw."""
+    for draw, costs in costs_of(options).items():
+        seconds = sum(costs) / options.workers
+        print(f"draw {draw}: {len(costs)} jobs, {seconds:.0f} s for {options.workers}")
+
+
+def costs_of(options: argparse.Namespace) -> dict[int, list[float]]:
+    """Return the seconds of one worker for each job that is left, by draw.
+
+    As measured: of the table on this kind of device; else, on the paper's tables, what
+    `quick` took, mostly on an H200; else the processor's seconds of it, or of any.
+    """
+    cells, device = _done(options), stamp.stamp()["device"]
+    costs: dict[int, list[float]] = {}
+    for job in left_of(options):
+        own = [cell for cell in cells if cell["table"] == job[1]]
+        known = [
+            [cell["seconds"] for cell in own if cell["stamp"]["device"] == device],
+            [_seconds_of_quick(job)] if job[0] == "paper" else [],
+            [cell["processor_seconds"] for cell in own],
+            [cell["processor_seconds"] for cell in cells],
+        ]
+        costs.setdefault(job[3], []).append(fmean(next(filter(None, known), [nan])))
+    return costs
+
+
+def _seconds_of_quick(job: Job) -> float:
+    """Return what one fit of each selector, and judging it once, took in `quick`."""
+    return sum(
+        fmean(run.selector_seconds + run.downstream_seconds for run in record.runs)
+        for record in _quick_records(job)
+        if record.runs and record.spec.selector.partition(":")[0] in SELECTORS
+    )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=("plan", "run", "collect", "table"))
     parser.add_argument("--suite", choices=("paper", "breadth"), default="paper")
-    parser.add_argument("--draws", type=int, nargs="+", default=[1, 2, 3, 4, 5])
+    parser.add_argument("--draws", type=int, nargs="+", default=DRAWS)
     parser.add_argument("--tables", nargs="+")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, help="no longer than this")

@@ -11,7 +11,9 @@ Made tables: two classes decided by ten columns, the rest noise. 2^5 to 2^15 col
 the two, which goes from small to large until `--seconds` are over or a fit has taken
 longer than `--longest`: what is missing took too long. Up to three fits a size, after
 one that is not counted. Those that train networks have the GPU one after the other; all
-others have one core each.
+others have one core each. Seconds on the CPU are those of the processor, so that what
+else the machine does matters little. What the file has already is not run again: the
+same command goes on. `autonfs` 1.0.0 is the authors' package, on the CPU.
 """
 
 import argparse
@@ -34,6 +36,7 @@ from sievebench import analysis, data
 from sievebench.selectors import SELECTORS
 
 ROWS_FIXED, COLUMNS_FIXED = 1000, 64
+PEER = "autonfs 1.0.0"
 SIZES = {
     "columns": [2**power for power in range(5, 16)],
     "rows": [1000, 10_000, 100_000, 1_000_000],
@@ -49,37 +52,61 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "svc-rfe": ("svc-rfe", {"step": 0.1}),
     "lassonet": ("lassonet", {}),
     "boruta": ("boruta", {}),
+    PEER: (PEER, {}),
 }
 ON_GPU = ("autonfs:price", "autonfs:auto", "stg", "autonfs:published")
 _ENOUGH = 3.0  # seconds of a fit that is done only once
 
 
 def fit(name: str, device: str, X: np.ndarray, y: np.ndarray, seed: int) -> float:
-    """Return the seconds of one fit."""
+    """Return the seconds of one fit; of the processor, if that is what fits."""
+    now = time.perf_counter if device == "cuda" else time.process_time
+    selector = _peer() if name == PEER else _selector(name, device, seed)
+    started = now()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        selector.fit(X, y)
+    return now() - started
+
+
+def _selector(name: str, device: str, seed: int) -> Any:
+    """Return one of the laboratory's selectors."""
     kind, settings = RUNS[name]
     arguments = {**settings, "task": "classification", "random_state": seed}
     if "device" in SELECTORS[kind]().get_params():
         arguments["device"] = device
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        SELECTORS[kind](**arguments).fit(X, y)
-    return time.perf_counter() - started
+    return SELECTORS[kind](**arguments)
 
 
-def climb(name: str, axis: str, device: str, longest: float, queue: Any) -> None:
+def _peer() -> Any:
+    """Return the authors' selector with its defaults."""
+    from autonfs import AutoNFS
+
+    return AutoNFS(mode="classification")
+
+
+def climb(
+    name: str, axis: str, above: int, device: str, longest: float, queue: Any
+) -> None:
     """Fit larger and larger tables, and tell of each fit."""
     torch.set_num_threads(1)
     on_gpu = device == "cuda" and name in ON_GPU
-    for number, size in enumerate(SIZES[axis]):
+    is_warm = False
+    for size in SIZES[axis]:
         shape = (ROWS_FIXED, size) if axis == "columns" else (size, COLUMNS_FIXED)
         table = data.load(f"made:{shape[0]}x{shape[1]}")
-        if number == 0:
-            fit(name, device, table.X, table.y, 99)
+        X, y = table.X, table.y
+        if name == PEER:
+            X, y = X.astype(np.float32), np.unique(y, return_inverse=True)[1]
+        if not is_warm:
+            fit(name, "cuda" if on_gpu else "cpu", X, y, 99)
+            is_warm = True
+        if size <= above:
+            continue
         for seed in range(3):
             if on_gpu:
                 torch.cuda.reset_peak_memory_stats()
-            seconds = fit(name, device, table.X, table.y, seed)
+            seconds = fit(name, "cuda" if on_gpu else "cpu", X, y, seed)
             kilobytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             queue.put(
                 {
@@ -103,17 +130,34 @@ def climb(name: str, axis: str, device: str, longest: float, queue: Any) -> None
             return
 
 
-def lane(tasks: Sequence[tuple[str, str]], *settings: Any) -> None:
+def lane(tasks: Sequence[tuple[str, str, int]], *settings: Any) -> None:
     """Do some climbs, one after the other."""
-    for name, axis in tasks:
-        climb(name, axis, *settings)
+    for task in tasks:
+        climb(*task, *settings)
+
+
+def left_of(
+    names: Sequence[str], records: list[dict[str, Any]], longest: float
+) -> list[tuple[str, str, int]]:
+    """Return the climbs that can go on: selector, axis and the size they are above."""
+    left = []
+    for name in names:
+        for axis, sizes in SIZES.items():
+            own = [r for r in records if (r["selector"], r["axis"]) == (name, axis)]
+            above = max((r["size"] for r in own), default=0)
+            took = max((r["seconds"] for r in own), default=0.0)
+            if above < sizes[-1] and took <= longest:
+                left.append((name, axis, above))
+    return left
 
 
 def run(options: argparse.Namespace) -> None:
     """Start the lanes, listen until the time is up, store."""
     names = options.selectors or list(RUNS)
     is_cuda = options.device == "cuda"
-    climbs = [(name, axis) for name in names for axis in SIZES]
+    path = options.out / f"{options.file}.json"
+    records = json.loads(path.read_text())["records"] if path.exists() else []
+    climbs = left_of(names, records, options.longest)
     climbs.sort(key=lambda one: ON_GPU.index(one[0]) if one[0] in ON_GPU else 99)
     shared = [one for one in climbs if is_cuda and one[0] in ON_GPU]
     lanes = [[one] for one in climbs if one not in shared]
@@ -122,22 +166,33 @@ def run(options: argparse.Namespace) -> None:
     queue = context.Queue()
     rest = (options.device, options.longest, queue)
     processes = [context.Process(target=lane, args=(one, *rest)) for one in lanes]
-    records, until = [], time.monotonic() + options.seconds
+    until = time.monotonic() + options.seconds
     waiting, running = list(processes), []
     while time.monotonic() < until and (waiting or running):
         running = [process for process in running if process.is_alive()]
         while waiting and len(running) < options.lanes:
             running.append(waiting.pop(0))
             running[-1].start()
-        try:
-            records.append(queue.get(timeout=1))
-            print(*records[-1].values(), flush=True)
-        except Empty:
-            continue
+        records += _heard(queue)
+    records += _heard(queue)
     for process in running:
         process.kill()
+    commit = stamp.stamp()["commit"]
+    for one in records:
+        one.setdefault("commit", commit)
     content = {"stamp": stamp.stamp(), "records": records}
     stamp.write(options.file, content, options.out)
+
+
+def _heard(queue: Any) -> list[dict[str, Any]]:
+    """Return the fits that were told of, until there are none for a second."""
+    heard = []
+    while True:
+        try:
+            heard.append(queue.get(timeout=1))
+        except Empty:
+            return heard
+        print(*heard[-1].values(), flush=True)
 
 
 def exponents(records: list[dict[str, Any]], axis: str) -> pd.DataFrame:

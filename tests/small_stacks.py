@@ -72,12 +72,6 @@ def member_arrays(task, masking, member, kind="value"):
     return {name: view.cpu().numpy().copy() for name, view in views.items()}
 
 
-def load_member_(task, masking, member, arrays):
-    """Write arrays, as `member_arrays` returns them, into one member."""
-    for name, view in member_views(task, masking, member).items():
-        view.copy_(torch.from_numpy(arrays[name]))
-
-
 def make_rows(n_rows, n_columns, *, is_classification, seed=0, n_classes=3):
     """Return features and targets in which the first two columns matter."""
     rng = np.random.default_rng(seed)

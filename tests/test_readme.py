@@ -107,9 +107,6 @@ def test_code_blocks_share_a_namespace_and_match_their_output():
     blocks = code_blocks(text)
     assert [(block.line, block.output) for block in blocks] == [(2, None), (6, "1\n")]
     run_blocks(blocks, "document.md")
-
-
-def test_code_block_with_another_output_is_reported_with_its_line():
     blocks = code_blocks("Words.\n\n```python\nprint(1)\n```\n\n```output\n2\n```\n")
     with pytest.raises(AssertionError, match=r"document\.md:4 prints something else"):
         run_blocks(blocks, "document.md")

@@ -56,21 +56,11 @@ __all__ = [
     "register_onnx_converters",
 ]
 
-# Imported when they are first asked for: the command line answers --help without torch.
-_LAZY = (
-    "AutoNFSClassifier",
-    "AutoNFSRegressor",
-    "Stream",
-    "Training",
-    "load",
-    "register_onnx_converters",
-)
-
 if not TYPE_CHECKING:  # a type checker shall still find misspelt names
 
     def __getattr__(name: str) -> Any:
-        """Import a public name where it lives."""
-        if name not in _LAZY:
+        """Import a public name where it lives: --help is answered without torch."""
+        if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module("featuresieve.estimators"), name)
         globals()[name] = value

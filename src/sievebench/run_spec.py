@@ -184,6 +184,16 @@ class RunSpec:
         }
 
     @property
+    def group(self) -> "Group":
+        """Dataset, scenario and downstream."""
+        return (self.dataset, self.scenario, self.downstream)
+
+    @property
+    def cell(self) -> "Cell":
+        """The same, and the selector with its variant."""
+        return (*self.group, self.selector)
+
+    @property
     def has_draws(self) -> bool:
         """Whether each repetition has a table of its own."""
         return self.splits_anew or self.stream == "fresh"

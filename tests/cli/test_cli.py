@@ -43,6 +43,23 @@ def header(name):
         return next(csv.reader(file))
 
 
+def features_of(result):
+    return [feature["name"] for feature in result["selection"]["features"]]
+
+
+@pytest.fixture
+def fits(monkeypatch):
+    """Return a list that every fit of the command adds to: arguments, X, the rest."""
+    seen, fit = [], featuresieve.AutoNFSClassifier.fit
+
+    def spy(self, X, y, **named):
+        seen.append((self.get_params(), X, named))
+        return fit(self, X, y, **named)
+
+    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", spy)
+    return seen
+
+
 def test_select_prints_task_kept_columns_and_scores(capsys):
     assert select(quick=()) == 0
     text = capsys.readouterr().out
@@ -153,73 +170,46 @@ def test_standard_input_is_read(monkeypatch, kind):
     assert header("small.csv") == [*result["kept"], "label"]
 
 
-def test_json_on_standard_output_is_alone_there(capsys):
-    assert select("--json", "-") == 0
+def test_what_goes_to_standard_output_is_alone_there(capsys):
+    assert select("--json", "-", "--max-features", "1") == 0
     captured = capsys.readouterr()
-    assert json.loads(captured.out)["target"] == "label"
+    result = json.loads(captured.out)
+    assert (result["target"], len(result["kept"])) == ("label", 1)
     assert "kept" in captured.err
-
-
-def test_table_on_standard_output_is_alone_there(capsys):
     assert select("--out", "-", "--quiet", "--n-features", "2") == 0
     captured = capsys.readouterr()
     rows = list(csv.reader(io.StringIO(captured.out)))
-    assert len(rows) == 121
-    assert len(rows[0]) == 3
-    assert captured.err == ""
+    assert (len(rows), len(rows[0]), captured.err) == (121, 3, "")
 
 
-def test_quiet_prints_the_result_only(capsys):
+def test_quiet_prints_the_result_only_and_verbose_all_columns(capsys):
     assert select("--quiet") == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("kept ")
     assert captured.err == ""
-
-
-def test_verbose_lists_all_columns_and_candidates(capsys):
     assert select("--verbose", quick=("--epochs", "3")) == 0
     text = capsys.readouterr().out
-    assert "frequency  rank  kept" in text
-    assert "candidate sets:" in text
-    assert "chosen" in text
+    for said in ("frequency  rank  kept", "candidate sets:", "chosen"):
+        assert said in text
 
 
-def test_keep_drop_and_patterns_are_obeyed():
+def test_keep_drop_patterns_and_groups_are_obeyed():
     result = selected("--keep", "c", "--drop", "a", "d*")
     assert "c" in result["kept"]
-    names = [feature["name"] for feature in result["selection"]["features"]]
-    assert names == ["b", "c"]
-
-
-def test_groups_stay_together():
+    assert features_of(result) == ["b", "c"]
     result = selected("--group", "a", "c", "--group", "b", "d", "--n-features", "2")
     assert result["kept"] in (["a", "c"], ["b", "d"])
 
 
-def test_costs_reach_the_selector(monkeypatch):
-    seen = {}
-    fit = featuresieve.AutoNFSClassifier.fit
-
-    def spy(self, *arguments, **named):
-        seen.update(self.get_params())
-        return fit(self, *arguments, **named)
-
-    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", spy)
+def test_costs_reach_the_selector(fits):
     words = ("--cost", "a=2", "c=0.5", "--cost", "d=3", "--max-time", "50")
     words += ("--seed", "7", "--device", "cpu", "--jobs", "-1", "--members", "5")
     assert select(*words) == 0
+    ((seen, _, _), *_) = fits
     assert seen["feature_costs"] == {"a": 2, "c": 0.5, "d": 3}
     assert (seen["max_time"], seen["random_state"], seen["n_jobs"]) == (50, 7, -1)
     assert (seen["device"], seen["balance"]) == ("cpu", "price")
     assert (seen["training__n_members"], seen["training__n_epochs"]) == (5, 3)
-
-
-@pytest.mark.parametrize(
-    ("words", "count"),
-    [(("--n-features", "3"), 3), (("--max-features", "1"), 1)],
-)
-def test_counts_are_obeyed(words, count):
-    assert len(selected(*words)["kept"]) == count
 
 
 def test_seed_decides_everything():
@@ -229,67 +219,40 @@ def test_seed_decides_everything():
     assert first == second
 
 
-def test_weights_are_obeyed_and_no_feature():
-    columns = plain_columns()
-    columns["w"] = np.arange(120) % 3
-    feather.write_feather(pa.table(columns), "t.feather")
-    result = selected("--weight", "w", file="t.feather")
-    names = [feature["name"] for feature in result["selection"]["features"]]
-    assert names == ["a", "b", "c", "d"]
-
-
-def test_rows_of_a_group_are_no_feature_and_stay_together(monkeypatch):
-    columns = plain_columns()
+def test_weights_and_rows_of_a_group_are_no_feature_and_stay_together(fits):
+    columns = plain_columns() | {"w": np.arange(120) % 3}
     columns["patient"] = [f"p{row // 6}" for row in range(120)]
     feather.write_feather(pa.table(columns), "t.feather")
-    seen = []
-
-    def fit(self, X, y, groups, **others):
-        seen.append(groups)
-        return selector_fit(self, X, y, groups=groups, **others)
-
-    selector_fit = featuresieve.AutoNFSClassifier.fit
-    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", fit)
-    result = selected("--row-group", "patient", file="t.feather")
-    names = [feature["name"] for feature in result["selection"]["features"]]
-    assert names == ["a", "b", "c", "d"]
-    (groups,) = seen
+    words = ("--weight", "w", "--row-group", "patient")
+    assert features_of(selected(*words, file="t.feather")) == ["a", "b", "c", "d"]
+    ((_, _, named),) = fits
     # Four of twenty patients are set apart, whole.
-    assert set(np.bincount(groups, minlength=20)) == {0, 6}
-    assert len(groups) == 96
+    assert set(np.bincount(named["groups"], minlength=20)) == {0, 6}
+    assert len(named["groups"]) == len(named["sample_weight"]) == 96
 
 
 @pytest.mark.parametrize(
     ("unit", "n_moments", "n_folds"), [("D", 120, 5), ("D", 24, 5), (None, 3, 1)]
 )
-def test_time_is_no_feature_and_later_rows_judge(unit, n_moments, n_folds, monkeypatch):
+def test_time_is_no_feature_and_later_rows_judge(unit, n_moments, n_folds, fits):
     moment = np.random.default_rng(0).permutation(120) % n_moments
     start = 2020 if unit is None else np.datetime64("2020-01-01", unit)
     columns = plain_columns() | {"when": start + moment}
     columns["a"] += np.arange(120) * 1e-6  # by which rows are known
     table = pa.table(columns)
     feather.write_feather(table, "t.feather")
-    seen = []
-
-    def fit(self, X, y):
-        seen.append((X, self.cv))
-        return selector_fit(self, X, y)
-
-    selector_fit = featuresieve.AutoNFSClassifier.fit
-    monkeypatch.setattr(featuresieve.AutoNFSClassifier, "fit", fit)
     result = selected("--time", "when", "--save", "t.sieve", file="t.feather")
-    names = [feature["name"] for feature in result["selection"]["features"]]
-    assert names == ["a", "b", "c", "d"]
-    ((X, folds),) = seen
+    assert features_of(result) == ["a", "b", "c", "d"]
+    ((arguments, X, _),) = fits
+    folds = arguments["cv"]
     moment_of = dict(zip(table["a"].to_pylist(), moment, strict=True))
     learnt = np.array([moment_of[value] for value in X["a"].to_pylist()])
     assert set(learnt) == set(range(learnt.max() + 1)) < set(moment)
     assert len(folds) == n_folds
     for train, test in folds:
         assert learnt[train].max() < learnt[test].min()
-    assert len(np.unique(np.concatenate([test for _, test in folds]))) == sum(
-        len(test) for _, test in folds
-    )
+    held_out = np.concatenate([test for _, test in folds])
+    assert len(np.unique(held_out)) == len(held_out)
 
 
 @pytest.mark.parametrize(
@@ -306,22 +269,18 @@ def test_times_that_order_no_rows_are_refused(times, message, capsys):
     assert message in capsys.readouterr().err
 
 
-def test_class_weights_are_taken_by_label():
-    assert select("--class-weight", "yes=2", "no=1") == 0
-
-
-@pytest.mark.parametrize("ending", ["png", "svg", "pdf"])
-def test_picture_is_drawn(ending):
+@pytest.mark.parametrize(
+    ("ending", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")]
+)
+def test_picture_is_drawn(ending, start):
     assert select("--plot", f"picture.{ending}") == 0
-    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[ending]
     assert Path(f"picture.{ending}").read_bytes().startswith(start)
 
 
 def test_score_is_of_rows_that_the_selection_has_not_seen():
-    result = selected("--test", "0.25")
+    result = selected("--test", "0.25", "--class-weight", "yes=2", "no=1")
     assert result["n_rows_used"] == 90
-    assert result["score"]["n_test"] == 30
-    assert result["score"]["n_train"] == 90
+    assert (result["score"]["n_test"], result["score"]["n_train"]) == (30, 90)
 
 
 @pytest.mark.parametrize(
@@ -337,19 +296,15 @@ def test_score_is_of_rows_that_the_selection_has_not_seen():
         ([0.5, 1.5, 2.5] * 20, "regression"),
     ],
 )
-def test_task_is_inferred_by_the_documented_rule(values, task, capsys):
+def test_task_is_inferred_by_the_documented_rule_unless_overruled(values, task, capsys):
     table = pa.table({"x": np.arange(len(values)) % 7 / 2, "y": values})
     parquet.write_table(table, "t.parquet")
-    assert selected(file="t.parquet", target="y")["task"] == task
+    where = {"file": "t.parquet", "target": "y"}
+    assert selected(**where)["task"] == task
     assert f"task: {task} (" in capsys.readouterr().out
-
-
-def test_task_can_be_overruled():
-    values = np.arange(60) % 3
-    parquet.write_table(pa.table({"x": np.arange(60.0) % 7, "y": values}), "t.parquet")
-    result = selected("--task", "regression", file="t.parquet", target="y")
-    assert result["task"] == "regression"
-    assert result["score"]["metric"] == "R²"
+    if values == [0, 1, 2] * 20:
+        result = selected("--task", "regression", **where)
+        assert (result["task"], result["score"]["metric"]) == ("regression", "R²")
 
 
 def test_configuration_is_read_and_the_command_line_wins():
@@ -366,19 +321,16 @@ def test_configuration_is_read_and_the_command_line_wins():
     assert "c" not in result["kept"] or len(result["kept"]) == 2
 
 
-def test_help_names_every_option(capsys):
+def test_command_is_installed_and_its_help_names_every_option(capsys):
+    project = Path(__file__).parents[2] / "pyproject.toml"
+    scripts = tomllib.loads(project.read_text())["project"]["scripts"]
+    assert scripts["featuresieve"] == "featuresieve.cli:console"
     assert main(["select", "--help"]) == 0
     text = capsys.readouterr().out
     for item in fields(SelectOptions):
         if item.name != "file":
             assert f"--{item.name.replace('_', '-')}" in text
     assert "examples:" in text
-
-
-def test_command_is_installed_by_the_package():
-    project = Path(__file__).parents[2] / "pyproject.toml"
-    scripts = tomllib.loads(project.read_text())["project"]["scripts"]
-    assert scripts["featuresieve"] == "featuresieve.cli:console"
 
 
 @pytest.mark.slow

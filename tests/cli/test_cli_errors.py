@@ -58,10 +58,8 @@ PLAIN = "select plain.csv --target label"
         ("select plain.csv --target LABEL", "did you mean 'label'?"),
         ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
         (f"{PLAIN} --frobnicate", "unrecognized arguments: --frobnicate"),
-        (f"{PLAIN} --balance -1", "--balance: must be auto, price or a number"),
         (f"{PLAIN} --max-features 0", "--max-features: must be a whole number"),
         (f"{PLAIN} --jobs 0", "--jobs: must be a whole number >= 1"),
-        (f"{PLAIN} --seed x", "--seed: must be a whole number"),
         (f"{PLAIN} --max-time 0", "--max-time: must be a number of seconds"),
         (f"{PLAIN} --test 0.9", "--test: must be a number from 0 to 0.5"),
         (f"{PLAIN} --task ranking", "--task: invalid choice: 'ranking'"),
@@ -151,7 +149,8 @@ NUMERIC = (
     *("--balance", "--max-features", "--n-features", "--test", "--seed", "--max-time"),
     *("--epochs", "--skip", "--cost", "--class-weight"),
 )
-ODD = ("inf", "nan", "-1", "1e400", "0x10", "1_0", "", " 3", "\u0663", "1,5")
+ODD = ("inf", "nan", "-1", "1e400", "0x10", "1_0", "", " 3", "\u0663", "1,5", "x")
+ODD += ("1" + "0" * 400,)
 
 
 @pytest.mark.parametrize("option", NUMERIC)
@@ -161,7 +160,11 @@ def test_odd_numbers_are_refused_with_what_was_given(capsys, option):
         words = ("select", "none.csv", "--target", "y", f"{option}={name}{word}")
         line = refused(capsys, *words)
         assert f"{option}: must be " in line
-        assert f"got {name + word!r}" in line
+        assert len(word) > 99 or f"got {name + word!r}" in line
+        if not name and word in ("inf", "nan", ODD[-1]):
+            Path("c.toml").write_text(f"target = 'y'\n{option[2:]} = {word}")
+            line = refused(capsys, "select", "none.csv", "--config", "c.toml")
+            assert f"{option}: must be " in line
 
 
 @pytest.mark.parametrize("name", ["cuda", "cuda:1", "mps"])
@@ -174,14 +177,18 @@ def test_device_that_is_not_there_is_refused_before_the_file_is_read(
     assert f"--device: there is no {name} here" in refused(capsys, *words)
 
 
+def in_another_process(code):
+    words = [sys.executable, "-c", f"import sys; {code}"]
+    return subprocess.run(words, capture_output=True, text=True)
+
+
 @pytest.mark.parametrize("name", ["auto", "cpu"])
 def test_device_that_is_there_does_not_load_torch_before_the_file(name):
-    code = (
-        "import sys; from featuresieve.cli import main;"
+    done = in_another_process(
+        "from featuresieve.cli import main;"
         f"main(['select', 'none.csv', '--target', 'y', '--device', {name!r}]);"
         "sys.exit('torch' in sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0
     assert "there is no file none.csv" in done.stderr
 
@@ -237,7 +244,7 @@ def test_error_while_writing_leaves_nothing(monkeypatch, capsys, name):
     option = {"png": "--plot", "sieve": "--save"}.get(name.split(".")[1], "--out")
     words = [*PLAIN.split(), *QUICK, option, name, "--json", "x.json"]
     assert main(words) == 2
-    assert "No space left" in capsys.readouterr().err
+    assert "x.json cannot be written: the disk is full" in capsys.readouterr().err
     assert files() == ["plain.csv"]
 
 
@@ -283,14 +290,10 @@ def test_missing_package_is_named_with_what_installs_it(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     line = refused(capsys, *PLAIN.split(), "--plot", "p.png")
     assert line.endswith("this needs matplotlib: pip install 'featuresieve[plot]'")
-
-
-def test_missing_pyarrow_is_named_with_what_installs_it():
-    code = (
-        "import sys; sys.modules['pyarrow'] = None; from featuresieve.cli import main;"
+    done = in_another_process(
+        "sys.modules['pyarrow'] = None; from featuresieve.cli import main;"
         "sys.exit(main(['select', 'plain.csv', '--target', 'label']))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 2
     assert done.stderr == (
         "featuresieve: error: this needs pyarrow: pip install 'featuresieve[cli]'\n"
@@ -298,12 +301,11 @@ def test_missing_pyarrow_is_named_with_what_installs_it():
 
 
 def test_help_is_quick_because_no_large_library_is_imported():
-    code = (
-        "import sys; from featuresieve.cli import main; main(['select', '--help']);"
+    done = in_another_process(
+        "from featuresieve.cli import main; main(['select', '--help']);"
         "large = {'torch', 'sklearn', 'pandas', 'numpy', 'scipy', 'pyarrow'};"
         "sys.exit(bool(large & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 

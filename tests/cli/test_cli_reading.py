@@ -92,12 +92,8 @@ def test_wrong_configuration_of_reading_is_refused(capsys, text, message):
     [
         ((), "If the table begins in line 4: --skip 3."),
         ((*READING, "--type", "Kauf=number"), "--type Kauf=number: 'nein' in row 5"),
-        ((*READING, "--type", "Größe=date"), "in row 5 is no date"),
-        (("--skip", "3", "--type", "Größe=number"), "'k.A.' in row 8 is no number"),
         (("--type", "PLZ"), "--type: must be NAME=TYPE with a type of number, "),
         (("--type", "PLZ=code"), "--type: must be NAME=TYPE with a type of number, "),
-        (("--skip", "x"), "--skip: must be a whole number >= 0"),
-        (("--skip", "inf"), "--skip: must be a whole number >= 0"),
     ],
 )
 def test_what_cannot_be_read_so_is_told_in_one_line(capsys, words, message):

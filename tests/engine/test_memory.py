@@ -39,13 +39,10 @@ def test_every_kind_of_error_becomes_one_with_advice(error):
     assert caught.value.__cause__ is error
 
 
-def test_cpu_is_not_advised_to_use_the_cpu():
+def test_cpu_is_not_advised_to_use_the_cpu_and_other_errors_pass():
     with pytest.raises(OutOfDeviceMemoryError) as caught, explain_out_of_memory(CPU):
         raise MemoryError
     assert 'device="cpu"' not in str(caught.value)
-
-
-def test_other_errors_pass():
     with pytest.raises(RuntimeError, match="shapes"), explain_out_of_memory(CPU):
         raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
 

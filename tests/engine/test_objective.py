@@ -101,10 +101,3 @@ def test_penalty_is_the_stated_one_and_has_the_gradient_of_finite_differences(pe
     found = gradient.expand(MASK.shape)  # the same for all gates of a member
     np.testing.assert_allclose(found, slope, **FINITE_DIFFERENCE)
     assert torch.equal(mask, MASK)
-
-
-def test_target_penalty_is_least_when_the_count_is_met():
-    mask = torch.tensor([1.0, 1.0, 0.0, 0.0], dtype=torch.float64).unsqueeze(1)
-    penalty = SelectionPenalty("target", 2.0)
-    assert float(penalty.value(mask)) == 0.0
-    assert float(torch.as_tensor(penalty.gradient(mask))) == 0.0

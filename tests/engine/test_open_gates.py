@@ -129,15 +129,12 @@ def test_gates_that_are_closed_leave_and_change_nothing(kind, when):
         )
 
 
-def test_a_gate_that_one_member_may_open_stays():
+def test_a_gate_that_one_member_may_open_stays_and_one_of_shut_ones():
     trainer = trainer_of(True)
     closed_but(LEFT)(trainer)
     trainer.masking.parameters.value["bias"][7, 2] = -7.0
     trainer.run(SCHEDULE, record_after=RECORDS)
     np.testing.assert_array_equal(trainer.open_gates.left, np.sort([*LEFT, 7]))
-
-
-def test_one_gate_stays_where_all_are_shut():
     trainer = trainer_of(True)
     closed_but([])(trainer)
     trainer.run(SCHEDULE, record_after=RECORDS)

@@ -35,12 +35,9 @@ def test_shortened_schedule_ends_at_about_the_same_temperature(n_steps):
     assert after == pytest.approx(2.0 * 0.999**1000, rel=1e-12)
 
 
-def test_shortened_schedule_ramps_over_the_same_part_of_the_run():
+def test_shortened_schedule_has_the_same_ramp_and_is_never_longer_or_empty():
     short = Schedule(1000, 1, 8, penalty_ramp=0.3).shortened(10)
     assert np.count_nonzero(short.penalty_scales() < 1) == 3
-
-
-def test_shortened_schedule_is_never_longer_and_never_empty():
     schedule = Schedule(100, 5, 8)
     assert schedule.shortened(200) == schedule
     assert schedule.shortened(0).n_steps == 1

@@ -9,10 +9,8 @@ from featuresieve.engine import StackTrainer, Training, stack_outputs
 from small_stacks import (
     as_data,
     build_networks,
-    load_member_,
     loss_for,
     make_rows,
-    member_arrays,
     member_views,
     module_stack,
 )
@@ -59,44 +57,6 @@ def roles(n_sets, n_rows=N_ROWS, dtype=np.float64):
 def take_steps(trainer, batches):
     for step, rows in enumerate(batches):
         trainer.train_step(rows, 2.0 * 0.9**step, min(1.0, step / 5))
-
-
-# A stack of M is M single runs.
-
-
-@pytest.mark.parametrize("is_classification", [True, False])
-@pytest.mark.parametrize("has_roles", [False, True])
-def test_a_stack_of_members_equals_as_many_single_runs(is_classification, has_roles):
-    X, y = make_rows(N_ROWS, N_COLUMNS, is_classification=is_classification)
-    n_outputs = 3 if is_classification else 1
-    own = roles(N_MEMBERS) if has_roles else {}
-    noises, batches = make_noises(), make_batches()
-
-    def train(members, task, masking):
-        weights = {name: array[members] for name, array in own.items()}
-        if has_roles:
-            weights["set_of_member"] = np.arange(len(members))
-        trainer = build_trainer(
-            task,
-            masking,
-            as_data(X, y, **weights),
-            is_classification=is_classification,
-            balances=torch.from_numpy(BALANCES[members]),
-            noise_source=replay(noises[:, :, members]),
-        )
-        take_steps(trainer, batches)
-
-    stack = build_networks(N_COLUMNS, n_outputs, N_MEMBERS)
-    starts = [member_arrays(*stack, member) for member in range(N_MEMBERS)]
-    train(np.arange(N_MEMBERS), *stack)
-    for member, start in enumerate(starts):
-        single = build_networks(N_COLUMNS, n_outputs, 1)
-        load_member_(*single, 0, start)
-        train(np.array([member]), *single)
-        found = member_arrays(*stack, member)
-        for name, expected in member_arrays(*single, 0).items():
-            assert not np.allclose(expected, start[name])  # it did train
-            np.testing.assert_allclose(found[name], expected, **TOLERANCE)
 
 
 # Memory.

@@ -25,9 +25,7 @@ def test_a_run_records_after_the_fractions_asked_for():
     trainer = build_plain_trainer()
     called = []
     trainer.run(
-        whole_epochs(20, 10, 4),
-        record_after=(0.25, 0.5, 1.0),
-        on_record=called.append,
+        whole_epochs(20, 10, 4), record_after=(0.25, 0.5, 1.0), on_record=called.append
     )
     assert trainer.history.step == [15, 30, 60]
     assert called == [trainer] * 3
@@ -104,13 +102,10 @@ def test_a_run_has_the_numbers_of_its_schedule_after_many_steps_too():
     np.testing.assert_array_equal(numbers, expected)
 
 
-def test_an_absurd_learning_rate_is_reported_as_divergence():
+def test_an_absurd_learning_rate_and_huge_features_are_reported_as_divergence():
     trainer = build_plain_trainer(task_learning_rate=1e30)
     with pytest.raises(TrainingDivergedError, match=r"training\.task_learning_rate"):
         trainer.run(whole_epochs(5, 10, 10))
-
-
-def test_features_too_large_for_a_square_in_float32_are_reported_as_divergence():
-    trainer = build_plain_trainer(X * 1e30)
+    trainer = build_plain_trainer(X * 1e30)  # whose square float32 has not
     with pytest.raises(TrainingDivergedError, match="extreme values"):
         trainer.run(whole_epochs(1, 10, 10))

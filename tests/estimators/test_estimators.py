@@ -37,16 +37,6 @@ def automatic(kind):
     return fit(kind)
 
 
-@pytest.fixture(scope="module")
-def classifier():
-    return fit("classifier")
-
-
-@pytest.fixture(scope="module")
-def regressor():
-    return fit("regressor")
-
-
 # --- learned attributes
 
 
@@ -61,39 +51,22 @@ def test_columns_have_a_mask_logits_and_an_order(fitted):
     assert 0 < fitted.balance_ < np.inf
 
 
-def test_selection_frequency_is_a_share_of_members(fitted):
-    frequency = fitted.selection_frequency_
-    assert frequency.shape == (N_COLUMNS,)
-    assert frequency.min() >= 0
-    assert frequency.max() <= 1
-    n_members = np.count_nonzero(fitted.history_["balance"] == fitted.balance_)
-    counts = frequency * n_members
-    np.testing.assert_allclose(counts, counts.round())
-
-
 def test_path_has_one_chosen_row_that_tells_the_answer(fitted):
+    path = fitted.path_
     names = ("balance", "n_kept", "loss", "loss_error", "is_chosen")
-    assert fitted.path_.dtype.names == names
-    chosen = fitted.path_[fitted.path_["is_chosen"]]
+    assert path.dtype.names == names
+    chosen = path[path["is_chosen"]]
     assert len(chosen) == 1
     assert chosen["n_kept"][0] == fitted.n_features_selected_
     assert chosen["balance"][0] == fitted.balance_
-
-
-def test_automatic_path_compares_candidates_by_held_out_loss(automatic):
-    path = automatic.path_
-    assert len(path) > 1
-    assert np.isfinite(path["loss"]).all()
-    assert (path["loss"] >= 0).all()
-    assert (path["loss_error"] >= 0).all()
-    assert (np.diff(path["n_kept"]) >= 0).all()
-
-
-def test_path_of_a_given_balance_has_no_held_out_loss(kind):
-    path = fit(kind, 0.05).path_
-    assert len(path) == 1
-    assert np.isnan(path["loss"][0])
-    assert np.isnan(path["loss_error"][0])
+    if fitted.balance == "auto":  # candidates are compared by their held-out losses
+        assert len(path) > 1
+        assert (path["loss"] >= 0).all()
+        assert (path["loss_error"] >= 0).all()
+        assert (np.diff(path["n_kept"]) >= 0).all()
+    else:
+        assert len(path) == 1
+        assert np.isnan([path["loss"][0], path["loss_error"][0]]).all()
 
 
 def test_history_has_one_row_a_record_and_one_column_a_member(fitted):
@@ -115,12 +88,17 @@ def test_history_has_one_row_a_record_and_one_column_a_member(fitted):
     assert ((history["penalty"] > 0) & (history["penalty"] < 1)).all()
 
 
-def test_history_ends_with_what_the_votes_counted(fitted):
-    """The columns members keep at the end are the votes that the frequency shares."""
+def test_selection_frequency_is_the_share_of_the_members_votes(fitted):
+    frequency = fitted.selection_frequency_
+    assert frequency.shape == (N_COLUMNS,)
+    assert frequency.min() >= 0
+    assert frequency.max() <= 1
     is_own = fitted.history_["balance"] == fitted.balance_
+    counts = frequency * np.count_nonzero(is_own)
+    np.testing.assert_allclose(counts, counts.round())
+    # The columns members keep at the end are these votes.
     n_votes = fitted.history_["n_kept"][-1][is_own].sum()
-    n_members = np.count_nonzero(is_own)
-    assert n_votes == pytest.approx(fitted.selection_frequency_.sum() * n_members)
+    assert n_votes == pytest.approx(counts.sum())
 
 
 def test_single_member_keeps_what_its_logits_say(kind):
@@ -151,30 +129,24 @@ def test_feature_table_lists_the_columns_best_first(fitted):
     )
 
 
-# --- columns out
-
-
 # --- predictions
 
 
-def test_probabilities_sum_to_one_and_decide_the_class(classifier):
-    X, _ = class_table(seed=1)
-    probabilities = classifier.predict_proba(X)
+def test_score_is_accuracy_or_r2_on_new_rows(automatic, kind):
+    is_class = kind == "classifier"
+    X, y = (class_table if is_class else value_table)(seed=1)
+    score = automatic.score(X, y)
+    metric = accuracy_score if is_class else r2_score
+    assert score == metric(y, automatic.predict(X))
+    assert score > (0.85 if is_class else 0.8)
+    if not is_class:
+        return
+    probabilities = automatic.predict_proba(X)
     assert probabilities.shape == (len(X), 2)
     assert probabilities.min() >= 0
     np.testing.assert_allclose(probabilities.sum(axis=1), 1)
-    most_probable = classifier.classes_[probabilities.argmax(axis=1)]
-    np.testing.assert_array_equal(classifier.predict(X), most_probable)
-
-
-def test_score_is_accuracy_or_r2_on_new_rows(classifier, regressor):
-    for selector, (X, y), metric, least in (
-        (classifier, class_table(seed=1), accuracy_score, 0.85),
-        (regressor, value_table(seed=1), r2_score, 0.8),
-    ):
-        score = selector.score(X, y)
-        assert score == metric(y, selector.predict(X))
-        assert score > least
+    most_probable = automatic.classes_[probabilities.argmax(axis=1)]
+    np.testing.assert_array_equal(automatic.predict(X), most_probable)
 
 
 def assert_rows_are_alone(selector, X):

@@ -28,34 +28,25 @@ def test_all_relevant_keeps_every_column_that_shows_the_cause(both):
     assert everything.support_.tolist() == SHOWS.tolist()
     assert minimal.n_features_ < 12
     assert SHOWS[minimal.support_].all()
-
-
-def test_columns_that_were_enough_are_ranked_first(both):
-    minimal, everything = both
+    # Those that were enough are ranked first.
     first = everything.order_[: minimal.n_features_]
     assert set(first) == set(np.flatnonzero(minimal.support_))
     assert set(everything.order_[:12]) == set(np.flatnonzero(SHOWS))
-
-
-def test_path_shows_the_minimal_candidates_and_the_chosen_size(both):
-    minimal, everything = both
-    chosen = everything.path_[everything.path_["is_chosen"]]
-    assert chosen["n_kept"].tolist() == [12]
-    assert (np.diff(everything.path_["n_kept"]) >= 0).all()
-    judged = everything.path_[np.isfinite(everything.path_["loss"])]
+    # The path shows the minimal candidates and the chosen size.
+    path = everything.path_
+    assert path[path["is_chosen"]]["n_kept"].tolist() == [12]
+    assert (np.diff(path["n_kept"]) >= 0).all()
+    judged = path[np.isfinite(path["loss"])]
     assert judged["loss"].tolist() == minimal.path_["loss"].tolist()
 
 
-def test_other_size_is_the_best_ranked_and_tolerance_is_refused(both):
+def test_other_sizes_and_files_know_the_goal(both, tmp_path):
     everything = both[1]
     smaller = everything.with_size(2)
     assert set(np.flatnonzero(smaller.support_)) == set(everything.order_[:2])
     with pytest.raises(ValueError, match="needs a fit with goal='minimal'"):
         everything.with_tolerance(0.1)
-
-
-def test_file_holds_the_goal(both, tmp_path):
-    both[1].save(tmp_path / "s")
+    everything.save(tmp_path / "s")
     loaded = load(tmp_path / "s")
     assert loaded.goal == "all_relevant"
     assert loaded.support_.tolist() == SHOWS.tolist()

@@ -34,11 +34,15 @@ def test_the_number_of_jobs_changes_no_bit_of_the_answer(judge, n_rows, n_column
         assert_same_answers(fit_answers(n_jobs, *data), expected)
 
 
-@pytest.mark.parametrize(
-    ("n_jobs", "expected"), [(1, 1), (3, 3), (-1, N_CORES), (-999, 1)]
-)
-def test_jobs_are_counted_as_in_joblib(n_jobs, expected):
-    assert resolve_threads(n_jobs) == expected == joblib.effective_n_jobs(n_jobs)
+@pytest.mark.usefixtures("two_threads_of_torch")
+def test_jobs_are_counted_as_in_joblib_and_none_is_what_it_leaves():
+    for n_jobs, expected in ((1, 1), (3, 3), (-1, N_CORES), (-999, 1)):
+        assert resolve_threads(n_jobs) == expected == joblib.effective_n_jobs(n_jobs)
+    assert resolve_threads(None) == min(2, N_CORES)
+    torch.set_num_threads(1)  # as OMP_NUM_THREADS=1 does
+    assert resolve_threads(None) == 1
+    with joblib.parallel_config(n_jobs=3):
+        assert resolve_threads(None) == 3
 
 
 @pytest.fixture
@@ -46,15 +50,6 @@ def two_threads_of_torch():
     torch.set_num_threads(2)
     yield
     torch.set_num_threads(1)
-
-
-@pytest.mark.usefixtures("two_threads_of_torch")
-def test_none_is_what_torch_and_joblib_leave():
-    assert resolve_threads(None) == min(2, N_CORES)
-    torch.set_num_threads(1)  # as OMP_NUM_THREADS=1 does
-    assert resolve_threads(None) == 1
-    with joblib.parallel_config(n_jobs=3):
-        assert resolve_threads(None) == 3
 
 
 @pytest.mark.usefixtures("two_threads_of_torch")

@@ -8,10 +8,7 @@ import pandas as pd
 import pytest
 
 import featuresieve
-from featuresieve import (
-    AutoNFSRegressor,
-    DoubtfulSelectionWarning,
-)
+from featuresieve import AutoNFSRegressor, DoubtfulSelectionWarning
 from quick_selectors import quick
 
 

@@ -58,16 +58,12 @@ def test_with_tolerance_is_the_answer_of_a_fit_of_that_tolerance(tolerance):
     np.testing.assert_array_equal(found.path_, expected.path_)
 
 
-def test_a_larger_tolerance_never_keeps_more(fitted):
-    sizes = [fitted.with_tolerance(t).n_features_ for t in (0.0, 0.01, 0.1, 1.0, 10.0)]
-    assert sizes == sorted(sizes, reverse=True)
-
-
-def test_the_original_does_not_change(fitted):
+def test_a_larger_tolerance_never_keeps_more_and_the_original_does_not_change(fitted):
     X, _ = class_table()
     before, path = fitted.predict_proba(X), fitted.path_.copy()
+    sizes = [fitted.with_tolerance(t).n_features_ for t in (0.0, 0.01, 0.1, 1.0, 10.0)]
+    assert sizes == sorted(sizes, reverse=True)
     fitted.with_size(1)
-    fitted.with_tolerance(5.0)
     np.testing.assert_array_equal(fitted.predict_proba(X), before)
     np.testing.assert_array_equal(fitted.path_, path)
     assert fitted.n_features_to_select is None
@@ -80,12 +76,19 @@ def test_one_size_leads_to_another_and_back_to_the_choice(fitted):
     np.testing.assert_array_equal(back.path_, fitted.path_)
 
 
-def test_path_of_another_size_has_its_row_without_a_loss(fitted):
-    path = fitted.with_size(4).path_
+def test_another_size_has_a_row_without_a_loss_and_can_be_saved(fitted, tmp_path):
+    X, _ = class_table()
+    other = fitted.with_size(4)
+    path = other.path_
     assert len(path) == len(fitted.path_) + 1
     (row,) = path[path["is_chosen"]]
     assert row["n_kept"] == 4
     assert np.isnan(row["loss"])
+    other.save(tmp_path / "other.safetensors")
+    again = featuresieve.load(tmp_path / "other.safetensors")
+    assert_same_answer(again, other, X)
+    for name in path.dtype.names:
+        np.testing.assert_array_equal(again.path_[name], path[name])
 
 
 @pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
@@ -132,16 +135,6 @@ def test_without_data_an_error_asks_for_them(fitted, way, tmp_path):
     assert_same_answer(found, fitted.with_tolerance(0.3), X)
 
 
-def test_another_size_can_be_saved_and_loaded(fitted, tmp_path):
-    X, _ = class_table()
-    smaller = fitted.with_size(2)
-    smaller.save(tmp_path / "smaller.safetensors")
-    again = featuresieve.load(tmp_path / "smaller.safetensors")
-    assert_same_answer(again, smaller, X)
-    for name in smaller.path_.dtype.names:
-        np.testing.assert_array_equal(again.path_[name], smaller.path_[name])
-
-
 def test_large_tables_are_not_kept(monkeypatch):
     X, y = class_table()
     monkeypatch.setattr("featuresieve.estimators._autonfs._MOST_BYTES_KEPT", X.shape[0])
@@ -150,24 +143,21 @@ def test_large_tables_are_not_kept(monkeypatch):
         selector.with_size(2)
 
 
-@pytest.mark.parametrize(
-    ("size", "error", "message"),
-    [
-        (9, ValueError, "n_features_to_select must be at most the number of features"),
-        (0, ValueError, "n_features_to_select must be an int >= 1, or a float"),
-        (1.5, ValueError, "n_features_to_select must be an int >= 1, or a float"),
-        ("all", TypeError, "n_features_to_select must be an int >= 1, or a float"),
-    ],
-)
-def test_sizes_that_cannot_be_are_refused(fitted, size, error, message):
-    with pytest.raises(error, match=message):
+@pytest.mark.parametrize("size", [9, 0, 1.5, "all"])
+def test_sizes_that_cannot_be_are_refused(fitted, size):
+    allowed = "at most the number of features" if size == 9 else "an int >= 1, or a fl"
+    error = TypeError if size == "all" else ValueError
+    with pytest.raises(error, match=f"n_features_to_select must be {allowed}"):
         fitted.with_size(size)
 
 
-def test_other_columns_are_refused(fitted):
+def test_other_columns_and_unfitted_estimators_are_refused(fitted):
     X, y = class_table()
     with pytest.raises(ValueError, match="feature names"):
         fitted.with_size(2, X.rename(columns={"c0": "other"}), y)
+    for method in ("with_size", "with_tolerance"):
+        with pytest.raises(NotFittedError):
+            getattr(AutoNFSClassifier(), method)(1)
 
 
 def test_without_held_out_losses_there_is_no_other_tolerance():
@@ -176,9 +166,3 @@ def test_without_held_out_losses_there_is_no_other_tolerance():
         selector.with_tolerance(0.1)
     with pytest.raises(ValueError, match="tolerance must be a finite number >= 0"):
         selector.with_tolerance(-1)
-
-
-@pytest.mark.parametrize("method", ["with_size", "with_tolerance"])
-def test_only_a_fitted_estimator_has_other_sizes(method):
-    with pytest.raises(NotFittedError):
-        getattr(AutoNFSClassifier(), method)(1)

@@ -34,20 +34,17 @@ def assert_found(selector, informative):
 # --- made problems, default arguments
 
 
-def test_xor_is_found_though_neither_column_helps_alone():
-    X = np.random.default_rng(0).normal(size=(1000, 10))
-    y = X[:, 0] * X[:, 1] > 0
-    selector = AutoNFSClassifier(random_state=0).fit(X, y)
-    assert_found(selector, (0, 1))
-    assert selector.score(X, y) > 0.9
-
-
-def test_linear_regression_is_found():
+@pytest.mark.parametrize("kind", [AutoNFSClassifier, AutoNFSRegressor])
+def test_interactions_and_lines_are_found(kind):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 12))
-    y = 3 * X[:, 2] - 2 * X[:, 7] + X[:, 11] + 0.3 * rng.normal(size=400)
-    selector = AutoNFSRegressor(random_state=0).fit(X, y)
-    assert_found(selector, (2, 7, 11))
+    if kind is AutoNFSClassifier:  # neither column helps alone
+        X, informative = rng.normal(size=(1000, 10)), (0, 1)
+        y = X[:, 0] * X[:, 1] > 0
+    else:
+        X, informative = rng.normal(size=(400, 12)), (2, 7, 11)
+        y = X[:, informative] @ [3, -2, 1] + 0.3 * rng.normal(size=400)
+    selector = kind(random_state=0).fit(X, y)
+    assert_found(selector, informative)
     assert selector.score(X, y) > 0.9
 
 
@@ -113,15 +110,12 @@ def test_as_published_is_the_setting_of_the_paper(estimator_class):
     assert {name: found[name] for name in published} == published
 
 
-def test_as_published_takes_overrides():
+def test_as_published_takes_overrides_and_leaves_the_training_it_is_given():
     published = AutoNFSClassifier.as_published().get_params()
     changed = AutoNFSClassifier.as_published(balance=0.1, noise="logistic").get_params()
     expected = published | {"balance": 0.1, "training__noise": "logistic"}
     del changed["training"], expected["training"]
     assert changed == expected
-
-
-def test_as_published_leaves_the_training_it_is_given_as_it_was():
     own = Training(batch_size=64)
     changed = AutoNFSClassifier.as_published(training=own, noise="logistic").training
     assert (changed.batch_size, changed.noise) == (64, "logistic")
@@ -150,27 +144,19 @@ def test_count_asked_for_gives_the_best_ranked(balance, size):
     assert {*np.flatnonzero(selector.support_)} == {*selector.order_[:size]}
 
 
-@pytest.mark.parametrize("balance", ["auto", "price", 0.5])
-def test_no_fewer_columns_than_the_minimum_are_kept(balance):
-    selector = quick_regressor(balance, min_features_to_select=6).fit(*value_table())
-    assert selector.n_features_selected_ >= 6
-    assert (selector.path_["n_kept"] >= 6).all()
-
-
-@pytest.mark.parametrize("balance", ["auto", "price", 0.0])
-def test_no_more_columns_than_the_maximum_are_kept(balance):
-    selector = quick_regressor(balance, max_features=1).fit(*value_table())
-    assert selector.n_features_selected_ == 1
-    assert selector.support_[selector.order_[0]]
-    assert (selector.path_["n_kept"] == 1).all()
-
-
-def test_maximum_above_the_number_of_columns_is_no_limit():
+@pytest.mark.parametrize("balance", ["auto", "price", 0.0, 0.5])
+def test_no_fewer_and_no_more_columns_are_kept_than_asked_for(balance):
     X, y = value_table()
-    limited = quick_regressor(max_features=100).fit(X, y)
-    np.testing.assert_array_equal(
-        limited.support_, quick_regressor().fit(X, y).support_
-    )
+    least = quick_regressor(balance, min_features_to_select=6).fit(X, y)
+    assert least.n_features_selected_ >= 6
+    assert (least.path_["n_kept"] >= 6).all()
+    most = quick_regressor(balance, max_features=1).fit(X, y)
+    assert most.n_features_selected_ == 1
+    assert most.support_[most.order_[0]]
+    assert (most.path_["n_kept"] == 1).all()
+    # Above the number of columns it is no limit.
+    limited, free = (quick_regressor(balance, max_features=m) for m in (100, None))
+    np.testing.assert_array_equal(limited.fit(X, y).support_, free.fit(X, y).support_)
 
 
 # --- a target that has nothing to do with the columns
@@ -187,25 +173,6 @@ def test_unrelated_target_is_answered_with_the_fewest_columns_and_a_warning(
     with pytest.warns(UninformativeTargetWarning, match="better than a constant"):
         selector.fit(X, y)
     assert {*np.flatnonzero(selector.support_)} == {*selector.order_[:least]}
-
-
-@pytest.mark.parametrize("form", ["weights", "class weights", "twice", "near-copies"])
-def test_rows_that_count_more_make_nothing_of_chance(form):
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(200, 12)), np.arange(200) % 2
-    again = np.r_[np.arange(200), :60]
-    groups = np.repeat(np.arange(200), 5)
-    near = X[groups] + 0.01 * rng.normal(size=(1000, 12))
-    table, labels, arguments, by_row = {
-        "weights": (X, y, {}, {"sample_weight": np.full(200, 2)}),
-        "class weights": (X, y, {"class_weight": {0: 1, 1: 3}}, {}),
-        "twice": (X[again], y[again], {}, {}),
-        "near-copies": (near, y[groups], {}, {"groups": groups}),
-    }[form]
-    selector = quick_classifier(**arguments)
-    with pytest.warns(UninformativeTargetWarning, match="better than a constant"):
-        selector.fit(table, labels, **by_row)
-    assert selector.n_features_ == 1
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -226,20 +193,14 @@ def test_ten_rows_that_stand_apart_are_believed():
     assert AutoNFSClassifier(random_state=0).fit(X, y).support_[0]
 
 
-def test_constant_target_counts_as_unrelated():
+def test_constant_target_counts_as_unrelated_and_the_warning_points_here():
     X, _ = value_table()
     selector = quick_regressor(n_epochs=60)
-    with pytest.warns(UninformativeTargetWarning):
+    with pytest.warns(UninformativeTargetWarning) as caught:
         selector.fit(X, np.full(len(X), 7.0))
+    assert caught[0].filename == __file__
     assert selector.n_features_selected_ == 1
     np.testing.assert_allclose(selector.predict(X), 7.0, atol=0.1)
-
-
-def test_warning_points_at_the_line_that_called_fit():
-    X, _ = value_table()
-    with pytest.warns(UninformativeTargetWarning) as caught:
-        quick_regressor().fit(X, np.zeros(len(X)))
-    assert caught[0].filename == __file__
 
 
 # --- limited time
@@ -261,12 +222,9 @@ def test_time_limit_is_kept_and_told(balance):
 
 
 @pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
-def test_hopeless_time_limit_still_gives_an_answer():
+def test_hopeless_time_limit_gives_an_answer_and_an_ample_one_the_same():
     selector = AutoNFSClassifier(max_time=1e-6, random_state=0).fit(*class_table())
     assert selector.n_features_selected_ >= 1
-
-
-def test_ample_time_limit_changes_nothing():
     X, y = value_table()
     limited = quick_regressor(max_time=600, n_epochs=10).fit(X, y)
     free = quick_regressor(n_epochs=10).fit(X, y)

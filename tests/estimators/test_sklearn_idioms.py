@@ -16,27 +16,19 @@ def fitted():
     return AutoNFSClassifier(**QUICK, n_features_to_select=3).fit(*class_table())
 
 
-def test_ranking_is_that_of_rfe(fitted):
+def test_ranking_is_that_of_rfe_in_the_full_order(fitted):
     X, y = class_table()
     peer = RFE(LogisticRegression(), n_features_to_select=3).fit(X, y)
     assert sorted(fitted.ranking_) == sorted(peer.ranking_) == [1, 1, 1, 2, 3, 4, 5, 6]
     assert fitted.ranking_.dtype == peer.ranking_.dtype
     kept = X.columns[fitted.ranking_ == 1]
     assert list(kept) == list(fitted.get_feature_names_out())
-
-
-def test_ranking_of_dropped_features_follows_the_full_order(fitted):
+    assert fitted.n_features_ == fitted.n_features_selected_ == 3
     table = fitted.feature_table()
     assert table["rank"].tolist() == [*range(1, 9)]
-    X, _ = class_table()
-    names = X.columns[fitted.order_]
-    assert table["name"].tolist() == names.tolist()
+    assert table["name"].tolist() == X.columns[fitted.order_].tolist()
     dropped = fitted.order_[~fitted.support_[fitted.order_]]
     assert fitted.ranking_[dropped].tolist() == [2, 3, 4, 5, 6]
-
-
-def test_number_of_features_has_the_names_of_both_worlds(fitted):
-    assert fitted.n_features_ == fitted.n_features_selected_ == 3
 
 
 @pytest.mark.parametrize("as_frame", [pd.DataFrame, pl.DataFrame, pa.Table.from_pandas])
@@ -71,45 +63,34 @@ def test_kept_columns_may_have_numbers_for_names():
     np.testing.assert_array_equal(selector.predict(kept), selector.predict(X))
 
 
-def test_importances_are_shares_in_the_full_order(fitted):
+def test_importances_are_shares_in_the_full_order_with_constraints_at_its_ends(fitted):
     importances = fitted.feature_importances_
     assert importances.shape == (8,)
     assert (importances >= 0).all()
     assert importances.sum() == pytest.approx(1.0, abs=1e-12)
     assert (np.diff(importances[fitted.order_]) <= 0).all()
-
-
-def test_importances_of_what_the_user_decided_are_the_ends_of_the_scale():
-    X, y = class_table()
     constraints = {"always_keep": ["c6"], "never_keep": ["c0"]}
-    selector = AutoNFSClassifier(0.01, **QUICK, **constraints).fit(X, y)
+    selector = AutoNFSClassifier(0.01, **QUICK, **constraints).fit(*class_table())
     assert selector.feature_importances_[6] == selector.feature_importances_.max()
     assert selector.feature_importances_[0] == 0.0
 
 
-def test_select_from_model_takes_the_estimator():
+def test_select_from_model_and_rfe_take_the_estimator():
     X, y = class_table()
     selector = SelectFromModel(AutoNFSClassifier(**QUICK), max_features=2).fit(X, y)
     expected = AutoNFSClassifier(**QUICK, n_features_to_select=2).fit(X, y)
     np.testing.assert_array_equal(selector.get_support(), expected.support_)
-
-
-def test_rfe_takes_the_estimator():
     X, y = value_table()
     model = AutoNFSRegressor(**QUICK)
     selector = RFE(model, n_features_to_select=2, step=0.5).fit(X, y)
     assert list(X.columns[selector.support_]) == ["c0", "c1"]
 
 
-def test_log_probabilities_are_the_logarithms(fitted):
-    X, _ = class_table()
+def test_log_probabilities_are_the_logarithms_also_of_zero(fitted):
+    X, y = class_table()
     np.testing.assert_array_equal(
         fitted.predict_log_proba(X), np.log(fitted.predict_proba(X))
     )
-
-
-def test_log_of_a_probability_of_zero_is_minus_infinity():
-    X, y = class_table()
     far = pd.DataFrame(np.sign(X) * 1e6, columns=X.columns)
     selector = built(AutoNFSClassifier, 0.01, **QUICK, scaling="none").fit(X, y)
     found = selector.predict_log_proba(far)

@@ -103,18 +103,14 @@ def test_search_by_halves_gives_more_to_the_better(resource):
     assert search.best_params_["balance"] == 0.01
 
 
-def test_columns_are_added_by_the_score_of_the_estimator():
+def test_columns_are_added_by_scores_and_removed_by_importances():
     X, y = class_table()
+    search = RFECV(quick(), cv=2, step=3, min_features_to_select=2).fit(X, y)
+    assert search.support_[list(INFORMATIVE)].all()
     X = X[:, [2, 5]] * [1.0, 0.5]
     search = SequentialFeatureSelector(quick(), n_features_to_select=1, cv=2)
     scores = [cross_val_score(quick(), X[:, [j]], y, cv=2).mean() for j in range(2)]
     assert search.fit(X, y).get_support().argmax() == np.argmax(scores)
-
-
-def test_columns_are_removed_by_the_importances_of_the_estimator():
-    X, y = class_table()
-    search = RFECV(quick(), cv=2, step=3, min_features_to_select=2).fit(X, y)
-    assert search.support_[list(INFORMATIVE)].all()
 
 
 def test_random_search_draws_the_arguments():
@@ -184,10 +180,7 @@ def test_union_of_selectors_names_its_columns():
     X, y = class_table()
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
     union = FeatureUnion(
-        [
-            ("one", quick(n_features_to_select=1)),
-            ("two", quick(n_features_to_select=2)),
-        ]
+        [("one", quick(n_features_to_select=1)), ("two", quick(n_features_to_select=2))]
     ).set_output(transform="pandas")
     kept = union.fit_transform(frame, y)
     assert list(kept.columns) == list(union.get_feature_names_out())

@@ -180,6 +180,8 @@ def test_a_stream_is_scored_as_its_table(folder):
     expected = regressor.score(features, values, sample_weight=weights)
     found = regressor.score(rows.to_reader(), "a", sample_weight="weight")
     assert found == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ValueError, match="Input y contains missing values: some of"):
+        classifier.score(iter(spoiled(bought=gaps())), "bought")
 
 
 SMALL = "1 MB"
@@ -202,16 +204,12 @@ def test_a_stream_that_does_not_fit_gives_the_same_answer_in_any_batches(folder)
         assert other.notes_ == found[0].notes_
 
 
-def test_notes_of_a_sample_are_saved(folder, tmp_path):
-    selector = quick(**QUICK).fit(Stream(folder, memory=SMALL), "bought")
-    selector.save(tmp_path / "selector")
-    assert featuresieve.load(tmp_path / "selector").notes_ == selector.notes_
-
-
-def test_the_seed_decides_the_sample(folder):
+def test_notes_of_a_sample_are_saved_and_the_seed_decides_it(folder, tmp_path):
     stream = Stream(folder, memory=SMALL)
     one, two = (quick(random_state=k, **QUICK).fit(stream, "bought") for k in (1, 2))
     assert (one.logits_ != two.logits_).any()
+    one.save(tmp_path / "selector")
+    assert featuresieve.load(tmp_path / "selector").notes_ == one.notes_
 
 
 def test_a_sample_finds_what_the_table_holds():
@@ -360,8 +358,7 @@ BAD_FITS = {
         ValueError,
     ),
     "the reader holds no rows": (
-        lambda: (table().slice(0, 0).to_reader(), "bought"),
-        TableFileError,
+        *(lambda: (table().slice(0, 0).to_reader(), "bought"), TableFileError),
     ),
     "memory must be at least .* which hold 100": (
         lambda: (Stream(table().to_batches(), memory=5000), "bought"),
@@ -385,12 +382,7 @@ BAD_FITS = {
     ),
     "a batch has the columns 'b'.*, and the first one 'a'": (
         lambda: (
-            iter(
-                [
-                    table().to_batches()[0],
-                    table().drop_columns(["a"]).to_batches()[0],
-                ]
-            ),
+            (t.to_batches()[0] for t in (table(), table().drop_columns(["a"]))),
             "bought",
         ),
         TableFileError,
@@ -405,19 +397,15 @@ def test_bad_streams_are_refused_with_what_to_do(message):
         quick().fit(*arguments())
 
 
-def test_a_reader_that_was_read_before_is_no_empty_table():
+def test_a_reader_is_not_read_twice(folder):
     reader = table().to_reader()
     quick(**QUICK).fit(reader, "bought")
     with pytest.raises(TableFileError, match="reader holds no rows: it may have been"):
         quick().fit(reader, "bought")
-
-
-def test_fit_transform_does_not_read_a_reader_twice(folder):
     with pytest.raises(ValueError, match="reads X twice"):
         quick().fit_transform(table().to_reader(), "bought")
-    assert isinstance(
-        quick(**QUICK).fit_transform(folder, "bought"), pa.RecordBatchReader
-    )
+    kept = quick(**QUICK).fit_transform(folder, "bought")
+    assert isinstance(kept, pa.RecordBatchReader)
 
 
 def test_columns_of_a_stream_are_found_by_name():
@@ -431,23 +419,14 @@ def test_columns_of_a_stream_are_found_by_name():
         nameless.predict(rows.to_reader())
 
 
-@pytest.mark.parametrize("memory", ["", "1 XB", "-1 GB", 0, None, True, float("inf")])
-def test_memory_is_a_size(memory):
-    with pytest.raises(ValueError, match="memory must be a number of bytes"):
-        Stream("events", memory=memory)
-
-
-def test_memory_is_read_as_people_write_it():
+def test_memory_is_a_size_columns_a_list_and_filesystem_one():
+    for memory in ("", "1 XB", "-1 GB", 0, None, True, float("inf")):
+        with pytest.raises(ValueError, match="memory must be a number of bytes"):
+            Stream("events", memory=memory)
     sizes = {"1.5 GiB": 3 * 2**29, "500 MB": 500_000_000, "2kib": 2048, 7: 7}
     assert [Stream("x", memory=size).n_bytes for size in sizes] == [*sizes.values()]
-
-
-def test_columns_are_a_list():
     with pytest.raises(TypeError, match="columns must be a list of names"):
         Stream("events", columns="a")
-
-
-def test_filesystem_is_one():
     with pytest.raises(TypeError, match="filesystem must be one of pyarrow"):
         Stream("events", filesystem=3).open()
 

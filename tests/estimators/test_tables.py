@@ -1,5 +1,3 @@
-import warnings
-
 import narwhals as nw
 import numpy as np
 import pandas as pd
@@ -161,14 +159,6 @@ def test_categories_of_many_levels_are_taken():
     assert selector.predict(unseen).shape == (1,)
 
 
-def test_names_are_compared_with_those_of_fit(fitted):
-    frame, _ = pandas_frame()
-    with pytest.raises(ValueError, match="feature names should match"):
-        fitted.transform(frame.rename(columns={"area": "size"}))
-    with pytest.raises(ValueError, match="feature names should match"):
-        fitted.predict(frame[frame.columns[::-1]])
-
-
 @pytest.mark.parametrize(
     ("column", "spoil", "advice"),
     [
@@ -221,25 +211,18 @@ ODD = {
     "tiny": np.arange(80.0).reshape(40, 2) * 1e-30,
     "two rows": np.array([[0.0, 1.0], [1.0, 0.0]]),
     "fewer rows than columns": np.random.default_rng(0).normal(size=(6, 50)),
+    "a class for every row": np.random.default_rng(0).normal(size=(8, 3)),
 }
 
 
 @pytest.mark.parametrize("X", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("estimator", [AutoNFSClassifier, AutoNFSRegressor])
+@pytest.mark.filterwarnings("ignore::UserWarning")  # some have nothing to say
 def test_odd_tables_work(X, estimator):
-    y = np.arange(len(X)) % 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # some have nothing to say
-        selector = quick(estimator).fit(X, y)
+    y = np.arange(len(X)) % (2 if len(X) != 8 else 8)
+    selector = quick(estimator).fit(X, y)
     assert 1 <= selector.n_features_selected_ <= X.shape[1]
     assert np.isfinite(selector.predict(X)).all()
-
-
-def test_fewer_rows_than_classes_is_an_error_or_an_answer():
-    X, y = np.random.default_rng(0).normal(size=(8, 3)), np.arange(8)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        assert quick().fit(X, y).n_features_selected_ >= 1
 
 
 @pytest.mark.parametrize("as_arrow", [False, True])

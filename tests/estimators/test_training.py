@@ -28,26 +28,18 @@ def test_params_show_the_entries_with_and_without_an_object(estimator_class, tra
 
 
 @pytest.mark.parametrize("estimator_class", ESTIMATORS)
-def test_an_entry_can_be_set_where_there_is_no_object(estimator_class):
+def test_an_entry_can_be_set_where_there_is_no_object_or_another(estimator_class):
     selector = estimator_class().set_params(
         training__noise="logistic", training__n_epochs=3
     )
-    assert selector.training.noise == "logistic"
-    assert selector.training.n_epochs == 3
+    assert (selector.training.noise, selector.training.n_epochs) == ("logistic", 3)
     assert estimator_class().training is None
     assert estimator_class().get_params()["training__noise"] == "gumbel"
-
-
-def test_an_entry_can_be_set_beside_another_object():
-    selector = AutoNFSClassifier(training=Training(noise="logistic"))
     selector.set_params(training__penalty_ramp=0.0, training=None)
     assert selector.training.noise == "gumbel"
     assert selector.training.penalty_ramp == 0.0
-
-
-def test_an_unknown_entry_is_refused():
     with pytest.raises(ValueError, match="Invalid parameter 'nosie'"):
-        AutoNFSClassifier().set_params(training__nosie="logistic")
+        estimator_class().set_params(training__nosie="logistic")
 
 
 def test_objects_with_the_same_entries_are_equal():
@@ -57,25 +49,17 @@ def test_objects_with_the_same_entries_are_equal():
     assert clone(selector).get_params() == selector.get_params()
 
 
-def test_a_checkpoint_knows_none_and_the_defaults_as_the_same(tmp_path):
-    X, y = class_table()
-    path = tmp_path / "fit.checkpoint"
-    assert fit_until(quick(checkpoint=path), X, y, n_writes=2)
-    resumed = quick(checkpoint=path, training=Training()).fit(X, y)
-    np.testing.assert_array_equal(resumed.logits_, quick().fit(X, y).logits_)
-
-
-def test_an_object_is_the_same_as_none_where_it_has_the_defaults():
+def test_an_object_is_the_same_as_none_where_it_has_the_defaults(tmp_path):
     X, y = class_table()
     plain, given = quick().fit(X, y), quick(training=Training()).fit(X, y)
     np.testing.assert_array_equal(given.logits_, plain.logits_)
     np.testing.assert_array_equal(given.predict_proba(X), plain.predict_proba(X))
-
-
-def test_an_entry_reaches_the_fit():
-    X, y = class_table()
+    path = tmp_path / "fit.checkpoint"  # which knows them as the same
+    assert fit_until(quick(checkpoint=path), X, y, n_writes=2)
+    resumed = quick(checkpoint=path, training=Training()).fit(X, y)
+    np.testing.assert_array_equal(resumed.logits_, plain.logits_)
     other = quick(training=Training(noise="logistic")).fit(X, y)
-    assert (other.logits_ != quick().fit(X, y).logits_).all()
+    assert (other.logits_ != plain.logits_).all()
 
 
 @pytest.mark.parametrize("training", [None, Training(noise="logistic")])
@@ -115,10 +99,16 @@ def test_every_copy_has_an_object_of_its_own_with_the_same_entries(way, tmp_path
     assert other.training.get_params() == training.get_params()
 
 
-def test_a_pickle_holds_no_class_but_the_estimators():
+def test_a_pickle_holds_public_names_and_derived_classes_as_they_are():
     data = pickle.dumps(quick(training=Training(noise="logistic")))
     assert b"AutoNFSClassifier" in data
     assert b"Training\x94" not in data
+    data = pickle.dumps(Training(noise="logistic"))
+    assert b"featuresieve.engine" not in data
+    assert pickle.loads(data).noise == "logistic"
+    selector = pickle.loads(pickle.dumps(quick(training=OwnTraining(noise="logistic"))))
+    assert type(selector.training) is OwnTraining
+    assert selector.training.noise == "logistic"
 
 
 def test_skops_needs_no_more_trust_for_it():
@@ -130,17 +120,5 @@ def test_skops_needs_no_more_trust_for_it():
     assert again.training == training
 
 
-def test_an_object_alone_is_pickled_under_its_public_name():
-    data = pickle.dumps(Training(noise="logistic"))
-    assert b"featuresieve.engine" not in data
-    assert pickle.loads(data).noise == "logistic"
-
-
 class OwnTraining(Training):
     """A variant that a user derived, with the same entries."""
-
-
-def test_an_object_of_a_derived_class_is_pickled_as_it_is():
-    selector = pickle.loads(pickle.dumps(quick(training=OwnTraining(noise="logistic"))))
-    assert type(selector.training) is OwnTraining
-    assert selector.training.noise == "logistic"

@@ -55,17 +55,16 @@ EXPECTED = {
 }
 
 
-def test_every_feature_gets_the_verdict_it_was_made_for(judged):
+def test_every_feature_gets_the_verdict_it_was_made_for_and_kept_ones_importance(
+    judged,
+):
     table = table_of(judged)
     found = {
         name: (row.verdict, None if pd.isna(row.represented_by) else row.represented_by)
         for name, row in table.iterrows()
     }
     assert found == EXPECTED
-
-
-def test_importance_is_what_a_shuffled_column_costs(judged):
-    table = table_of(judged)
+    # What a shuffled column costs.
     is_measured = table["importance"].notna()
     assert (is_measured == table["kept"]).all()
     assert (is_measured == table["importance_error"].notna()).all()

@@ -37,16 +37,13 @@ def test_repeated_names_are_no_format_strings(heading):
     assert note == f"a second column {heading!r} is called {names[1]!r} here."
 
 
-def test_many_equal_names_cost_no_more_than_different_ones():
+def test_many_equal_names_get_numbers_that_are_free():
     n = 300_000  # one by one, a search for each would take hours
     names, notes = unique_names(["a"] * n)
     assert names[:3] == ["a", "a (2)", "a (3)"]
     assert len(set(names)) == n
     assert len(notes) == 6
     assert notes[-1] == "299994 more columns are called so, with a number."
-
-
-def test_number_that_is_taken_is_passed_over():
     assert unique_names(["a", "a (2)", "a", "a"])[0] == ["a", "a (2)", "a (3)", "a (4)"]
     assert unique_names(["", "column 1", "", ""])[0] == [
         *("column 2", "column 1", "column 3", "column 4")

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import dataset as arrow_dataset
@@ -39,18 +40,13 @@ def read(source, **how):
     return pa.Table.from_batches(batches, schema=opened.schema)
 
 
-def test_files_come_in_the_order_of_their_paths(write):
+def test_files_of_a_folder_come_in_order_and_others_are_no_part(write):
     for number in (2, 0, 1):
-        folder = write(rows(10 * number), f"part-{number}.parquet")
-    assert read(folder).column("a").to_pylist() == list(range(30))
-
-
-def test_marks_and_other_files_are_no_part_of_a_folder(write):
-    write(rows(), "events/a.parquet")
+        write(rows(10 * number), f"events/part-{number}.parquet")
     folder = write(rows(99), "events/_temporary/b.parquet") / "events"
     for name in ("_SUCCESS", ".a.parquet.crc", "readme.txt"):
         (folder / name).write_text("no table")
-    assert read(folder).num_rows == 10
+    assert read(folder).column("a").to_pylist() == list(range(30))
 
 
 def test_partitions_are_columns_below_the_folder_only(write):
@@ -63,21 +59,21 @@ def test_partitions_are_columns_below_the_folder_only(write):
     assert read(f"{folder}/year=*/*.parquet").equals(found)
 
 
-def test_numbers_of_several_widths_are_one_column(write):
-    write(pa.table({"a": pa.array([1, 2], pa.int32())}), "0.parquet")
-    write(pa.table({"a": pa.array([None, None], pa.null())}), "1.parquet")
-    folder = write(pa.table({"a": [0.5]}), "2.parquet")
+def test_numbers_and_categories_of_several_files_are_one_column(write):
+    for number, (values, letters) in enumerate(
+        [
+            (pa.array([1, 2], pa.int32()), "xy"),
+            (pa.array([None, None], pa.null()), "xx"),
+            ([2**60 + 1], "z"),  # no float64, but near to one
+            ([0.5], "z"),
+        ]
+    ):
+        coded = pa.array([*letters]).dictionary_encode()
+        folder = write(pa.table({"a": values, "letter": coded}), f"{number}.parquet")
     found = read(folder)
     assert found.schema.field("a").type == pa.float64()
-    assert found.column("a").to_pylist() == [1.0, 2.0, None, None, 0.5]
-
-
-def test_categories_of_several_files_are_one_column(write):
-    for number, letters in enumerate(("xyx", "zx")):
-        coded = pa.array([*letters]).dictionary_encode()
-        folder = write(pa.table({"letter": coded}), f"{number}.parquet")
-    found = read(folder).column("letter").cast(pa.string())
-    assert found.to_pylist() == [*"xyxzx"]
+    assert found.column("a").to_pylist() == [1.0, 2.0, None, None, 2.0**60, 0.5]
+    assert found.column("letter").cast(pa.string()).to_pylist() == [*"xyxxzz"]
 
 
 def test_fragments_of_a_dataset_are_read_as_they_are_chosen(write):
@@ -125,7 +121,7 @@ def test_a_page_that_is_damaged_is_named(write):
         read(folder)
 
 
-def test_a_column_that_one_partition_lacks_is_named(write):
+def test_files_of_other_columns_are_named(write):
     write(rows(b=["x"] * 10), "m=1/a.parquet")
     folder = write(rows(), "m=2/a.parquet")
     message = r"m=2/a\.parquet has no column 'b', which .*m=1/a\.parquet has"
@@ -134,25 +130,43 @@ def test_a_column_that_one_partition_lacks_is_named(write):
     assert read(folder, columns=["a", "m"]).num_rows == 20
 
 
-def test_a_column_that_one_file_alone_has_is_named(write):
+@pytest.mark.parametrize(
+    ("second", "message"),
+    [
+        (rows(b=["x"] * 10), r"0\.parquet has no column 'b', which"),
+        (
+            pa.table({"a": ["1"]}),
+            r"'a' is string in .*1\.parquet, and int64 in .*0\.parquet\. Write the",
+        ),
+    ],
+)
+def test_another_column_or_type_is_named(write, second, message):
     write(rows(), "0.parquet")
-    folder = write(rows(b=["x"] * 10), "1.parquet")
-    with pytest.raises(TableFileError, match=r"0\.parquet has no column 'b', which"):
-        Stream(folder).open()
+    with pytest.raises(TableFileError, match=message):
+        Stream(write(second, "1.parquet")).open()
 
 
-def test_a_change_of_type_is_named(write):
-    write(rows(), "0.parquet")
-    folder = write(pa.table({"a": ["1"]}), "1.parquet")
-    message = r"'a' is string in .*1\.parquet, and int64 in .*0\.parquet\. Write the"
+def test_a_column_that_is_also_a_folder_is_no_damage(write):
+    folder = write(rows(year=["2023"] * 10), "year=2023/0.parquet")
+    message = r"0\.parquet and the files beside it make no table: .* year .* A name"
     with pytest.raises(TableFileError, match=message):
         Stream(folder).open()
+
+
+def test_names_of_rows_are_no_column(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    frame[frame["a"] != 2.0].to_parquet(tmp_path / "0.parquet")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "0.parquet").names
+    assert read(tmp_path).column_names == ["a"]
+    named = read(tmp_path, columns=["__index_level_0__"])
+    assert named.column(0).to_pylist() == [0, 2, 3]
 
 
 MISSING = {
     "nowhere.parquet": "there is no file or folder .*nowhere",
     "*.parquet": "no file fits .*",
     "empty": "is a folder without Parquet in it",
+    "a.csv": "Only Parquet is read as a stream: pass",
     "nosuchfs://bucket/a": r"nosuchfs://bucket/a cannot be opened: .* Stream\(path, fi",
 }
 
@@ -161,14 +175,9 @@ MISSING = {
 def test_what_is_not_there_is_said(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
+    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
     with pytest.raises(TableFileError, match=MISSING[name]):
         Stream(name).open()
-
-
-def test_a_table_as_text_is_to_be_read_first(tmp_path):
-    (tmp_path / "a.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(TableFileError, match="Only Parquet is read as a stream: pass"):
-        Stream(tmp_path / "a.csv").open()
 
 
 def test_columns_must_be_there(write):

@@ -23,7 +23,7 @@ def table(n_rows, shares=(0.7, 0.28, 0.02), seed=0):
 def sampled(rows, n_kept, *, seed=0, cuts=(), label="label", most_rows=None):
     """Return the sample of a table that comes in batches that end at the cuts."""
     sample = new_sample(n_kept, seed=seed, label=label, most_rows=most_rows)
-    for start, end in pairs(rows.num_rows, cuts):
+    for start, end in pairwise([0, *sorted(cuts), rows.num_rows]):
         for batch in rows.slice(start, end - start).combine_chunks().to_batches():
             sample.add(batch, start)
     return sample.take()
@@ -33,11 +33,6 @@ def new_sample(n_kept, *, seed=0, label="label", most_rows=None):
     return RowSample(
         seed=seed, budget=n_kept, row_cost=1, class_column=label, most_rows=most_rows
     )
-
-
-def pairs(n_rows, cuts):
-    edges = [0, *sorted(cuts), n_rows]
-    return pairwise(edges)
 
 
 def splitmix(seed, row):
@@ -147,11 +142,8 @@ def test_parts_of_a_stream_merge_to_the_sample_of_the_whole():
     }
 
 
-def test_no_more_rows_than_training_can_use():
+def test_long_text_or_training_leave_room_for_fewer_rows():
     assert len(sampled(table(900), 900, label=None, most_rows=250).rows) == 250
-
-
-def test_long_text_leaves_room_for_fewer_rows():
     texts = ["x" * (1000 if row % 2 else 1) for row in range(1000)]
     sample = RowSample(seed=0, budget=50_000, row_cost=10, byte_cost=1)
     for batch in pa.table({"text": texts}).to_batches(max_chunksize=64):
@@ -169,17 +161,14 @@ def test_samples_keep_no_more_in_memory_than_twice_the_budget():
     for start in range(0, 50_000, 100):
         (batch,) = rows.slice(start, 100).combine_chunks().to_batches()
         sample.add(batch, start)
-        most = max(most, sum(len(part) for part in sample._rows))
+        most = max(most, sum(len(part.rows) for part in sample._parts))
     assert 1000 < most <= 2000
 
 
-def test_too_many_classes_are_no_classes():
+def test_too_many_classes_or_too_little_for_a_row_of_each_are_refused():
     rows = pa.table({"label": np.arange(5000)})
     with pytest.raises(TableFileError, match="more than 1000 different values"):
         sampled(rows, 100)
-
-
-def test_a_budget_for_no_row_of_each_class_is_refused():
     with pytest.raises(TableFileError, match="hold no row of each class"):
         sampled(table(100), 2)
 

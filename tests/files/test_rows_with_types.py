@@ -62,12 +62,9 @@ def test_json_is_read_row_by_row_whatever_its_name(put, name, pack):
     assert columns_of(put(pack(lines(*ROWS)), name)) == TABLE
 
 
-def test_json_lines_longer_than_a_block_are_read(put):
+def test_long_json_lines_and_columns_of_several_kinds_are_read_as_written(put):
     path = put(lines({"a": "x" * (1 << 23)}, {"a": "y"}))
     assert [len(cell) for cell in columns_of(path)["a"]] == [1 << 23, 1]
-
-
-def test_columns_of_several_kinds_are_read_as_written(put):
     cells = [*range(40), "unknown", 1.5, None]
     path = put(lines(*({"a": cell, "b": row} for row, cell in enumerate(cells))))
     with read_file(str(path)) as file:

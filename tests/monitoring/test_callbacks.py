@@ -135,7 +135,7 @@ def test_an_error_tears_callbacks_down_and_keeps_them():
     assert vars(selector) == before
 
 
-def test_callbacks_reach_the_estimator_through_a_pipeline():
+def test_callbacks_reach_the_estimator_through_a_pipeline_and_clones():
     class Propagated(Recorder):
         max_propagation_depth = None
 
@@ -144,6 +144,9 @@ def test_callbacks_reach_the_estimator_through_a_pipeline():
     pipeline.set_callbacks(recorder).fit(*class_table())
     assert recorder.calls == ["setup", "teardown"]
     assert Counter(path[-1] for path in recorder.ended)["part"] > 100
+    recorder = Recorder()
+    clone(classifier().set_callbacks(recorder)).fit(*class_table())
+    assert recorder.calls == ["setup", "teardown"]
 
 
 def test_progress_bar_shows_the_stages(capsys):
@@ -163,12 +166,6 @@ def test_scoring_monitor_scores_the_finished_fit():
     assert row["accuracy"] == selector.score(X, y)
 
 
-def test_clones_share_callbacks():
-    recorder = Recorder()
-    clone(classifier().set_callbacks(recorder)).fit(*class_table())
-    assert recorder.calls == ["setup", "teardown"]
-
-
 # An older scikit-learn has no such module.
 WITHOUT_CALLBACKS = """
 import sys
@@ -180,8 +177,4 @@ assert callbacks.with_callbacks(len) is len
 
 
 def test_library_does_without_callbacks_in_an_older_scikit_learn():
-    subprocess.run(
-        [sys.executable, "-c", WITHOUT_CALLBACKS],
-        check=True,
-        timeout=120,
-    )
+    subprocess.run([sys.executable, "-c", WITHOUT_CALLBACKS], check=True, timeout=120)

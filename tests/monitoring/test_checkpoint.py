@@ -127,26 +127,19 @@ def test_killed_fits_end_with_the_answer_of_an_uninterrupted_one(tmp_path):
     assert rest.strip() == "killed, the same answer"
 
 
-def test_checkpoint_changes_nothing_about_a_fit_that_is_not_ended(path):
+def test_fit_that_is_not_ended_has_the_same_answer_and_leaves_no_file(path):
+    # As a process that was killed while it wrote would leave.
+    path.with_name(f".{path.name}.ab_c0123.checkpoint.part").write_bytes(b"half")
     X, y = class_table()
     expected = answers(classifier(None).fit(X, y), X)
     with write_at_every_step():
         found = answers(classifier(path).fit(X, y), X)
     assert_same_answers(found, expected)
-
-
-def test_finished_fit_leaves_no_file(path):
-    # As a process that was killed while it wrote would leave.
-    path.with_name(f".{path.name}.ab_c0123.checkpoint.part").write_bytes(b"half")
-    classifier(path).fit(*class_table())
     assert list(path.parent.iterdir()) == []
-
-
-def test_diverged_fit_leaves_no_file(path):
     # It would diverge again, and stand in the way of a fit with another rate.
     selector = classifier(path, training=Training(task_learning_rate=1e30))
     with pytest.raises(TrainingDivergedError, match=r"training\.task_learning_rate"):
-        selector.fit(*class_table())
+        selector.fit(X, y)
     assert not path.exists()
 
 
@@ -233,29 +226,26 @@ def test_program_that_handles_the_signal_itself_is_left_alone(path, monkeypatch)
     assert seen == [1]
 
 
-def test_path_that_cannot_be_written_is_reported_before_training(path, monkeypatch):
-    def full(*_, **__):
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(_checkpoint, "write_atomically", full)
-    with pytest.raises(CheckpointError, match="No space left on device"):
-        classifier(path).fit(*class_table())
-
-
-def test_disk_that_fills_up_later_is_a_warning(path, monkeypatch):
+@pytest.mark.parametrize("n_written", [0, 3])
+def test_full_disk_is_an_error_before_training_and_a_warning_later(
+    n_written, path, monkeypatch
+):
     X, y = class_table()
-    expected = answers(classifier(None).fit(X, y), X)
     write, count = _checkpoint.write_atomically, 0
 
     def fills_up(*arguments, **names):
         nonlocal count
         count += 1
-        if count > 3:
+        if count > n_written:
             raise OSError("No space left on device")
         write(*arguments, **names)
 
+    selector, expected = classifier(path), answers(classifier(None).fit(X, y), X)
     monkeypatch.setattr(_checkpoint, "write_atomically", fills_up)
-    selector = classifier(path)
+    if n_written == 0:
+        with pytest.raises(CheckpointError, match="No space left on device"):
+            selector.fit(X, y)
+        return
     with write_at_every_step(), pytest.warns(CheckpointWarning) as caught:
         selector.fit(X, y)
     assert len(caught) == 1
@@ -275,15 +265,13 @@ def test_files_are_written_rarely_by_default(path, monkeypatch):
 
 
 def test_stopwatch_of_a_resumed_run_measures_its_own_steps():
-    stopwatch = StepBudget(time.monotonic() - 1.0, first_step=10)
-    asked = {n: stopwatch.affordable_steps(n, lambda: None) for n in range(11, 50)}
-    assert {n: told for n, told in asked.items() if told is not None} == {34: 34}
-
-
-def test_stopwatch_leaves_a_run_alone_that_was_measured_before():
-    stopwatch = StepBudget(time.monotonic() - 1.0, first_step=24)
-    asked = [stopwatch.affordable_steps(n, lambda: None) for n in range(25, 80)]
-    assert set(asked) == {None}
+    told = []
+    for first, last in ((10, 50), (24, 80)):
+        budget = StepBudget(time.monotonic() - 1.0, first_step=first)
+        steps = range(first + 1, last)
+        asked = {n: budget.affordable_steps(n, lambda: None) for n in steps}
+        told.append({n: steps for n, steps in asked.items() if steps is not None})
+    assert told == [{34: 34}, {}]  # the second was measured before
 
 
 def test_network_whose_state_is_no_tensor_is_refused_with_a_checkpoint(path):

@@ -78,10 +78,17 @@ def words_in(figure):
 
 
 @each_display
-def test_display_makes_one_figure_and_keeps_it(selector, display_class):
+def test_display_makes_one_figure_and_plots_again_on_other_axes(
+    selector, display_class
+):
+    backend, settings = plt.get_backend(), dict(plt.rcParams)
     display = display_class.from_estimator(selector)
+    assert (plt.get_backend(), dict(plt.rcParams)) == (backend, settings)
     assert plt.get_fignums() == [display.figure_.number]
     assert display.ax_ in display.figure_.axes
+    ax = plt.figure().subfigures(1, 2)[0].subplots()
+    assert display.plot(ax) is display
+    assert (display.ax_, display.figure_) == (ax, ax.figure)
 
 
 @each_display
@@ -95,34 +102,14 @@ def test_display_draws_on_the_given_axes_only(selector, display_class):
 
 
 @each_display
-def test_display_plots_again_on_other_axes(selector, display_class):
-    display = display_class.from_estimator(selector)
-    _, ax = plt.subplots()
-    assert display.plot(ax) is display
-    assert display.ax_ is ax
-
-
-@each_display
-def test_display_draws_in_a_subfigure(selector, display_class):
-    ax = plt.figure().subfigures(1, 2)[0].subplots()
-    assert display_class.from_estimator(selector, ax=ax).figure_ is ax.figure
-
-
-@each_display
-def test_display_of_an_unfitted_estimator_is_refused(display_class):
+def test_display_of_something_else_is_refused_by_name(display_class):
     with pytest.raises(NotFittedError):
         display_class.from_estimator(AutoNFSClassifier())
+    pipeline = make_pipeline(AutoNFSClassifier())
+    for other in (LogisticRegression(), pipeline, AutoNFSClassifier):
+        with pytest.raises(TypeError, match=f"got {type(other).__name__}"):
+            display_class.from_estimator(other)
     assert plt.get_fignums() == []
-
-
-@each_display
-@pytest.mark.parametrize(
-    "estimator",
-    [LogisticRegression(), make_pipeline(AutoNFSClassifier()), AutoNFSClassifier],
-)
-def test_display_of_something_else_is_refused_by_name(display_class, estimator):
-    with pytest.raises(TypeError, match=f"got {type(estimator).__name__}"):
-        display_class.from_estimator(estimator)
 
 
 @each_display
@@ -133,14 +120,6 @@ def test_display_without_matplotlib_names_the_extra(
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match=r"featuresieve\[plot\]"):
         display_class.from_estimator(selector)
-
-
-@each_display
-def test_display_leaves_the_backend_and_the_settings_alone(selector, display_class):
-    backend, settings = plt.get_backend(), dict(plt.rcParams)
-    display_class.from_estimator(selector)
-    assert plt.get_backend() == backend
-    assert dict(plt.rcParams) == settings
 
 
 @pytest.mark.parametrize(
@@ -174,13 +153,10 @@ def test_evolution_draws_the_gates_of_every_column(selector):
         )
 
 
-def test_evolution_tells_kept_from_dropped_by_more_than_colour():
+def test_evolution_names_the_best_kept_and_tells_them_from_dropped():
     kept, *_, dropped = made_evolution().plot().lines_
     assert kept.get_linewidth() > dropped.get_linewidth()
     assert kept.get_linestyle() != dropped.get_linestyle()
-
-
-def test_evolution_names_the_best_ranked_kept_columns():
     display = made_evolution(n_features=20, n_kept=9).plot()
     names = [text.get_text() for text in display.ax_.texts]
     assert names == ["x19", "x18", "x17", "x16", "x15", "x14", "x13"]
@@ -262,16 +238,13 @@ def test_stability_uses_the_names_of_the_columns():
     assert display.feature_names.tolist() == names
 
 
-@pytest.mark.parametrize("threshold", [0.5, 0.9])
-def test_stability_line_stands_at_the_threshold(threshold):
-    line = made_stability().plot(threshold=threshold).threshold_line_
-    assert set(line.get_xdata()) == {threshold}
-
-
-def test_stability_without_threshold_has_no_line():
-    display = made_stability().plot(threshold=None)
-    assert display.threshold_line_ is None
-    assert not display.ax_.lines
+@pytest.mark.parametrize("threshold", [0.5, 0.9, None])
+def test_stability_line_stands_at_the_threshold_and_colours_are_passed_on(threshold):
+    display = made_stability().plot(threshold=threshold, color="red")
+    lines = [set(line.get_xdata()) for line in display.ax_.lines]
+    assert lines == ([] if threshold is None else [{threshold}])
+    assert (display.threshold_line_ is None) == (threshold is None)
+    assert {bar.get_facecolor() for bar in display.bars_} == {to_rgba("red")}
 
 
 def test_stability_of_many_columns_draws_the_best_and_says_so():
@@ -279,11 +252,6 @@ def test_stability_of_many_columns_draws_the_best_and_says_so():
     assert len(display.bars_) == 30
     assert display.ax_.get_yticklabels()[0].get_text() == "x6999"
     assert "30 of 7,000" in display.ax_.get_ylabel()
-
-
-def test_stability_passes_colours_on():
-    bars = made_stability().plot(color="red").bars_
-    assert {bar.get_facecolor() for bar in bars} == {to_rgba("red")}
 
 
 # Names

@@ -78,14 +78,10 @@ def test_rows_that_stand_for_several_come_into_the_order_of_their_copies(prepare
     np.testing.assert_array_equal(found, expected)
 
 
-def test_equal_columns_stay_in_the_order_they_came(prepared):
+def test_features_of_a_group_stay_together_and_equal_ones_as_they_came(prepared):
     X, y = normal()
     units = prepared(X[:, [0, 0, 0]], y).units
     assert np.concatenate(units).tolist() == [0, 1, 2]
-
-
-def test_features_of_a_group_stay_together_in_an_order_of_their_own(prepared):
-    X, y = normal()
     one = prepared(X, y, feature_groups=[[0, 3], [4, 2]]).units
     assert sorted(sorted(unit.tolist()) for unit in one) == [[0, 3], [1], [2, 4]]
     other = prepared(X, y, feature_groups=[[2, 4], [3, 0]]).units

@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from featuresieve import (
-    AutoNFSClassifier,
-    AutoNFSRegressor,
-    UninformativeTargetWarning,
-)
+from featuresieve import AutoNFSClassifier, AutoNFSRegressor, UninformativeTargetWarning
 from quick_selectors import built
 
 
@@ -37,11 +33,8 @@ def noise(n_rows=40, n_columns=3, seed=0):
     return np.random.default_rng(seed).standard_normal((n_rows, n_columns))
 
 
-def test_rows_that_differ_are_no_copies(groups_of):
+def test_rows_that_count_twice_are_copies_of_themselves_and_others_none(groups_of):
     assert groups_of(noise()) is None
-
-
-def test_a_row_that_counts_twice_is_a_copy_of_itself(groups_of):
     assert groups_of(noise(4), [1, 0, 3, 2]) == {(2, 2, 2), (3, 3)}
 
 

@@ -36,18 +36,12 @@ def test_other_weights_have_mean_one_and_leave_zeros_out(given):
     np.testing.assert_allclose(found.weights, [0.5, 1, 1.5])
 
 
-def test_balanced_classes_are_those_of_scikit_learn():
+def test_balanced_classes_are_those_of_scikit_learn_and_multiply_sample_weights():
     found = row_weights(None, "balanced", Y, 4)
     expected = compute_sample_weight("balanced", Y)
     np.testing.assert_allclose(found.by_row, expected)
-
-
-def test_balanced_classes_take_sample_weights_into_account():
     found = row_weights([3.5, 1.0, 1.0, 1.5], "balanced", Y, 4).by_row
     assert found[0] == pytest.approx(found[1:].sum())
-
-
-def test_class_weights_multiply_sample_weights():
     found = row_weights([1.0, 2.0, 0.5, 1.0], {"a": 3.0, "b": 0.5}, Y, 4)
     np.testing.assert_allclose(found.by_row, [3.0, 1.0, 0.25, 0.5])
 
@@ -60,16 +54,15 @@ def test_bad_weights_are_refused_by_name(kind):
         row_weights(make(None, 4), None, None, 4)
 
 
-def test_class_weight_is_refused_for_regression():
-    X, y = value_table()
+def test_class_weights_that_cannot_be_are_refused():
     with pytest.raises(ValueError, match="class_weight must be None for regression"):
-        AutoNFSRegressor(class_weight="balanced").fit(X, y)
-
-
-def test_weights_that_leave_one_class_are_refused():
+        AutoNFSRegressor(class_weight="balanced").fit(*value_table())
     X, y = class_table()
     with pytest.raises(ValueError, match="must leave at least 2 classes"):
         AutoNFSClassifier().fit(X, y, sample_weight=y.astype(float))
+    series = pd.Series({0: 1.0, 1: 2.0})
+    with pytest.raises(ValueError, match="class_weight must be a dict, 'balanced' or"):
+        row_weights(None, series, np.array([0, 1]), 2)
 
 
 def weighted_problem(task, weights, rows):
@@ -125,12 +118,6 @@ def test_weights_do_not_turn_identifiers_into_categories():
         selector = built(AutoNFSClassifier, n_epochs=20, random_state=0, **arguments)
         selector.fit(frame, y, sample_weight=weights)
         assert list(selector.get_feature_names_out()) == ["x"]
-
-
-def test_class_weight_that_is_a_series_is_refused_by_name():
-    weights = pd.Series({0: 1.0, 1: 2.0})
-    with pytest.raises(ValueError, match="class_weight must be a dict, 'balanced' or"):
-        row_weights(None, weights, np.array([0, 1]), 2)
 
 
 @pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")

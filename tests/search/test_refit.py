@@ -1,4 +1,4 @@
-"""Held-out losses of candidate sets."""
+"""Held-out losses of candidate sets, and of copied and of weighted rows."""
 
 import time
 from dataclasses import replace
@@ -10,7 +10,7 @@ from scipy.stats import sem
 from featuresieve.engine import Training
 from featuresieve.problem import Problem
 from featuresieve.search import Settings
-from featuresieve.search._refit import HeldOutLosses, refit_candidates
+from featuresieve.search._refit import HeldOutLosses, mean_errors, refit_candidates
 from featuresieve.search._splits import held_out_splits
 
 pytestmark = pytest.mark.numeric
@@ -26,15 +26,11 @@ def make_problem(n_rows=200):
     return Problem(features, features[:, [0]].copy(), 1, "regression")
 
 
-def test_held_out_losses_have_the_mean_of_their_rows():
-    losses = HeldOutLosses(np.array([[1.0, 3.0], [0.0, 1.0]]), np.ones(2))
-    assert losses.means.tolist() == [2.0, 0.5]
-
-
-def test_errors_of_means_are_those_of_scipy():
+def test_held_out_losses_have_the_mean_of_their_rows_and_its_error():
     rows = np.random.default_rng(0).uniform(size=(3, 50))
-    errors = HeldOutLosses(rows, np.ones(3)).errors
-    np.testing.assert_allclose(errors, sem(rows, axis=1, ddof=0))
+    losses = HeldOutLosses(rows, np.ones(3))
+    np.testing.assert_allclose(losses.means, rows.mean(axis=1))
+    np.testing.assert_allclose(losses.errors, sem(rows, axis=1, ddof=0))
 
 
 @pytest.mark.parametrize("n_splits", [1, 3])
@@ -42,11 +38,7 @@ def test_refits_tell_the_column_that_matters_from_one_that_does_not(n_splits):
     problem = make_problem()
     splits = held_out_splits(problem, n_splits, 0.2, seed=0)
     losses = refit_candidates(
-        problem,
-        QUICK,
-        [[FIRST, SECOND, BOTH]] * n_splits,
-        splits,
-        seed=0,
+        problem, QUICK, [[FIRST, SECOND, BOTH]] * n_splits, splits, seed=0
     )
     assert losses.rows.shape == (3, n_splits * 40)
     with_it, without_it, both = losses.means
@@ -73,11 +65,7 @@ def test_a_network_never_sees_the_rows_it_is_judged_on():
     targets = problem.targets.copy()
     targets[absurd] = 1e3
     losses = refit_candidates(
-        replace(problem, targets=targets),
-        QUICK,
-        [[FIRST]] * 2,
-        splits,
-        seed=0,
+        replace(problem, targets=targets), QUICK, [[FIRST]] * 2, splits, seed=0
     )
     of_first = losses.rows[0, : len(splits[0].test_rows)]
     of_second = losses.rows[0, len(splits[0].test_rows) :]
@@ -107,3 +95,30 @@ def test_the_best_moment_of_a_run_is_given_as_a_share_of_it(changes, n_steps, is
     )
     # The candidate improves to the end of the run: its best moment is the last.
     assert losses.best_share.tolist() == [1.0]
+
+
+ROWS = np.random.default_rng(0).standard_normal((2, 30))
+
+
+def test_error_of_a_mean_does_not_shrink_with_copies():
+    copies, groups = np.repeat(ROWS, 3, axis=1), np.repeat(np.arange(30), 3)
+    expected = mean_errors(ROWS, np.ones(30))
+    np.testing.assert_allclose(mean_errors(copies, np.ones(90), groups), expected)
+    apart = mean_errors(copies, np.ones(90))
+    np.testing.assert_allclose(apart, expected / np.sqrt(3))
+
+
+def test_copies_are_not_counted_in_the_freedom_of_a_gain():
+    once = HeldOutLosses(ROWS[:1], np.ones(1))
+    groups = np.tile(np.arange(30), 2)
+    twice = HeldOutLosses(np.tile(ROWS[:1], 2), np.ones(1), row_groups=groups)
+    assert twice.n_groups == once.n_groups == 30
+    gain, error = once.gain_over(np.zeros(30), 0)
+    assert twice.gain_over(np.zeros(60), 0) == pytest.approx((gain, error))
+
+
+def test_held_out_losses_with_weights_are_those_with_copies():
+    counts = np.arange(30) % 3 + 1
+    weighted = HeldOutLosses(ROWS, np.ones(2), row_weights=counts / counts.mean())
+    copied = HeldOutLosses(np.repeat(ROWS, counts, axis=1), np.ones(2))
+    np.testing.assert_allclose(weighted.means, copied.means)

@@ -79,23 +79,16 @@ def search(**arguments):
 
 
 def test_search_keeps_what_matters_and_ranks_the_rest_by_the_test():
-    result = search()
-    screen = screen_of(wide_problem(), [], 1)
+    result, screen = search(), screen_of(wide_problem(), [], 1)
     assert {0, 1, 2} <= set(np.flatnonzero(result.support))
     assert not (result.support & ~screen.is_found).any()
     n_found = screen.is_found.sum()
     rest = screen.places[result.votes.ranked[n_found:]]
     assert rest.tolist() == list(range(n_found, 1700))
-
-
-def test_more_than_is_found_is_filled_up_in_the_order_of_the_test():
+    # More than is found is filled up in the order of the test.
     kept = search(limits=CountLimits(20, 20, 20)).support
-    assert (screen_of(wide_problem(), [], 1).places[kept] < 20).all()
-
-
-def test_all_relevant_is_what_the_test_finds():
-    found = screen_of(wide_problem(), [], 1).is_found
-    assert (search(goal="all_relevant").support == found).all()
+    assert (screen.places[kept] < 20).all()
+    assert (search(goal="all_relevant").support == screen.is_found).all()
 
 
 @pytest.mark.parametrize("balance", ["auto", "price"])

@@ -10,17 +10,12 @@ import pytest
 from scipy import stats
 
 from featuresieve.engine import History, Training
-from featuresieve.monitoring._monitor import FitMonitor
 from featuresieve.problem import CountLimits, Problem
 from featuresieve.search import Judgement, Settings, _vote_search
 from featuresieve.search._one_balance import fit_at_balance
 from featuresieve.search._price import balance_at_price, price_of_feature
 from featuresieve.search._refit import HeldOutLosses
-from featuresieve.search._vote_search import (
-    _GATE_SHARE,
-    VoteSearch,
-    n_voters,
-)
+from featuresieve.search._vote_search import _GATE_SHARE, VoteSearch, n_voters
 from featuresieve.search._votes import Votes
 
 
@@ -40,18 +35,20 @@ def make_problem(n_rows, n_columns=10, *, is_classification=False):
 # The price.
 
 
-def test_null_loss_of_a_standardised_target_is_one():
+def test_null_loss_is_one_or_the_entropy_of_a_coin():
     assert make_problem(1000).null_loss() == pytest.approx(1.0, abs=1e-6)  # float32
-
-
-def test_null_loss_of_two_equal_classes_is_the_entropy_of_a_coin():
-    problem = make_problem(1000, is_classification=True)
-    assert problem.null_loss() == pytest.approx(math.log(2), rel=1e-12)
+    coin = make_problem(1000, is_classification=True).null_loss()
+    assert coin == pytest.approx(math.log(2), rel=1e-12)
 
 
 def test_price_falls_with_the_rows_to_the_power_of_two_thirds():
     assert price_of_feature(make_problem(1000), Settings()) == pytest.approx(0.01)
     assert price_of_feature(make_problem(8000), Settings()) == pytest.approx(0.0025)
+    # The balance is the price times the features.
+    assert balance_at_price(make_problem(1000, 10), Settings()) == pytest.approx(0.1)
+    # Of a summed loss it is that of a batch.
+    settings = Settings(Training(reduction="sum", batch_size=50))
+    assert price_of_feature(make_problem(1000), settings) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("copies", [1, 3])
@@ -65,25 +62,12 @@ def test_price_of_a_rare_class_is_that_of_its_rows(copies):
     assert found == pytest.approx(5 * (1 / 60 + 1 / 1940) / 4)
 
 
-def test_price_is_at_most_a_24th_of_the_null_loss():
+def test_price_is_at_most_a_24th_of_the_null_loss_and_positive():
     problem = make_problem(16)
     found = price_of_feature(problem, Settings())
     assert found == pytest.approx(problem.null_loss() / 24)
-
-
-def test_price_of_a_summed_loss_is_that_of_a_batch():
-    settings = Settings(Training(reduction="sum", batch_size=50))
-    assert price_of_feature(make_problem(1000), settings) == pytest.approx(0.5)
-
-
-def test_price_of_a_constant_target_is_positive():
-    problem = make_problem(16)
     constant = replace(problem, targets=np.zeros_like(problem.targets))
     assert price_of_feature(constant, Settings()) > 0
-
-
-def test_balance_is_the_price_times_the_features():
-    assert balance_at_price(make_problem(1000, 10), Settings()) == pytest.approx(0.1)
 
 
 @pytest.mark.parametrize(
@@ -175,37 +159,15 @@ QUICK = Settings(
 )
 
 
-def fit(balance, limits=None, n_rows=200, **arguments):
-    """Return what two members keep at a balance."""
-    arguments = {"n_members": 2, "vote_share": 0.5, "seed": 0} | arguments
-    limits = limits or CountLimits()
-    return fit_at_balance(make_problem(n_rows, 6), QUICK, balance, limits, **arguments)
-
-
-def test_fit_at_balance_keeps_the_columns_that_matter():
-    result = fit(1.0)
-    assert np.flatnonzero(result.support).tolist() == [0, 1]
-    assert not result.is_collapsed
-    assert result.balance == 1.0
-
-
-@pytest.mark.parametrize("least", [1, 3])
-def test_fit_at_balance_keeps_the_least_count_when_the_price_closes_every_gate(least):
-    result = fit(1e4, CountLimits(least=least), n_rows=100)
-    assert result.is_collapsed
-    assert set(np.flatnonzero(result.support)) == set(result.votes.ranked[:least])
-
-
-@pytest.mark.parametrize(
-    ("limits", "n_kept"), [(CountLimits(most=1), 1), (CountLimits(exactly=4), 4)]
-)
-def test_fit_at_balance_keeps_to_the_limits_by_rank(limits, n_kept):
-    result = fit(1.0, limits)
-    assert set(np.flatnonzero(result.support)) == set(result.votes.ranked[:n_kept])
-
-
-def test_fit_at_balance_says_when_a_deadline_cut_it_short():
-    assert fit(1.0, deadline=time.monotonic()).is_cut_short
+@pytest.mark.parametrize("deadline", [None, 0.0])
+def test_fit_at_balance_keeps_the_columns_that_matter_in_its_time(deadline):
+    members = {"n_members": 2, "vote_share": 0.5, "seed": 0}
+    asked = make_problem(200, 6), QUICK, 1.0, CountLimits()
+    result = fit_at_balance(*asked, **members, deadline=deadline)
+    assert result.is_cut_short == (deadline is not None)
+    if deadline is None:
+        assert np.flatnonzero(result.support).tolist() == [0, 1]
+        assert (result.is_collapsed, result.balance) == (False, 1.0)
 
 
 def make_search(problem=None, limits=None, settings=QUICK, **arguments):
@@ -225,46 +187,13 @@ def result(search):
     return search.run()
 
 
-def test_search_keeps_the_columns_that_matter(result):
+def test_columns_that_matter_have_a_tenth_of_the_votes_of_five_parts(search, result):
     assert np.flatnonzero(result.support).tolist() == [0, 1]
     assert not result.is_uninformative
-
-
-def test_search_lists_candidates_by_size_with_one_chosen(result):
-    sizes = [row.n_kept for row in result.path]
-    assert sizes == sorted(sizes)
-    (chosen,) = [row for row in result.path if row.is_chosen]
-    assert chosen.n_kept == result.support.sum()
-    assert chosen.balance == result.balance
-
-
-def test_kept_features_are_those_with_a_tenth_of_the_votes(result):
     np.testing.assert_array_equal(result.support, result.votes.frequency() >= 0.1)
-
-
-def test_each_of_five_parts_has_members_of_its_own(search, result):
     assert len(search.splits) == 5
     assert result.votes.kept.shape == (5 * search.members_per_split, 6)
     assert 5 * search.members_per_split == QUICK.training.n_members
-
-
-def test_search_is_decided_by_its_seed(result):
-    again = make_search().run()
-    np.testing.assert_array_equal(again.votes.logits, result.votes.logits)
-    assert again.path == result.path
-
-
-def test_search_of_an_exact_size_takes_the_best_ranked_without_refits():
-    exactly = make_search(limits=CountLimits(exactly=3)).run()
-    assert set(np.flatnonzero(exactly.support)) == set(exactly.votes.ranked[:3])
-    assert [math.isnan(row.loss) for row in exactly.path] == [True]
-
-
-def test_search_says_when_the_target_has_nothing_to_do_with_the_columns():
-    noise = np.random.default_rng(1).standard_normal((200, 1)).astype(np.float32)
-    result = make_search(replace(make_problem(200, 6), targets=noise)).run()
-    assert result.is_uninformative
-    assert result.support.sum() == 1
 
 
 # Judgements of made losses, of 20 rows, where all eight columns are elected.
@@ -365,7 +294,7 @@ def test_search_of_a_wide_table_is_small_if_its_time_is_over(
     search = make_search(
         replace(problem, targets=chance),
         max_time=max_time,
-        monitor=FitMonitor(checkpoint=object() if is_resumable else None),
+        monitor=SimpleNamespace(is_resumable=is_resumable),
     )
     assert len(search.splits) * search.members_per_split == n_members
 

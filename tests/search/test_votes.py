@@ -21,15 +21,10 @@ def votes_with(counts, n_members):
     return votes_of(np.arange(n_members)[:, None] < np.array(counts))
 
 
-VOTES = votes_of([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 1]])
-
-
 def test_frequency_is_the_share_of_members_that_keep_a_column():
-    np.testing.assert_allclose(VOTES.frequency(), [1, 2 / 3, 2 / 3, 1 / 3])
-
-
-def test_votes_of_some_members_are_theirs():
-    assert VOTES.of(slice(2, 3)).frequency().tolist() == [1, 0, 1, 1]
+    votes = votes_of([[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 1, 1]])
+    np.testing.assert_allclose(votes.frequency(), [1, 2 / 3, 2 / 3, 1 / 3])
+    assert votes.of(slice(2, 3)).frequency().tolist() == [1, 0, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -55,20 +50,17 @@ def test_importances_fall_along_the_ranking():
 
 
 @pytest.mark.parametrize(
-    ("counts", "n_members", "n_elected"),
+    ("counts", "n_members", "share", "n_elected"),
     [
-        ([100, 10, 9, 0], 100, 2),  # a tenth of the members
-        ([10, 2, 1, 0], 10, 2),  # and two of them at least
-        ([2, 1], 2, 1),
-        ([1, 0], 1, 1),  # or the only one
+        ([100, 10, 9, 0], 100, (), 2),  # a tenth of the members
+        ([10, 2, 1, 0], 10, (), 2),  # and two of them at least
+        ([2, 1], 2, (), 1),
+        ([1, 0], 1, (), 1),  # or the only one
+        ([4, 2, 1, 0], 4, (0.5,), 2),
     ],
 )
-def test_a_tenth_of_the_votes_elects_a_gate(counts, n_members, n_elected):
-    assert votes_with(counts, n_members).n_elected() == n_elected
-
-
-def test_a_given_share_of_the_votes_elects_a_gate():
-    assert votes_with([4, 2, 1, 0], 4).n_elected(0.5) == 2
+def test_a_share_of_the_votes_elects_a_gate(counts, n_members, share, n_elected):
+    assert votes_with(counts, n_members).n_elected(*share) == n_elected
 
 
 @pytest.mark.parametrize(

@@ -48,11 +48,20 @@ def test_proximal_step_shrinks_each_norm_by_rate_times_strength():
     assert not after[1].any()
 
 
-def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso():
+@pytest.mark.parametrize(
+    ("n_splits", "fraction"),
+    [
+        (1, 0.005),  # one row is held out
+        (3, 0.3),  # all rows have the last word
+    ],
+)
+def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso(
+    n_splits, fraction
+):
     # Without hidden layers the group lasso is the lasso, whose solution is known by
     # its subgradients: |dL/dw_j| = l where w_j is open, at most l where it is shut.
-    X = np.random.default_rng(0).normal(size=(200, 5))
-    y = X[:, 0] - 0.5 * X[:, 1]
+    X, noise = np.random.default_rng(0).normal(size=(2, 200, 5))
+    y = X[:, 0] - 0.5 * X[:, 1] + 0.5 * noise[:, 0]
     selector = AdaptiveGroupLasso(
         first_penalty=0.2,
         penalty=0.2,
@@ -60,16 +69,17 @@ def test_linear_network_meets_the_optimality_conditions_of_the_group_lasso():
         hidden_sizes=(),
         n_steps=1000,
         batch_size=1000,
-        validation_fraction=0.005,
+        validation_fraction=fraction,
+        n_splits=n_splits,
         random_state=0,
     ).fit(X, y)
     scaled = (X - X.mean(0)) / X.std(0)
     target = (y - y.mean()) / y.std()
     assert set(np.flatnonzero(selector.scores_ > 0)) == {0, 1}
-    weights = selector.scores_ * np.sign([1, -1, 0, 0, 0])
+    weights = np.maximum(selector.scores_, 0) * np.sign([1, -1, 0, 0, 0])
     residual = scaled @ weights - target
     slopes = 2 * scaled.T @ (residual - residual.mean()) / len(y)
-    # One row is held out, and scores carry no sign and no intercept: two digits.
+    # A row may be held out, and scores carry no sign and no intercept: two digits.
     np.testing.assert_allclose(slopes[:2], [-0.2, 0.2], atol=0.02)
     assert np.abs(slopes[2:]).max() < 0.2
 

@@ -163,19 +163,21 @@ def test_selector_of_the_page_works_in_the_package(project):
 
 
 @pytest.mark.slow
-def test_scenario_of_the_page_works_in_the_package(project):
-    file = "src/sievebench/corruption/_scenarios.py"
-    _, _, function = first_block("add_a_scenario").partition("\n\n\n")
-    project.replace(file, "\nSCENARIOS: ", f"\n{function}\n\nSCENARIOS: ")
-    project.enter("add_a_scenario")
-    tests = "tests/sievebench/test_corruption.py"
-    assert "passed" in project.run("pytest", "-q", tests, "-k", "shuffled")
-
-
-@pytest.mark.slow
-def test_predictor_of_the_page_works_in_the_package(project):
-    file = "src/sievebench/downstream/neighbours.py"
-    project.write(file, first_block("add_a_predictor"))
-    project.enter("add_a_predictor")
-    tests = "tests/sievebench/test_downstream.py"
-    assert "passed" in project.run("pytest", "-q", tests, "-k", "neighbours")
+@pytest.mark.parametrize(
+    ("page", "tests", "name"),
+    [
+        ("add_a_scenario", "test_corruption.py", "shuffled"),
+        ("add_a_predictor", "test_downstream.py", "neighbours"),
+    ],
+)
+def test_entry_of_the_page_works_in_the_package(project, page, tests, name):
+    code = first_block(page)
+    if page == "add_a_scenario":
+        file = "src/sievebench/corruption/_scenarios.py"
+        _, _, function = code.partition("\n\n\n")
+        project.replace(file, "\nSCENARIOS: ", f"\n{function}\n\nSCENARIOS: ")
+    else:
+        project.write("src/sievebench/downstream/neighbours.py", code)
+    project.enter(page)
+    said = project.run("pytest", "-q", f"tests/sievebench/{tests}", "-k", name)
+    assert "passed" in said

@@ -44,15 +44,12 @@ def test_answer_without_columns_is_a_dummys(predictor):
     assert (first.seed, second.seed) == (4, 5)
 
 
-def test_value_without_columns_is_the_mean_of_the_train_part():
+def test_value_without_columns_is_the_mean_and_two_classes_are_in_no_order():
     parts = without_columns(data.load("diabetes"))
     (found,) = downstream.evaluate("forest", parts, [0])
     dummy = DummyRegressor().fit(parts.train.X, parts.train.y)
     error = root_mean_squared_error(parts.test.y, dummy.predict(parts.test.X))
     assert found.score == pytest.approx(-error)
-
-
-def test_two_classes_without_columns_are_in_no_order():
     parts = without_columns(made_dataset(n_classes=2))
     (found,) = downstream.evaluate("mlp", parts, [0])
     assert found.score == found.validation_score == 0.5

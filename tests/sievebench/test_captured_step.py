@@ -8,10 +8,16 @@ from neural_tables import make_stack, on_device, small_rows
 
 from featuresieve.engine import StackOptimizer
 from sievebench.selectors import SELECTORS
-from sievebench.stack.captured_step import CapturedCall, CapturedSteps, steps_at_once
 from sievebench.stack.member_noise import MemberNoise
+from sievebench.stack.on_gpu import (
+    MOST_STREAMS,
+    CapturedCall,
+    CapturedSteps,
+    own_stream,
+    side_by_side,
+    steps_at_once,
+)
 from sievebench.stack.penalized_loss import PenalizedLoss
-from sievebench.stack.side_by_side import MOST_STREAMS, own_stream, side_by_side
 from sievebench.stack.task_loss import TaskLoss
 from sievebench.stack.training import TrainingSettings, train_stack
 
@@ -72,16 +78,12 @@ def test_learning_rate_in_memory_is_the_learning_rate(name):
 
 
 @pytest.mark.parametrize("device", ANY_DEVICE)
-def test_work_side_by_side_comes_back_in_order(device):
-    work = [lambda number=number: number**2 for number in range(7)]
-    assert side_by_side(work, device) == [number**2 for number in range(7)]
-
-
-@pytest.mark.parametrize("device", ANY_DEVICE)
-def test_error_of_one_piece_of_work_is_raised(device):
+def test_work_side_by_side_comes_back_in_order_or_raises_the_error(device):
     def fail():
         raise ArithmeticError("this one")
 
+    work = [lambda number=number: number**2 for number in range(7)]
+    assert side_by_side(work, device) == [number**2 for number in range(7)]
     with pytest.raises(ArithmeticError, match="this one"):
         side_by_side([lambda: 1, fail, lambda: 2], device)
 

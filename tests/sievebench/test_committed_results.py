@@ -25,17 +25,13 @@ def cells_of(experiment):
 
 
 @pytest.mark.parametrize("name", sorted(STORES))
-def test_records_belong_to_cells_of_their_experiment(name):
+def test_records_belong_to_cells_and_say_where_they_come_from(name):
     experiment = read_experiment(ROOT / "experiments" / f"{name}.toml")
     cells = {spec.key for spec in cells_of(experiment)}
+    records = list(STORES[name].records())
     files = {path.stem for path in (STORES[name].folder / "records").iterdir()}
-    assert files <= cells
-    assert {record.spec.key for record in STORES[name].records()} == files
-
-
-@pytest.mark.parametrize("name", sorted(STORES))
-def test_records_say_where_they_come_from(name):
-    for record in STORES[name].records():
+    assert {record.spec.key for record in records} == files <= cells
+    for record in records:
         environment = record.environment
         assert environment["commit"]
         assert environment["device"]

@@ -1,6 +1,5 @@
 """`sievebench compare`: what it prints, writes, refuses, and leaves behind."""
 
-import io
 import os
 import re
 import shlex
@@ -151,14 +150,11 @@ def test_file_that_cannot_be_written_is_told_before_work(capsys, option):
     assert f"{option}: /proc/out cannot be written: " in capsys.readouterr().err
 
 
-def test_table_is_not_written_over(file, capsys):
+def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path, capsys):
     before = file.read_bytes()
     assert compare(file, "--csv", file) == 2
     assert "is the table itself" in capsys.readouterr().err
     assert file.read_bytes() == before
-
-
-def test_files_stay_as_they_are_if_nothing_comes_of_it(file, tmp_path):
     old, new = tmp_path / "old.csv", tmp_path / "new.html"
     old.write_text("precious")
     assert compare(file, "--csv", old, "--html", new, target="nobody") == 2
@@ -194,12 +190,8 @@ def test_words_say_how_the_table_is_written(tmp_path, capsys):
     assert "Left out on request: 'id'." in text
 
 
-def test_terminal_shows_the_scores_so_far_best_first(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(sys, "stderr", Terminal())
+def test_terminal_shows_the_scores_so_far_best_first(watch):
+    terminal = watch()
     low, high = (FoldScore(score, (True,), 0.1) for score in (0.5, 0.9))
     known = [
         SelectorResult("none", (low,), "running"),
@@ -208,7 +200,7 @@ def test_terminal_shows_the_scores_so_far_best_first(monkeypatch):
     ]
     live = LiveTable(n_folds=2, is_quiet=False)
     live("lasso", "finished", known)
-    _, *rows, bar = sys.stderr.getvalue().split("\n")
+    _, *rows, bar = terminal.getvalue().split("\n")
     assert [row.split() for row in rows] == [
         ["Lasso", "0.7000", "2/2"],
         ["No", "FS", "0.5000", "1/2", "running"],
@@ -216,7 +208,7 @@ def test_terminal_shows_the_scores_so_far_best_first(monkeypatch):
     ]
     assert "3/6 folds" in bar
     live.close()
-    assert sys.stderr.getvalue().count("\033[A") == 4  # up again, over each line
+    assert terminal.getvalue().count("\033[A") == 4  # up again, over each line
 
 
 def test_help_has_examples_and_imports_nothing_heavy():

@@ -31,20 +31,16 @@ def test_list_says_what_is_at_hand(printed):
     assert eye.endswith("to be downloaded")
 
 
-def test_sample_is_listed_and_checked(folder, capsys):
+def test_sample_and_what_is_not_there_are_listed_and_checked(folder, capsys):
     (folder / "tabular").mkdir()
     (folder / "tabular" / "higgs_small_sample.parquet").write_bytes(b"not read")
     assert main(["data", "list", "higgs"]) == 0
     assert "a sample of 35298 rows" in capsys.readouterr().out
-    assert main(["data", "check", "higgs", "wine"]) == 1
+    assert main(["data", "check", "higgs", "wine", "eye"]) == 1
     said = capsys.readouterr()
     assert "wine: good (whole, 178 × 13)" in said.out
+    assert "eye: no, to be downloaded" in said.out
     assert "was expected" in said.err
-
-
-def test_check_fails_for_a_named_table_that_is_not_there(printed):
-    said = printed("data", "check", "wine", "eye", status=1)
-    assert "eye: no, to be downloaded" in said
 
 
 def test_made_table_is_listed_and_checked(printed):
@@ -142,18 +138,14 @@ def test_check_names_what_is_wrong_with_arrays(capsys, put, arrays, message):
 
 
 def test_fetch_says_where_to_get_what_no_program_can_fetch(capsys):
-    assert main(["data", "fetch", "otto", "wine"]) == 1
+    assert main(["data", "list", "KeohaneDM_2020"]) == 0
+    assert "all 117 published samples are controls" in capsys.readouterr().out
+    assert main(["data", "fetch", "otto", "wine", "KeohaneDM_2020"]) == 1
     printed = capsys.readouterr()
     assert "otto: otto cannot be downloaded by a program: Kaggle" in printed.err
     assert "put it as tabular/otto.parquet" in printed.err
+    assert "does not say which two groups" in printed.err
     assert "wine: at hand already" in printed.out
-
-
-def test_cohort_whose_question_is_not_known_says_so(capsys):
-    assert main(["data", "list", "KeohaneDM_2020"]) == 0
-    assert "all 117 published samples are controls" in capsys.readouterr().out
-    assert main(["data", "fetch", "KeohaneDM_2020"]) == 1
-    assert "does not say which two groups" in capsys.readouterr().err
 
 
 def test_fetch_shows_a_bar_and_why_it_tries_again(monkeypatch, watch, capsys):

@@ -62,7 +62,7 @@ ROW = catalog_row(
 )
 
 
-def test_data_folder_may_have_a_catalogue_of_its_own(tmp_path, monkeypatch):
+def test_data_folder_may_have_a_catalogue_of_its_own(tmp_path, monkeypatch, refused):
     monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path))
     assert "toy" not in catalog()
     (tmp_path / "catalog.toml").write_text(ROW)
@@ -70,10 +70,6 @@ def test_data_folder_may_have_a_catalogue_of_its_own(tmp_path, monkeypatch):
     write_table(RawTable(X, y, ("a",)), tmp_path / "toy.parquet")
     assert load("toy").column_names == ("a",)
     assert "eye" in catalog()
-
-
-def test_mistake_in_the_folders_catalogue_is_told(tmp_path, monkeypatch, refused):
-    monkeypatch.setenv("FEATURESIEVE_DATA", str(tmp_path))
     (tmp_path / "catalog.toml").write_text(ROW.replace("toy", "eye"))
     assert "the name 'eye' is taken" in refused("data", "list")
 
@@ -104,21 +100,21 @@ def small_higgs(tmp_path, monkeypatch):
     return put
 
 
-def test_whole_data_set_is_preferred_to_a_sample(small_higgs, tmp_path):
+def test_whole_data_set_is_preferred_to_a_sample_and_damage_refused(
+    small_higgs, tmp_path
+):
+    where = {"folder": tmp_path, "cache": tmp_path / "cache"}
     X = small_higgs(is_sample=True, n_rows=40)
-    sample = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
+    sample = load("higgs", **where)
     assert sample.is_sample
     np.testing.assert_array_equal(sample.X, X)
-    small_higgs(is_sample=False, n_rows=60)
-    whole = load("higgs", folder=tmp_path, cache=tmp_path / "cache")
-    assert not whole.is_sample
-    assert whole.n_rows == 60
-
-
-def test_damaged_file_is_refused(small_higgs, tmp_path):
     small_higgs(is_sample=True, n_rows=40, md5="0" * 32)
     with pytest.raises(CorruptDataError, match="was expected"):
-        load("higgs", folder=tmp_path, cache=tmp_path / "cache")
+        load("higgs", **where)
+    small_higgs(is_sample=False, n_rows=60)
+    whole = load("higgs", **where)
+    assert not whole.is_sample
+    assert whole.n_rows == 60
 
 
 def test_what_cannot_be_downloaded_says_where_to_get_it(tmp_path):

@@ -57,7 +57,10 @@ def test_regression_target_is_standardised_by_the_train_part():
     np.testing.assert_allclose(found.test.y, (dataset.y[test] - mean) / std)
 
 
-def test_quantile_scaler_is_scikit_learns_on_jittered_rows():
+def test_scalers_are_scikit_learns_the_quantiles_on_jittered_rows():
+    raw = split(made_dataset())
+    expected = StandardScaler().fit(raw.train.X).transform(raw.validation.X)
+    np.testing.assert_allclose(raw.scaled().validation.X, expected)
     dataset = made_dataset(n_rows=2000, scaler="quantile")
     dataset.X[:, 3] *= 1e-6  # so that the jitter is limited
     raw = split(dataset)
@@ -67,14 +70,7 @@ def test_quantile_scaler_is_scikit_learns_on_jittered_rows():
     jittered = X + noise * (1e-3 / np.maximum(std, 1e-3))
     normal = {"output_distribution": "normal", "subsample": 10**9, "random_state": 0}
     expected = QuantileTransformer(n_quantiles=1300 // 30, **normal).fit(jittered)
-    scaled = raw.scaled()
-    np.testing.assert_allclose(scaled.test.X, expected.transform(raw.test.X))
-
-
-def test_standard_scaler_is_scikit_learns():
-    raw = split(made_dataset())
-    expected = StandardScaler().fit(raw.train.X).transform(raw.validation.X)
-    np.testing.assert_allclose(raw.scaled().validation.X, expected)
+    np.testing.assert_allclose(raw.scaled().test.X, expected.transform(raw.test.X))
 
 
 def test_missing_values_become_the_mean_of_the_train_part():
@@ -105,17 +101,14 @@ def test_nothing_is_learnt_from_other_rows_than_the_train_part(task, scaler):
     np.testing.assert_array_equal(poisoned.train.y, expected.train.y)
 
 
-def test_keep_takes_columns_before_scaling():
+def test_keep_takes_columns_before_scaling_which_happens_once():
     raw = split(made_dataset())
     support = np.array([True, False, True, False, False, True])
     kept = raw.keep(support)
     np.testing.assert_array_equal(kept.test.X, raw.test.X[:, [0, 2, 5]])
     assert kept.is_original.shape == (3,)
-
-
-def test_scaling_twice_is_refused():
     with pytest.raises(ValueError, match="scaled already"):
-        split(made_dataset()).scaled().scaled()
+        raw.scaled().scaled()
 
 
 @pytest.mark.data

@@ -48,9 +48,15 @@ def test_scores_are_penalties_of_the_path():
     assert nearest.max() < 1e-5  # the package keeps them in float32
 
 
-def test_path_that_ends_before_any_column_leaves_is_an_error():
+def test_paths_without_end_or_with_divergence_are_errors_with_advice(monkeypatch):
+    def diverge(*_, **__):
+        raise NonFiniteLossError("Loss is nan.")
+
     with pytest.raises(ValueError, match="raise max_penalty"):
         LassoNet(**QUICK, max_penalty=5.1, random_state=0).fit(*class_table())
+    monkeypatch.setattr(LassoNetClassifier, "path", diverge)
+    with pytest.raises(ValueError, match="LassoNet diverged: Loss is nan"):
+        LassoNet().fit(*class_table())
 
 
 def test_columns_left_at_the_end_of_the_path_score_infinity():
@@ -59,15 +65,6 @@ def test_columns_left_at_the_end_of_the_path_score_infinity():
     end = np.sort(whole)[-2] * 0.99  # before the last two leave
     cut = LassoNet(**QUICK, max_penalty=end, random_state=0).fit(X, y).scores_
     np.testing.assert_array_equal(np.isinf(cut), whole > end)
-
-
-def test_divergence_is_an_error_with_advice(monkeypatch):
-    def diverge(*_, **__):
-        raise NonFiniteLossError("Loss is nan.")
-
-    monkeypatch.setattr(LassoNetClassifier, "path", diverge)
-    with pytest.raises(ValueError, match="LassoNet diverged: Loss is nan"):
-        LassoNet().fit(*class_table())
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 import torch
 from lassonet.model import LassoNet
 
-from sievebench.selectors import _lassonet_start
+from sievebench.selectors import lassonet
 
 
 @pytest.mark.parametrize("hierarchy", [1, 10])
@@ -12,11 +12,11 @@ from sievebench.selectors import _lassonet_start
 def test_first_penalty_is_that_of_the_package(
     n_outputs, at_once, hierarchy, monkeypatch
 ):
-    monkeypatch.setattr(_lassonet_start, "_AT_ONCE", at_once)
+    monkeypatch.setattr(lassonet, "_AT_ONCE", at_once)
     torch.manual_seed(n_outputs)
     model = LassoNet(4, 8, n_outputs)
     skip, first = model.skip.weight.data, model.layers[0].weight.data
     skip *= 0.1  # so that the package is done soon
     first *= 0.1
-    found = _lassonet_start.first_penalty(skip, first, hierarchy)
+    found = lassonet.first_penalty(skip, first, hierarchy)
     assert found == model.lambda_start(M=hierarchy)

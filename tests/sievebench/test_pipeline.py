@@ -46,13 +46,14 @@ def test_run_repeats_itself_and_seeds_do_not_touch_each_other():
     assert both.runs[1].score == alone.runs[0].score
 
 
-def test_tuned_settings_are_recorded_and_used(tmp_path):
+def test_tuned_settings_are_recorded_and_used_and_given_ones_are_not_tuned(tmp_path):
     spec = replace(CELL, n_trials=2, tunes_selector=True, **FOREST)
     record = run_one(spec, journal=tmp_path / "trials.log")
     assert record.status == "done", record.details
     settings = record.tuning["settings"]
     assert set(settings["selector"]) == {"n_estimators", "max_depth"}
     assert "hidden_sizes" in settings["downstream"]
+    assert not set(settings["downstream"]) & set(spec.downstream_settings)
     fixed = replace(
         spec,
         n_trials=0,
@@ -60,6 +61,8 @@ def test_tuned_settings_are_recorded_and_used(tmp_path):
         downstream_settings={**spec.downstream_settings, **settings["downstream"]},
     )
     assert run_one(fixed).runs[0].score == record.runs[0].score
+    given = replace(spec, selector_settings={"n_estimators": 7})
+    assert set(run_one(given).tuning["settings"]["selector"]) == {"max_depth"}
 
 
 def test_damaged_trials_are_named(tmp_path):
@@ -70,14 +73,6 @@ def test_damaged_trials_are_named(tmp_path):
     record = run_one(replace(spec, n_trials=3), journal=journal)
     assert record.status == "failed"
     assert f"{journal}, line 1, is no trial" in record.reason
-
-
-def test_settings_that_are_given_are_not_tuned():
-    given = {"n_estimators": 7}
-    spec = replace(CELL, n_trials=2, selector_settings=given, **FOREST)
-    tuned = run_one(spec).tuning["settings"]
-    assert set(tuned["selector"]) == {"max_depth"}
-    assert not set(tuned["downstream"]) & set(spec.downstream_settings)
 
 
 def test_trials_drawn_at_once_are_those_drawn_one_by_one():

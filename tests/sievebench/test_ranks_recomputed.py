@@ -6,7 +6,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-RESULTS = Path(__file__).parents[2] / "results"
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "results"
+FRESH = ROOT / "benchmarks" / "results" / "fields_breadth.json"
 
 
 def raw_scores(experiment):
@@ -46,3 +48,47 @@ def test_ranks_of_the_report_follow_from_the_raw_records(experiment, name, colum
             rivals = field[~own] if name.endswith("variants") else field
             expected = mean_ranks(rivals)[selector]
             assert stated == pytest.approx(expected, abs=1e-5), (scenario, selector)
+
+
+def set_that_counts(selector, sets, field):
+    """Return the set of a selector in a field of fresh draws."""
+    by_name = {one["what"]: one for one in sets}
+    if selector == "none" or selector.startswith("autonfs"):
+        return by_name["own"]
+    if field in ("paper", "matched"):
+        return by_name["1" if field == "paper" else "matched"]
+    tried = pd.DataFrame(sets).query("what != 'matched'")
+    order = tried.sort_values(["validation", "count"], ascending=[False, True])
+    return order.iloc[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        *((field, "autonfs") for field in ("paper", "matched", "free")),
+        *((row, f"autonfs:{row}") for row in ("literal", "target")),
+    ],
+)
+def test_ranks_of_fresh_draws_follow_from_the_raw_records(name, ours):
+    table = RESULTS / "report" / "tables" / f"fields-breadth-{name}.csv"
+    report = pd.read_csv(table).set_index(["scenario", "selector"])["rank"]
+    field = name if ours == "autonfs" else "paper"
+    rows = [
+        (
+            *(record["scenario"], record["table"], record["draw"], selector),
+            set_that_counts(selector, entry["sets"], field)["score"],
+        )
+        for record in json.loads(FRESH.read_text())["records"]
+        for selector, entry in record["selectors"].items()
+        if selector == ours or not selector.startswith("autonfs")
+    ]
+    names = ["scenario", "table", "draw", "selector", "score"]
+    scores = pd.DataFrame(rows, columns=names)
+    for scenario, part in scores.groupby("scenario"):
+        wide = part.pivot(index="selector", columns=["draw", "table"], values="score")
+        whole = [draw for draw in wide.columns.levels[0] if draw in wide.columns]
+        tables = set(wide.columns.get_level_values("table"))
+        draws = [draw for draw in whole if set(wide[draw].columns) == tables]
+        ranks = mean_ranks(wide[draws])
+        for selector, rank in ranks.items():
+            assert report[scenario, selector] == pytest.approx(rank, abs=1e-5)

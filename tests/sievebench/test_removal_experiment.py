@@ -61,15 +61,10 @@ def test_imputed_score_is_that_of_a_test_part_with_the_mean(predictor, task):
     assert imputed[0].imputed_scores[0] > imputed[0].imputed_scores[1]
 
 
-def test_predictor_scored_by_what_it_loses_is_otherwise_the_same():
-    plain = run_one(replace(CELL, experiment="benchmark"))
-    removal = run_one(CELL)
-    for one, other in zip(plain.runs, removal.runs, strict=True):
+def test_columns_and_predictor_are_those_of_a_benchmark_or_given():
+    own, plain = run_one(CELL), run_one(replace(CELL, experiment="benchmark"))
+    for one, other in zip(plain.runs, own.runs, strict=True):
         assert (one.kept, one.score) == (other.kept, other.score)
-
-
-def test_columns_and_predictor_may_come_from_elsewhere():
-    own = run_one(CELL)
     taken = replace(
         CELL,
         selector="lasso",  # has no say
@@ -102,7 +97,7 @@ def test_stack_of_removals_gives_what_each_gives_alone(keep, monkeypatch):
     cell = replace(CELL, downstream="mlp", downstream_settings=settings, keep=keep)
     alone = run_one(cell)
     monkeypatch.setattr(
-        "sievebench.pipeline.removal.members_at_once", lambda _: 3
+        "sievebench.pipeline._runs.members_at_once", lambda _: 3
     )  # as on a GPU
     stacked = run_one(cell)
     assert (alone.status, stacked.status) == ("done", "done")

@@ -44,70 +44,51 @@ def test_scores_are_14_selectors_by_11_tables(scenario, n_marks):
     assert (printed == "N/A").sum().sum() == 4
     assert scores.isna().sum().sum() == 6
     assert printed.map(lambda cell: cell.endswith("*")).sum().sum() == n_marks
-
-
-def test_regression_scores_are_negative_and_the_others_positive():
     regression = ["california", "house", "microsoft", "year"]
-    for scenario in SCENARIOS:
-        scores = paper_scores(scenario)
-        assert not (scores[regression] > 0).any(axis=None)
-        assert not (scores.drop(columns=regression) < 0).any(axis=None)
+    assert not (scores[regression] > 0).any(axis=None)
+    assert not (scores.drop(columns=regression) < 0).any(axis=None)
 
 
-def test_counts_are_11_tables_by_3_scenarios_and_half_of_the_columns():
-    counts = paper_counts()
-    assert counts.shape == (11, 3)
-    shares = counts.div(paper_datasets()["n_features"], axis=0).mean().round(2)
+def test_counts_are_of_11_tables_of_which_4_regression_half_of_the_columns():
+    counts, datasets = paper_counts(), paper_datasets()
+    assert (counts.shape, datasets.shape) == ((11, 3), (11, 3))
+    shares = counts.div(datasets["n_features"], axis=0).mean().round(2)
     assert shares.to_list() == [0.52, 0.50, 0.50]
-
-
-def test_datasets_are_11_of_which_4_regression():
-    datasets = paper_datasets()
-    assert datasets.shape == (11, 3)
     assert datasets["n_classes"].isna().sum() == 4
     assert datasets.loc["microsoft", "n_rows"] == 1_200_192
     assert datasets["n_features"].sum() == 638
 
 
-def test_cohorts_average_to_the_printed_row():
-    averages = paper_cohort_averages()
-    means = paper_cohorts().mean()
-    assert len(paper_cohorts()) == 18
+def test_cohorts_average_and_count_as_printed():
+    cohorts, withdrawn = paper_cohorts(), paper_cohorts(is_withdrawn=True)
+    assert (len(cohorts), len(withdrawn)) == (18, 6)
     # Scores are printed to 0.1, so their mean is known to 0.05 at worst; 0.01 is seen.
-    assert (means - averages).abs().max() < 0.065
-    assert (means - averages).drop("reduction").abs().max() < 0.01
-
-
-def test_cohorts_are_better_equal_worse_as_counted_by_hand():
-    summary = cohort_summary(paper_cohorts())[["n_better", "n_equal", "n_worse"]]
-    assert summary.loc["mlp"].to_list() == [11, 1, 6]
-    assert summary.loc["forest"].to_list() == [12, 2, 4]
-
-
-def test_gain_shrinks_with_the_withdrawn_cohorts():
-    withdrawn = paper_cohorts(is_withdrawn=True)
-    every = cohort_summary(pd.concat([paper_cohorts(), withdrawn]))["gain"]
-    assert len(withdrawn) == 6
+    difference = (cohorts.mean() - paper_cohort_averages()).abs()
+    assert difference.max() < 0.065
+    assert difference.drop("reduction").max() < 0.01
+    summary = cohort_summary(cohorts)
+    counts = summary[["n_better", "n_equal", "n_worse"]]
+    assert counts.loc["mlp"].to_list() == [11, 1, 6]
+    assert counts.loc["forest"].to_list() == [12, 2, 4]
+    # The gain shrinks with those that were withdrawn.
+    assert summary["gain"].round(2).to_list() == [1.55, 2.06]
+    every = cohort_summary(pd.concat([cohorts, withdrawn]))["gain"]
     assert every.round(2).to_list() == [0.76, 1.18]
-    assert cohort_summary(paper_cohorts())["gain"].round(2).to_list() == [1.55, 2.06]
 
 
-def test_statements_give_numbers_by_unique_keys():
+def test_statements_give_numbers_by_unique_keys_and_notes_the_true_metrics():
     assert paper_statement("misselection, random") == 0
     assert paper_statement("predictive power, random") == 0.313
     assert paper_statement("rank, corrupted") == 2.1
     assert math.isnan(paper_statement("what nobody said"))
     keys = [statement["key"] for statement in paper_values()["statements"]]
     assert len(keys) == len(set(keys)) == 22
-
-
-def test_notes_name_the_true_metrics():
     notes = " ".join(paper_notes("scores"))
     assert "-RMSE" in notes
     assert "ROC-AUC" in notes
 
 
-def test_comparison_has_every_cell_of_the_paper_and_ours(comparison):
+def test_comparison_has_every_cell_and_marks_samples_and_gaps(comparison):
     # 13 selectors of the paper and two variants, 11 tables, three scenarios.
     assert len(comparison) == 15 * 11 * 3
     theirs = paper_scores("random").loc["autonfs", "eye"]
@@ -115,14 +96,19 @@ def test_comparison_has_every_cell_of_the_paper_and_ours(comparison):
     (cell,) = comparison.query(place).to_dict("records")
     assert cell["theirs"] == theirs
     assert cell["difference"] == pytest.approx(0.6105 - theirs)
-
-
-def test_comparison_marks_samples_and_gaps(comparison):
     assert set(comparison.loc[comparison["is_sample"], "dataset"]) == {"jannis"}
     not_run = comparison[comparison["why_missing"] == "not run"]
     assert not_run["ours"].isna().all()
     gap = comparison[comparison["why_missing"] == "classification only"]
     assert set(gap["dataset"]) == {"california"}
+    (row,) = (
+        agreement(comparison)
+        .query("selector == 'lasso' and scenario == 'random'")[
+            ["n_cells", "n_samples", "n_missing"]
+        ]
+        .itertuples(index=False)
+    )
+    assert tuple(row) == (2, 1, 8)
 
 
 def test_comparison_with_the_paper_itself_has_no_difference():
@@ -140,12 +126,6 @@ def test_comparison_with_the_paper_itself_has_no_difference():
     tables = {t.name: t for _, section in all_tables(results) for t in section}
     ranks = [row[1:] for row in tables["ranks"].rows]
     assert all(row[0::4] == row[2::4] == row[3::4] for row in ranks)
-
-
-def test_agreement_leaves_samples_out(comparison):
-    rows = agreement(comparison)
-    row = rows[(rows["selector"] == "lasso") & (rows["scenario"] == "random")].iloc[0]
-    assert (row["n_cells"], row["n_samples"], row["n_missing"]) == (2, 1, 8)
 
 
 # --- against the LaTeX source, which is not ours to commit -------------------------
@@ -182,32 +162,27 @@ def plain(cell):
     return cell.strip()
 
 
-@pytest.mark.data
-@pytest.mark.parametrize("scenario", SCENARIOS)
-def test_source_has_every_score(source, scenario):
-    section = paper_values()["scores"][scenario]
-    found = rows_in_source(source, section["table"])
-    rows = {SOURCE_NAMES[cells[0]]: cells[1:] for _, cells in found}
-    assert rows == section["rows"]
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("name", ["counts", "datasets"])
-def test_source_has_every_count(source, name):
-    section = paper_values()[name]
-    found = rows_in_source(source, section["table"])
-    rows = {cells[0].split()[0]: cells[1:] for _, cells in found}
-    assert rows == section["rows"]
+def first_word(cell):
+    return cell.split()[0]
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(
-    ("name", "is_withdrawn"), [("cohorts", False), ("withdrawn_cohorts", True)]
+    ("names", "is_withdrawn", "label"),
+    [
+        *((("scores", scenario), False, SOURCE_NAMES.get) for scenario in SCENARIOS),
+        *(((name,), False, first_word) for name in ("counts", "datasets")),
+        (("cohorts",), False, str),
+        (("withdrawn_cohorts",), True, str),
+    ],
+    ids=str,
 )
-def test_source_has_every_cohort(source, name, is_withdrawn):
-    section = paper_values()[name]
+def test_source_has_every_row(source, names, is_withdrawn, label):
+    section = paper_values()
+    for name in names:
+        section = section[name]
     rows = {
-        cells[0]: cells[1:]
+        label(cells[0]): cells[1:]
         for is_commented, cells in rows_in_source(source, section["table"])
         if is_commented == is_withdrawn
     }
@@ -235,15 +210,11 @@ def test_source_has_every_statement(source):
 
 
 @pytest.mark.data
-def test_source_has_every_figure(source):
-    for figure in paper_values()["figures"]:
-        assert rf"\label{{{figure['figure']}}}" in source
-
-
-@pytest.mark.data
-def test_source_has_no_other_table(source):
-    labels = set(re.findall(r"\\label\{(tab:\w+)\}", source))
+def test_source_has_every_figure_and_no_other_table(source):
     values = paper_values()
+    for figure in values["figures"]:
+        assert rf"\label{{{figure['figure']}}}" in source
+    labels = set(re.findall(r"\\label\{(tab:\w+)\}", source))
     known = {section["table"] for section in values["scores"].values()}
     known |= {values[name]["table"] for name in ("counts", "datasets", "cohorts")}
     assert labels == known

@@ -99,12 +99,9 @@ def test_best_are_those_that_print_as_the_largest():
     assert best_rows([np.nan], 3) == []
 
 
-def test_every_section_has_a_table(results):
+def test_every_section_has_a_table_if_there_is_something_to_report(results):
     empty = {heading for heading, section in all_tables(results) if not section}
     assert empty <= {"Fresh draws"}  # records of a benchmark, not of an experiment
-
-
-def test_nothing_to_report_gives_no_table():
     nothing = whole_study().iloc[:0]
     assert [t for _, section in all_tables(gather(nothing)) for t in section] == []
 
@@ -156,22 +153,14 @@ def test_row_is_printed_so(tables, name, row, start, expected):
     assert list(cells[start:][: len(expected)]) == expected
 
 
-def test_header_names_samples_and_misselection_leaves_out_no_selection(tables):
-    header = tables["scores-random"].header
-    assert header == ("selector", "CH", "EY", "JA (sample)", "rank")
-    assert "No FS" not in rows_of(tables, "misselection")
-
-
-def test_scores_say_which_metric_is_whose(tables):
-    note = tables["scores-random"].notes[0]
-    assert "accuracy (EY, JA (sample))" in note
-    assert "-RMSE of the standardised target (CH)" in note
-
-
-def test_best_scores_are_bold(tables):
+def test_scores_name_samples_and_metrics_and_mark_the_best(tables):
     found = tables["scores-random"]
+    assert found.header == ("selector", "CH", "EY", "JA (sample)", "rank")
+    assert "accuracy (EY, JA (sample))" in found.notes[0]
+    assert "-RMSE of the standardised target (CH)" in found.notes[0]
     place = [row[0] for row in found.rows].index("AutoNFS, auto")
     assert found.bold == {(place, column) for column in range(1, 5)}
+    assert "No FS" not in rows_of(tables, "misselection")
 
 
 def test_order_of_the_selectors_is_compared_with_the_papers(tables):
@@ -182,31 +171,21 @@ def test_order_of_the_selectors_is_compared_with_the_papers(tables):
     assert f"Random {expected.statistic:.2f}" in note
 
 
-def test_same_predictors_give_scores_of_their_own(tables):
+def test_same_predictors_give_scores_of_their_own_and_need_no_benchmark(tables):
     data = tables["scores-shared-random"].data.set_index(["dataset", "selector"])
     assert data.loc[("california", "lasso"), "score_mean"] == pytest.approx(-0.4295)
-
-
-def test_same_predictors_need_no_benchmark():
     runs = [run(selector=name, experiment="shared") for name in ("lasso", "stg")]
-    tables = {t.name: t for _, part in all_tables(gather(table(*runs))) for t in part}
-    assert tables["ranks-shared"].header == ("selector", "Random: same predictors")
+    alone = {t.name: t for _, part in all_tables(gather(table(*runs))) for t in part}
+    assert alone["ranks-shared"].header == ("selector", "Random: same predictors")
 
 
-def test_balance_counts_empty_selections(tables):
+def test_empty_selections_cohorts_and_missing_cells_are_counted(tables):
     last = tables["balance"].rows[-1]
     assert (last[3], last[-1]) == ("10", "2 of 2")
-
-
-def test_cohorts_are_counted_in_a_note(tables):
     assert "better, equal, worse on 2, 0, 0" in tables["cohorts-autonfs-auto"].notes[0]
-
-
-def test_missing_cells_say_why(tables):
-    rows = tables["missing"].rows
-    why = "skipped: classification only"
     where = ("benchmark", "Random", "CH", "ProtoGate", "mlp")
-    assert rows[0] == (*where, why, "0 of 2")
+    why = "skipped: classification only"
+    assert tables["missing"].rows[0] == (*where, why, "0 of 2")
 
 
 def test_best_rank_is_marked_where_a_selector_has_no_score():
@@ -236,17 +215,13 @@ def test_table_that_is_not_run_everywhere_is_not_ranked():
     (ranks,) = rank_tables(results)
     assert [row[1] for row in ranks.rows] == ["2.0", "1.0", "3.0"]
     (missing,) = missing_tables(results)
-    where = ("benchmark", "Random", "OT")
-    assert missing.rows == (
-        (*where, "Lasso", "mlp", "no record", "0"),
-        (*where, "RF", "mlp", "no record", "0"),
+    assert missing.rows == tuple(
+        ("benchmark", "Random", "OT", name, "mlp", "no record", "0")
+        for name in ("Lasso", "RF")
     )
     assert missing.data["dataset"].to_list() == ["otto", "otto"]
-
-
-def test_nothing_is_ranked_where_no_table_is_run_everywhere():
-    scores = {"none": {"eye": 0.2}, "lasso": {"otto": 0.3}}
-    (found,) = score_tables(gather(table(*benchmark(scores))))
+    apart = {"none": {"eye": 0.2}, "lasso": {"otto": 0.3}}
+    (found,) = score_tables(gather(table(*benchmark(apart))))
     assert [row[-1] for row in found.rows] == ["missing", "missing"]
 
 
@@ -280,25 +255,20 @@ def test_downstream_may_be_chosen():
     assert gather(runs).downstream == "mlp"
     scores = gather(runs, "forest").wide("random")
     assert scores.loc["lasso", "eye"] == 0.9
-
-
-def test_downstream_may_be_chosen_where_only_a_smaller_study_has_runs():
     runs = table(run(experiment="cohorts", downstream="forest"))
     assert gather(runs, "forest").downstream == "forest"
     with pytest.raises(ValueError, match="must be one of forest, got 'mlp'"):
         gather(runs, "mlp")
 
 
-@pytest.mark.parametrize("suffix", ["csv", "parquet"])
-def test_runs_are_read_from_a_file(tmp_path, suffix):
-    path = tmp_path / f"runs.{suffix}"
+def test_runs_are_read_from_a_file(tmp_path):
     runs = whole_study()
-    runs.to_csv(path, index=False) if suffix == "csv" else runs.to_parquet(path)
+    runs.to_csv(tmp_path / "runs.csv", index=False)
+    runs.to_parquet(tmp_path / "runs.parquet")
     expected = gather(runs).runs
-    pd.testing.assert_frame_equal(gather(read_runs(path)).runs, expected)
-
-
-def test_other_files_are_refused(tmp_path):
+    for ending in ("csv", "parquet"):
+        found = gather(read_runs(tmp_path / f"runs.{ending}")).runs
+        pd.testing.assert_frame_equal(found, expected)
     with pytest.raises(ValueError, match=r"runs\.json must be a folder of records"):
         read_runs(tmp_path / "runs.json")
 

@@ -125,7 +125,7 @@ class Page(HTMLParser):
         self.references += [fields[key] for key in keys if fields.get(key)]
 
 
-def test_page_needs_no_other_file_and_links_lead_somewhere(page):
+def test_page_needs_no_other_file_and_has_all_figures(page):
     found = Page()
     found.feed(page)
     assert all(reference.startswith("#") for reference in found.references)
@@ -133,9 +133,6 @@ def test_page_needs_no_other_file_and_links_lead_somewhere(page):
     assert not re.search(r"url\((?!#)", page)
     assert {reference[1:] for reference in found.references} <= set(found.ids)
     assert len(set(found.ids)) == len(found.ids)
-
-
-def test_page_shows_samples_missing_cells_and_figures(page):
     assert "JA (sample)" in page
     assert '<td class="missing">missing</td>' in page
     assert page.count("<svg ") == len(FIGURES)
@@ -168,13 +165,10 @@ def test_report_imports_no_torch():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_command_writes_the_report(runs_file, tmp_path, printed):
+def test_command_writes_the_report_or_prints_a_part(runs_file, tmp_path, printed):
     out = tmp_path / "r"
     assert "index.html" in printed("report", runs_file, "--out", out, "--no-figures")
     assert (out / "tables" / "ranks.md").is_file()
-
-
-def test_command_prints_a_table_a_figure_or_their_names(runs_file, printed):
     table = printed("report", runs_file, "--table", "ranks", "--format", "csv")
     assert table.startswith("selector,random: ours,")
     ElementTree.fromstring(printed("report", runs_file, "--figure", "counts"))
@@ -234,7 +228,8 @@ def test_command_says_what_is_wrong_with_the_runs(tmp_path, text, message, refus
 def test_command_says_that_runs_alone_give_no_table(tmp_path, refused):
     path = tmp_path / "runs.csv"
     table(run(experiment="matched")).to_csv(path, index=False)
-    error = refused("report", path, "--out", tmp_path / "report")
+    words = ("--benchmarks", tmp_path, "--out", tmp_path / "report")
+    error = refused("report", path, *words)
     assert "runs of matched give no table by themselves" in error
     assert not (tmp_path / "report").exists()
 

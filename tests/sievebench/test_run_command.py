@@ -27,30 +27,31 @@ def run_words(tmp_path):
         ('"wine"', '"whine"', "there is no data set 'whine'; did you mean 'wine'?"),
         ('"wine"', '"made:5x5"', "a made table must be 'made:ROWSxCOLUMNS'"),
         ('"random"', '"randm"', "there is no scenario 'randm'; did you mean 'random'?"),
-        (
-            '"univariate"',
-            '"forrest:deep"',
-            "there is no selector 'forrest'; did you mean 'forest'?",
-        ),
-        (
-            *('"univariate"', '{ name = "forest", settings = { n_trees = 3 } }'),
-            "selector 'forest' has no setting 'n_trees'; there are 'max_depth'",
-        ),
-        (
-            *('"univariate"', '{ name = "forest", vary = { depth = [3] } }'),
-            "selector 'forest' has no setting 'depth'; did you mean 'max_depth'?",
-        ),
-        (
-            *(
-                '"univariate"',
-                '{ name = "lasso", vary = { n_features_to_select = [3] } }',
-            ),
-            "selector 'lasso' has no setting 'n_features_to_select'",
-        ),
-        (
-            *('"univariate"', '{ name = "forest", keep = 100 }'),
-            "keep must be at most 26, the columns of 'wine' in scenario 'random', got "
-            "100 for selector 'forest'.",
+        *(
+            ('"univariate"', row, message)
+            for row, message in (
+                (
+                    '"forrest:deep"',
+                    "there is no selector 'forrest'; did you mean 'fore",
+                ),
+                (
+                    '{ name = "forest", settings = { n_trees = 3 } }',
+                    "selector 'forest' has no setting 'n_trees'; there are 'max_depth'",
+                ),
+                (
+                    '{ name = "forest", vary = { depth = [3] } }',
+                    "selector 'forest' has no setting 'depth'; did you mean 'max_dep",
+                ),
+                (
+                    '{ name = "lasso", vary = { n_features_to_select = [3] } }',
+                    "selector 'lasso' has no setting 'n_features_to_select'",
+                ),
+                (
+                    '{ name = "forest", keep = 100 }',
+                    "keep must be at most 26, the columns of 'wine' in scenario "
+                    "'random', got 100 for selector 'forest'.",
+                ),
+            )
         ),
         (
             "max_epochs",

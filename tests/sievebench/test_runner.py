@@ -19,7 +19,7 @@ from made_cells import SMALL, NoWork, cell, done, planted, slow_cell
 
 from featuresieve.files import draft_prefix
 from sievebench.cli import main
-from sievebench.cli.run_progress import RunProgress, remaining_seconds
+from sievebench.cli._run import RunProgress, remaining_seconds
 from sievebench.environment import describe_environment
 from sievebench.experiment import read_experiment
 from sievebench.pipeline import run_one

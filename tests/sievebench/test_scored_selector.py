@@ -52,31 +52,23 @@ def test_ties_are_broken_at_random_behind_larger_scores():
     assert (np.abs(chosen[[0, 2, 4]] - 100) < 4 * 8.2).all()
 
 
-def test_a_selector_that_tells_nothing_apart_does_not_favour_the_first_columns():
-    columns = 1000
-    kept = fit([0.0] * columns, 500).support_.nonzero()[0]
+def test_infinite_scores_are_ends_of_the_order_and_equal_ones_favour_nobody():
+    selector = fit([0, -np.inf, np.inf, 1, np.inf], 3)
+    assert selector.support_.tolist() == [False, False, True, True, True]
+    kept = fit([0.0] * 1000, 500).support_.nonzero()[0]
     # The mean of 500 of 1000 places, drawn without replacement: 499.5 ± 9.1.
     assert abs(kept.mean() - 499.5) < 4 * 9.2
 
 
-def test_infinite_scores_are_ordinary_ends_of_the_order():
-    selector = fit([0, -np.inf, np.inf, 1, np.inf], 3)
-    assert selector.support_.tolist() == [False, False, True, True, True]
-
-
-def test_refit_for_another_task_forgets_the_classes():
-    selector = fit([1, 2], y=["a", "b", "b"])
-    assert selector.classes_.tolist() == ["a", "b"]
-    selector.fit(np.eye(2), np.array([0.5, 1.5]))
-    assert not hasattr(selector, "classes_")
-
-
-def test_selector_gets_class_codes_and_a_drawn_seed():
+def test_selector_gets_class_codes_and_a_drawn_seed_and_may_be_fitted_again():
     selector = fit([1, 2], y=["b", "c", "a", "c"])
     _, y, task, seed = selector.seen
     assert y.tolist() == [1, 2, 0, 2]
     assert task == "classification"
     assert 0 <= seed < 2**31
+    assert selector.classes_.tolist() == ["a", "b", "c"]
+    selector.fit(np.eye(2), np.array([0.5, 1.5]))
+    assert not hasattr(selector, "classes_")
 
 
 def test_selector_that_standardises_gets_standard_columns_and_target():
@@ -99,9 +91,6 @@ def test_selector_that_standardises_gets_standard_columns_and_target():
 def test_what_gives_no_order_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         fit(**arguments)
-
-
-def test_text_is_refused_as_a_regression_target():
     with pytest.raises(ValueError, match="y must hold numbers"):
         Given([1, 2], task="regression").fit(np.eye(2), np.array(["low", "high"]))
 
@@ -126,15 +115,12 @@ def test_held_out_rows_are_a_stratified_fraction(fraction):
     assert (np.abs(counts - fraction * np.array([400, 80, 40])) <= 1).all()
 
 
-def test_held_out_rows_never_take_the_only_row_of_a_class():
+def test_held_out_rows_never_take_the_only_row_of_a_class_and_follow_the_seed():
     y = np.arange(12)
     assert not held_out_rows(y, "classification", 0.5, seed=0).any()
     y = np.array([0] * 30 + [1])
     for seed in range(20):
         assert not held_out_rows(y, "classification", 0.5, seed)[-1]
-
-
-def test_held_out_rows_of_regression_depend_on_the_seed_only():
     y = np.random.default_rng(0).normal(size=200)
     first = held_out_rows(y, "regression", 0.2, seed=1)
     assert first.sum() in (39, 40)

@@ -47,15 +47,29 @@ every_case = pytest.mark.parametrize(("name", "task"), CASES)
 every_selector = pytest.mark.parametrize("name", SELECTORS)
 
 
+class FirstFits(dict):
+    """A quick fit of each selector to the table of each task, made when it is asked."""
+
+    def __missing__(self, case):
+        name, task = case
+        selector = quick(name, n_features_to_select=3, random_state=7)
+        self[case] = selector.fit(*TABLES[task]())
+        return self[case]
+
+
+@pytest.fixture(scope="module")
+def first():
+    return FirstFits()
+
+
 def test_labels_are_those_of_the_registry_in_its_order():
     assert list(SELECTOR_LABELS) == list(SELECTORS)
 
 
 @every_case
-def test_selector_keeps_the_columns_with_the_largest_scores(name, task):
-    X, y = TABLES[task]()
-    selector = quick(name, n_features_to_select=3, random_state=0).fit(X, y)
-
+def test_selector_keeps_the_columns_with_the_largest_scores(name, task, first):
+    X, _ = TABLES[task]()
+    selector = first[name, task]
     assert selector.task_ == task
     assert selector.n_features_in_ == 8
     assert selector.scores_.dtype == np.float64
@@ -71,27 +85,16 @@ def test_selector_keeps_the_columns_with_the_largest_scores(name, task):
 
 
 @every_case
-def test_selector_repeats_itself_with_the_same_seed(name, task):
-    X, y = TABLES[task]()
-    selector = quick(name, n_features_to_select=3, random_state=7)
-    before = np.random.get_state()[1].copy()  # noqa: NPY002
-    first = clone(selector).fit(X, y).scores_
-
-    np.testing.assert_array_equal(first, clone(selector).fit(X, y).scores_)
-    after = np.random.get_state()[1]  # noqa: NPY002
-    np.testing.assert_array_equal(before, after)
-
-
-@every_case
-def test_selector_treats_data_frame_like_array(name, task):
+def test_selector_repeats_itself_and_treats_data_frame_like_array(name, task, first):
     X, y = TABLES[task]()
     names = [f"column {j} é" for j in range(8)]
     frame, target = pd.DataFrame(X, columns=names), pd.Series(y, name="target")
-    selector = quick(name, n_features_to_select=3, random_state=0)
-    from_array = clone(selector).fit(X, y).scores_
-    selector.fit(frame, target)
+    before = np.random.get_state()[1].copy()  # noqa: NPY002
+    selector = clone(first[name, task]).fit(frame, target)
+    after = np.random.get_state()[1]  # noqa: NPY002
 
-    np.testing.assert_array_equal(selector.scores_, from_array)
+    np.testing.assert_array_equal(before, after)
+    np.testing.assert_array_equal(selector.scores_, first[name, task].scores_)
     expected = list(np.array(names)[selector.support_])
     assert list(selector.get_feature_names_out()) == expected
     out = selector.set_output(transform="pandas").transform(frame)
@@ -99,15 +102,13 @@ def test_selector_treats_data_frame_like_array(name, task):
 
 
 @every_selector
-def test_selector_learns_string_labels(name):
+def test_selector_learns_string_labels(name, first):
     X, y = class_table()
-    labels = np.where(y, "yes", "no")
-    selector = quick(name, n_features_to_select=3, random_state=0)
-    from_booleans = clone(selector).fit(X, y).scores_
-    selector.fit(X, labels)
-
+    selector = clone(first[name, "classification"])
+    selector.fit(X, np.where(y, "yes", "no"))
     assert list(selector.classes_) == ["no", "yes"]
-    np.testing.assert_array_equal(selector.scores_, from_booleans)
+    expected = first[name, "classification"].scores_  # of booleans
+    np.testing.assert_array_equal(selector.scores_, expected)
 
 
 @every_selector

@@ -162,19 +162,16 @@ def cells_of(tmp_path):
     return cells
 
 
-def test_two_versions_of_a_cell_are_not_chosen_between():
+def test_selector_to_match_must_be_there_in_one_version():
+    assert counts_kept(RECORDS, "forest") == {("wine", "random", "mlp"): 2}
+    with pytest.raises(ValueError, match="no record of 'forrest'; did you mean 'fore"):
+        counts_kept(RECORDS, "forrest")
     records = [*RECORDS, record("forest", 0.6, 6, selector_settings={"a": 1})]
     message = "--forest--.*json and .*--forest--.*json are two versions of one cell"
     with pytest.raises(ValueError, match=message):
         earlier_results(records, n_predictors=2)
     with pytest.raises(ValueError, match=message):
         counts_kept(records, "forest")
-
-
-def test_selector_to_match_must_be_there():
-    assert counts_kept(RECORDS, "forest") == {("wine", "random", "mlp"): 2}
-    with pytest.raises(ValueError, match="no record of 'forrest'; did you mean 'fore"):
-        counts_kept(RECORDS, "forrest")
 
 
 @pytest.mark.parametrize(

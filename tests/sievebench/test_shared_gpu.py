@@ -5,7 +5,7 @@ import sys
 import pytest
 import torch
 
-from sievebench.stack.shared_gpu import give_memory_back
+from sievebench.stack.on_gpu import give_memory_back
 
 # Prints whether a wait can be asleep, the largest relative error of a product on a
 # device before and after products are rounded, and the share of a wait for the GPU that
@@ -14,7 +14,7 @@ SCRIPT = """
 import sys
 import time
 import torch
-from sievebench.stack.shared_gpu import round_products, wait_asleep
+from sievebench.stack.on_gpu import round_products, wait_asleep
 
 source = torch.Generator().manual_seed(0)
 left, right = torch.rand(2, 64, 64, generator=source)

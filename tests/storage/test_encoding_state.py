@@ -12,9 +12,9 @@ NAN = float("nan")
 
 
 def drop(*path):
-    def spoil(description, arrays):
+    def spoil(header, arrays):
         *steps, last = path
-        place = {"header": description, "arrays": arrays}
+        place = {"header": header, "arrays": arrays}
         for step in steps:
             place = place[step]
         del place[last]
@@ -91,6 +91,14 @@ def test_a_hostile_state_is_refused(case):
         encoder_from_state(description, arrays)
 
 
+@pytest.mark.parametrize("nothing", [None, [], "x", 3])
+def test_what_is_no_state_at_all_is_refused(nothing):
+    state = encoder_state(fitted(np.eye(2)))
+    for parts in ((nothing, state[1]), (state[0], nothing)):
+        with pytest.raises(ValueError, match="not the state of an encoder"):
+            encoder_from_state(*parts)
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -112,20 +120,9 @@ def test_the_kinds_of_all_columns_survive_take_and_state():
     numeric = ["number", "number", "category", "category", "boolean", "date"]
     expected = (*numeric, "category", "number", "empty")
     assert taken.kinds == through_json(taken).kinds == expected
-
-
-def test_a_state_without_kinds_is_that_of_numbers_or_of_an_early_version():
+    # There are none of numbers alone, and in files of an early version.
     description, arrays = encoder_state(fitted(np.eye(3)))
     assert "kinds" not in description
     description, arrays = encoder_state(fitted(mixed_frame()))
     del description["kinds"]
     assert encoder_from_state(description, arrays).kinds == ()
-
-
-@pytest.mark.parametrize("nothing", [None, [], "x", 3])
-def test_what_is_no_state_at_all_is_refused(nothing):
-    description, arrays = encoder_state(fitted(np.eye(2)))
-    with pytest.raises(ValueError, match="not the state of an encoder"):
-        encoder_from_state(nothing, arrays)
-    with pytest.raises(ValueError, match="not the state of an encoder"):
-        encoder_from_state(description, nothing)

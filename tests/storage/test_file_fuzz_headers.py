@@ -26,6 +26,7 @@ TEXTS = {
     "deep objects": ('"more":' + '{"a":' * 10**5 + "1" + "}" * 10**5 + ",", "deeply"),
     "unfinished": ('"more":', "not JSON"),
     "unknown": ('"more":1,', "unknown fields: 'more'"),
+    "half a character": ('"\\ud800":"\\udfff",', None),
     "many values": ('"more":[' + "0," * 4_000_000 + "0],", "values"),
 }
 
@@ -34,10 +35,6 @@ TEXTS = {
 def test_fuzz_hostile_header_texts_are_refused(case, file):
     text, match = TEXTS[case]
     assert_refused(file, with_text(text + inner_text()), match)
-
-
-def test_unicode_escape_of_half_a_character_is_no_other_error(file):
-    assert_refused(file, with_text('"\\ud800":"\\udfff",' + inner_text()))
 
 
 def with_first(value):
@@ -54,7 +51,17 @@ def with_first(value):
 to = partial(put, "header")
 TRAINING = ("parameters", "training")
 NOISE = (*TRAINING, "noise")
-TEXTS_TARGET = {"kind": "classes", "n": 2, "dtype": "U"}
+LONG_TEXTS = ["a" * 10_000, *[""] * 10_000]
+
+
+def array_of(values, dtype):
+    return {"array": values, "dtype": dtype}
+
+
+def texts_target(width, classes):
+    return {"kind": "classes", "n": 2, "dtype": "U", "width": width, "classes": classes}
+
+
 HEADER = {
     "schema": (to("schema", value="other"), "its schema is 'other'"),
     "newer": (to("schema_version", value=7), "install a newer release"),
@@ -64,37 +71,26 @@ HEADER = {
     "other class": (to("class", value="AutoNFSRegressor"), "its target"),
     "parameter": (to("parameters", "x", value=1), "'x' is no argument"),
     "checkpoint": (
-        to("parameters", "checkpoint", value="/etc/passwd"),
+        to("parameters", "checkpoint", value="/etc"),
         "'checkpoint', a path",
     ),
     "parameters": (to("parameters", value=[]), "not an object"),
     "training": (to(*TRAINING, value=[]), "not an object"),
-    "training text": (to(*TRAINING, value="x"), "not an object"),
     "in training": (to(*TRAINING, "x", value=1), "'x' is no argument of Training"),
     "flat noise": (to("parameters", "noise", value="gumbel"), "no argument"),
-    "flat epochs": (to("parameters", "n_epochs", value=3), "no argument"),
     "groups": (to("parameters", "groups", value=None), "no argument"),
-    "training of version 2": (
-        to("schema_version", value=2),
-        "'training' is no argument of its schema version",
-    ),
+    "training of version 2": (to("schema_version", value=2), "'training' is no argum"),
     "tag": (to(*NOISE, value={"eval": []}), "no known kind"),
     "tags": (to(*NOISE, value={"set": [], "tuple": []}), "no known kind"),
     "set of lists": (to(*NOISE, value={"set": [[1]]}), "not single values"),
     "dict of lists": (to(*NOISE, value={"dict": [[[1], 2]]}), "not single values"),
     "no pairs": (to(*NOISE, value={"dict": [[1, 2, 3]]}), "no pairs"),
     "array overflow": (
-        to(*NOISE, value={"array": [300], "dtype": "uint8"}),
+        to(*NOISE, value=array_of([300], "uint8")),
         "not of dtype uint8",
     ),
-    "array dtype": (
-        to(*NOISE, value={"array": [1], "dtype": "V8"}),
-        "dtype is not one of",
-    ),
-    "array of long texts": (
-        to(*NOISE, value={"array": ["a" * 10_000, *[""] * 10_000], "dtype": "str"}),
-        "too long",
-    ),
+    "array dtype": (to(*NOISE, value=array_of([1], "V8")), "dtype is not one of"),
+    "array of long texts": (to(*NOISE, value=array_of(LONG_TEXTS, "str")), "too long"),
     "output": (to("output", value="os"), "output"),
     "output no text": (to("output", value={}), "output"),
     "no features": (to("n_features_in", value=0), "n_features_in"),
@@ -126,20 +122,11 @@ HEADER = {
     "classes": (to("target", "classes", value=["a", "a"]), "distinct"),
     "three classes": (to("target", "classes", value=["a", "b", "c"]), "2 class labels"),
     "classes no text": (to("target", "classes", value=[1, 2]), "of str"),
-    "width": (
-        to("target", value=TEXTS_TARGET | {"width": 1, "classes": ["aa", "b"]}),
-        "cut off",
-    ),
-    "huge width": (
-        to("target", value=TEXTS_TARGET | {"width": 2**30, "classes": ["a"]}),
-        "width",
-    ),
+    "width": (to("target", value=texts_target(1, ["aa", "b"])), "cut off"),
+    "huge width": (to("target", value=texts_target(2**30, ["a"])), "width"),
     "encoder": (to("encoder", value=None), "encoder"),
     "encoder of others": (to("encoder", "features", 0, "feature", value=5), "kept"),
-    "encoder of a wider table": (
-        to("encoder", "n_features_in", value=2**30),
-        "every feature has a kind",
-    ),
+    "encoder of a wider table": (to("encoder", "n_features_in", value=2**30), "a kind"),
     "NaN weights": (on("predictor.0.weight0", with_first(np.nan)), "NaN or infinity"),
     "infinite weights": (on("predictor.1.bias0", with_first(np.inf)), "NaN"),
     "NaN logits": (on("logits", with_first(np.nan)), "NaN"),
@@ -156,12 +143,12 @@ HEADER = {
     "huge seed": (to("findings", "seed", value=2**40), "seed"),
     "judgement of none": (
         to("findings", "judgement", value={"n": 3}),
-        "no array 'judgement.sets'",
+        "judgement.sets",
     ),
     "two choices": (on("path.is_chosen", np.zeros_like), "one choice"),
     "path counts": (on("path.n_kept", with_first(7)), "more features"),
     "float64 weights": (
-        on("predictor.0.weight0", lambda a: a.astype(np.float64)),
+        on("predictor.0.weight0", lambda a: a.astype(float)),
         "float64",
     ),
     "integer weights": (on("predictor.0.weight0", lambda a: a.astype(int)), "int64"),

@@ -19,11 +19,7 @@ from encoded_tables import (
     through_json,
     transformed,
 )
-from featuresieve.tables import (
-    TableEncoder,
-    _number_blocks,
-    read_table,
-)
+from featuresieve.tables import TableEncoder, _number_blocks, read_table
 
 NAN = float("nan")
 
@@ -54,18 +50,14 @@ def test_missing_numbers_are_zero_and_marked_by_an_indicator():
     np.testing.assert_allclose(found[:, 1], holes, **FLOAT32)
 
 
-def test_what_is_missing_only_later_becomes_zero():
-    encoder = fitted(np.array([[1.0], [2.0], [4.0]]))
-    assert encoder.transform(read_table([[NAN], [2.0]])).shape == (2, 1)
-    assert encoder.transform(read_table([[NAN], [2.0]]))[0, 0] == 0.0
-
-
-def test_booleans_are_numbers():
-    truths = [True, False, False, None]
-    found = encoded(frame(a=truths))
+def test_booleans_are_numbers_and_what_is_missing_only_later_becomes_zero():
+    found = encoded(frame(a=[True, False, False, None]))
     np.testing.assert_allclose(found[:3, 0], standardised([1, 0, 0]), **FLOAT32)
     assert found[3, 0] == 0.0
     assert found.shape == (4, 2)
+    encoder = fitted(np.array([[1.0], [2.0], [4.0]]))
+    found = encoder.transform(read_table([[NAN], [2.0]]))
+    assert (found.shape, found[0, 0]) == ((2, 1), 0.0)
 
 
 def test_dates_become_the_moment_and_the_parts_that_vary():
@@ -77,9 +69,7 @@ def test_dates_become_the_moment_and_the_parts_that_vary():
     ]
     expected = np.column_stack([standardised(part) for part in parts])
     np.testing.assert_allclose(found, expected, **FLOAT32)
-
-
-def test_days_of_one_month_have_no_hour_and_no_month_and_are_always_standardised():
+    # Days of one month have no hour and no month, and are always standardised.
     days = pd.DataFrame({"a": pd.date_range("2021-03-01", periods=20)})
     assert encoded(days).shape == (20, 2)
     np.testing.assert_array_equal(encoded(days, "none"), encoded(days))
@@ -94,24 +84,19 @@ def test_categories_become_standardised_indicators_most_frequent_first(scaling):
     np.testing.assert_allclose(found, expected, **FLOAT32)
 
 
-def test_a_missing_category_is_a_level_of_its_own():
-    texts = ["a", "a", "a", "b", "b", None]
-    found = encoded(frame(a=texts))
+def test_a_missing_category_is_a_level_and_a_rare_one_stays_within_five():
+    found = encoded(frame(a=["a", "a", "a", "b", "b", None]))
     assert found.shape == (6, 3)
     np.testing.assert_allclose(found[:, 2], standardised([0, 0, 0, 0, 0, 1]), **FLOAT32)
+    found = encoded(frame(a=["a"] * 5000 + ["b"] * 4000 + ["rare"]))
+    np.testing.assert_allclose(found[-1, 2], (1 - 1 / 9001) / 0.2, rtol=1e-6)
+    assert np.abs(found).max() <= 5
 
 
 @pytest.mark.parametrize("texts", [["a", "b", "a", "a"], ["a", None, "a", "a"]])
 def test_two_states_are_one_column(texts):
     found = encoded(frame(a=texts))
     np.testing.assert_allclose(found, standardised([0, 1, 0, 0])[:, None], **FLOAT32)
-
-
-def test_a_rare_level_stays_within_five():
-    texts = ["a"] * 5000 + ["b"] * 4000 + ["rare"]
-    found = encoded(frame(a=texts))
-    np.testing.assert_allclose(found[-1, 2], (1 - 1 / 9001) / 0.2, rtol=1e-6)
-    assert np.abs(found).max() <= 5
 
 
 def test_levels_beyond_the_most_frequent_share_a_column():
@@ -197,19 +182,14 @@ def test_a_constant_or_missing_feature_is_one_column_of_zeros(scaling, column):
     np.testing.assert_allclose(found, 0.0, atol=1e-12)
 
 
-def test_a_feature_that_was_all_missing_stays_zero_whatever_comes():
+def test_a_feature_may_be_all_missing_in_fit_or_later():
     encoder = fitted(frame(a=[None, None]))
     for values in ([1.0, 2.0], ["a", "b"], [True, None]):
         found = encoder.transform(read_table(frame(a=values)))
         np.testing.assert_array_equal(found, [[0.0], [0.0]])
-
-
-@pytest.mark.parametrize(
-    "X", [frame(a=["a", "b", "b"]), frame(a=[1, 2, 4]), frame(a=[dt.date(2021, 1, 1)])]
-)
-def test_a_feature_may_be_all_missing_later(X):
-    found = fitted(X).transform(read_table(frame(a=[None, None])))
-    np.testing.assert_array_equal(found, 0.0)
+    for values in (["a", "b", "b"], [1, 2, 4], [dt.date(2021, 1, 1)]):
+        found = fitted(frame(a=values)).transform(read_table(frame(a=[None, None])))
+        np.testing.assert_array_equal(found, 0.0)
 
 
 def test_features_own_their_columns():
@@ -258,15 +238,12 @@ def test_another_kind_than_in_fit_is_named(first, second, kinds):
         encoder.transform(read_table(frame(other=NUMBERS, age=second)))
 
 
-def test_booleans_may_follow_numbers():
+def test_booleans_may_follow_numbers_but_not_another_number_of_features():
     encoder = fitted(frame(a=[0, 1, 1]))
     np.testing.assert_array_equal(
         encoder.transform(read_table(frame(a=[True, False]))),
         encoder.transform(read_table(frame(a=[1, 0]))),
     )
-
-
-def test_another_number_of_features_is_an_error():
     with pytest.raises(ValueError, match="X has 3 features, but 2 features"):
         fitted(np.eye(2)).transform(read_table(np.eye(3)))
 
@@ -276,6 +253,11 @@ def test_what_is_too_large_for_float32_is_named(scaling):
     encoder = fitted(np.array([[1.0, 1.0], [2.0, 3.0]]), scaling)
     with pytest.raises(ValueError, match=r"infinity or a value too large.* column 1"):
         encoder.transform(read_table(np.array([[1.0, 1e300]])))
+    if scaling == "none":
+        X = np.random.default_rng(0).standard_normal((9, 4))
+        X[5, 2] = 1e200  # in a block
+        with pytest.raises(ValueError, match="so does column 2 after scaling"):
+            fitted(X, scaling)
 
 
 def test_nan_after_a_sparse_fit_is_an_error():
@@ -336,10 +318,3 @@ def test_only_plain_numbers_of_a_frame_are_read_in_blocks():
     frame = frame.astype({"int": "uint8", "other": "Int64"})
     expected = ["number", "number", "number", "boolean", "", ""]
     assert read_table(frame).number_kinds().tolist() == expected
-
-
-def test_a_number_too_large_in_a_block_is_named():
-    X = np.random.default_rng(0).standard_normal((9, 4))
-    X[5, 2] = 1e200
-    with pytest.raises(ValueError, match="so does column 2 after scaling"):
-        TableEncoder.fit_transform(read_table(X), scaling="none")

@@ -3,13 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from encoded_tables import (
-    FLOAT32,
-    SCALINGS,
-    encoded,
-    fitted,
-    through_json,
-)
+from encoded_tables import FLOAT32, SCALINGS, encoded, fitted, through_json
 from featuresieve.tables import TableEncoder, read_table
 from many_tables import SERIES, frames
 
@@ -25,32 +19,30 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 @given(tables, scalings)
-def test_every_table_is_encoded_to_finite_numbers(X, scaling):
-    encoder = fitted(X, scaling)
-    found = encoder.transform(read_table(X))
+def test_every_table_is_encoded_to_finite_numbers_and_the_state_holds_all(X, scaling):
+    encoder, table = fitted(X, scaling), read_table(X)
+    found = encoder.transform(table)
     assert found.dtype == np.float32
     assert np.isfinite(found).all()
     assert found.shape == (X.height, len(encoder.feature_of_column))
     assert set(encoder.feature_of_column.tolist()) == set(range(X.width))
+    again = through_json(encoder)
+    np.testing.assert_array_equal(again.transform(table), found)
+    np.testing.assert_array_equal(again.feature_of_column, encoder.feature_of_column)
 
 
 @given(tables, scalings, seeds)
-def test_permuted_rows_are_encoded_as_permuted_rows(X, scaling, seed):
-    order = np.random.default_rng(seed).permutation(X.height)
-    permuted = X[order.tolist()]
-    # Sums in another order differ in their last digits, as do constants in float32.
-    np.testing.assert_allclose(
-        encoded(permuted, scaling), encoded(X, scaling)[order], rtol=1e-5, atol=1e-5
-    )
-
-
-@given(tables, scalings, seeds)
-def test_permuted_columns_are_encoded_as_permuted_columns(X, scaling, seed):
-    order = np.random.default_rng(seed).permutation(X.width)
+def test_permuted_tables_are_encoded_as_permuted_tables(X, scaling, seed):
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.permutation(X.height), rng.permutation(X.width)
     encoder = fitted(X, scaling)
     whole = encoder.transform(read_table(X))
-    blocks = [whole[:, encoder.feature_of_column == j] for j in order]
-    permuted = X.select([X.columns[j] for j in order])
+    # Sums in another order differ in their last digits, as do constants in float32.
+    np.testing.assert_allclose(
+        encoded(X[rows.tolist()], scaling), whole[rows], rtol=1e-5, atol=1e-5
+    )
+    blocks = [whole[:, encoder.feature_of_column == j] for j in columns]
+    permuted = X.select([X.columns[j] for j in columns])
     np.testing.assert_array_equal(encoded(permuted, scaling), np.hstack(blocks))
 
 
@@ -105,12 +97,3 @@ def test_taken_features_are_their_columns_of_the_whole(X, scaling, seed):
     taken = encoder.take(features)
     np.testing.assert_array_equal(taken.transform(table), np.hstack(blocks))
     assert list(dict.fromkeys(taken.feature_of_column.tolist())) == features.tolist()
-
-
-@given(tables, scalings)
-def test_the_state_holds_everything(X, scaling):
-    encoder = fitted(X, scaling)
-    table = read_table(X)
-    again = through_json(encoder)
-    np.testing.assert_array_equal(again.transform(table), encoder.transform(table))
-    np.testing.assert_array_equal(again.feature_of_column, encoder.feature_of_column)

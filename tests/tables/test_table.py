@@ -133,22 +133,18 @@ def test_a_numeric_array_is_one_matrix(case):
     assert values_of(table.column(1)) == [0, 2, 1]
 
 
-def test_a_boolean_array_has_boolean_columns_and_a_numeric_matrix():
+def test_arrays_of_truths_gaps_and_large_integers_are_read():
     table = read_table(np.array(MATRIX) > 0)
     assert table.is_numeric_matrix
     assert table.column(0).kind == "boolean"
     np.testing.assert_array_equal(table.matrix(), np.array(MATRIX) > 0)
-
-
-def test_missing_values_of_an_array_are_marked_in_their_column_alone():
-    table = read_table(np.array([[1, NAN], [2, 3]]))
+    table = read_table(np.array([[1, NAN], [2, 3]]))  # a gap in one column alone
     assert table.column(0).is_missing is None
     assert values_of(table.column(1)) == [None, 3.0]
-
-
-def test_a_masked_array_is_missing_where_it_is_masked():
     masked = np.ma.masked_equal(np.array(MATRIX), 0)
     assert values_of(read_table(masked).column(0)) == [1, None, 3]
+    table = read_table(np.array([[BIG], [1]]))  # the nearest float64
+    assert table.matrix().tolist() == [[float(BIG)], [1.0]]
 
 
 MASKED = {
@@ -165,11 +161,6 @@ MASKED = {
 def test_masked_text_and_dates_are_missing_too(values, expected):
     masked = np.ma.array(values, mask=[False, True]).reshape(2, 1)
     assert values_of(read_table(masked).column(0)) == expected
-
-
-def test_large_integers_become_the_nearest_float64():
-    table = read_table(np.array([[BIG], [1]]))
-    assert table.matrix().tolist() == [[float(BIG)], [1.0]]
 
 
 LAYOUTS = ["object", "list"]

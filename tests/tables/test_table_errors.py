@@ -143,8 +143,5 @@ def test_other_forms_are_known_by_the_names_of_their_classes():
         kind = type("Derived", (type(name, (), {"__module__": library}),), {})
         with pytest.raises(TypeError, match=advice):
             read_table(kind())
-
-
-def test_only_a_numeric_array_has_a_matrix():
     with pytest.raises(TypeError, match="numeric array"):
         read_table(pd.DataFrame({"a": [1]})).matrix()

@@ -8,15 +8,3 @@ from featuresieve.cli._completion import complete
 from featuresieve.cli._main import console, main
 from featuresieve.cli._parser import add_reading, add_types
 from featuresieve.cli._words import as_seed, number, plain_number, whole_number
-
-__all__ = [
-    "add_reading",
-    "add_types",
-    "as_seed",
-    "complete",
-    "console",
-    "main",
-    "number",
-    "plain_number",
-    "whole_number",
-]

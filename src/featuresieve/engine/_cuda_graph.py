@@ -43,7 +43,11 @@ class CapturedStep:
         """Take the next step."""
         self._knobs[0].fill_(temperature)
         self._knobs[1].fill_(scale)
-        self._take_noise()
+        noise = self._next_noise()
+        if noise is not None:  # put where the graphs read it
+            if self._noise is None:
+                self._noise = torch.empty_like(noise)
+            self._noise.copy_(noise)
         self._n_taken += 1
         if self._n_taken <= self.n_eager:
             self._run(rows)
@@ -55,15 +59,6 @@ class CapturedStep:
         graph, static_rows = self._graphs[rows.shape[0]]
         static_rows.copy_(rows)
         graph.replay()
-
-    def _take_noise(self) -> None:
-        """Put the next noise where the graphs read it."""
-        noise = self._next_noise()
-        if noise is None:
-            return
-        if self._noise is None:
-            self._noise = torch.empty_like(noise)
-        self._noise.copy_(noise)
 
     def _run(self, rows: Tensor) -> None:
         """Call the step with the fixed memory."""

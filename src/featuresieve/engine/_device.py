@@ -21,23 +21,8 @@ def resolve_device(
 ) -> torch.device:
     """Return the device a name stands for; "auto" is CUDA, then MPS, then the CPU.
 
-    Of several ranks on a machine each has a GPU of its own, by LOCAL_RANK.
-
-    Parameters
-    ----------
-    device : str or torch.device
-        "auto" or the name of a torch device.
-    needs_float64 : bool, default=False
-        Whether it must know float64, which MPS does not.
-
-    Returns
-    -------
-    torch.device
-
-    Raises
-    ------
-    ValueError
-        If the name is not a device, or the device is not there.
+    Of several ranks on a machine each has a GPU of its own, by LOCAL_RANK. What
+    `needs_float64` is not on MPS. A ValueError if there is no such device.
     """
     is_there = {
         "cuda": torch.cuda.is_available(),
@@ -65,19 +50,12 @@ def resolve_device(
 def resolve_threads(n_jobs: int | None) -> int:
     """Return how many threads may train, as scikit-learn counts jobs.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        -1 stands for all cores that the process may use, -2 for all but one, and so
-        on. None is what a surrounding ``joblib.parallel_config`` says of `n_jobs`, or
-        else all cores, within the limits of OpenMP and torch, which joblib sets in its
-        worker processes; workers that are threads share the cores already, so that
-        each has one. Ranks on one machine share its cores (LOCAL_WORLD_SIZE); what
-        their launcher says of OpenMP, which is 1, does not count.
-
-    Returns
-    -------
-    int
+    -1 stands for all cores that the process may use, -2 for all but one, and so on.
+    None is what a surrounding ``joblib.parallel_config`` says of `n_jobs`, or else all
+    cores, within the limits of OpenMP and torch, which joblib sets in its worker
+    processes; workers that are threads share the cores already, so that each has one.
+    Ranks on one machine share its cores (LOCAL_WORLD_SIZE); what their launcher says
+    of OpenMP, which is 1, does not count.
     """
     n_cores: int = max(1, joblib.cpu_count() // local_size())
     if n_jobs is None:
@@ -177,11 +155,7 @@ def torch_defaults(*, is_exact: bool = True) -> Iterator[None]:
     One intra-op thread (tensors of a stack are so small that more slow it down),
     float32 and the CPU as defaults, products that are not rounded, no autocast,
     gradients allowed; all restored afterwards. Threads may train at the same time.
-
-    Parameters
-    ----------
-    is_exact : bool, default=True
-        Whether products are not rounded; False leaves that to the caller.
+    Unless it `is_exact`, whether products are rounded is left to the caller.
     """
     n_threads = torch.get_num_threads()
     with ExitStack() as stack:

@@ -6,7 +6,6 @@ arithmetic. The tests compare each gradient with finite differences.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -15,16 +14,6 @@ from featuresieve.engine._training import PenaltyKind, Reduction
 from featuresieve.engine._training_data import GateTensors
 
 LossAndGradient = tuple[Tensor, Tensor]
-
-
-class TaskLoss(Protocol):
-    """Loss of stacked outputs, one value a row, and its gradient."""
-
-    def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the loss of every member and row, (members, rows)."""
-
-    def losses_and_gradient(self, outputs: Tensor, targets: Tensor) -> LossAndGradient:
-        """Return `row_losses` and their gradient by the outputs."""
 
 
 class CrossEntropyLoss:
@@ -78,7 +67,9 @@ class SquaredErrorLoss:
         return losses, residuals.mul_(2.0 / residuals.shape[-1])
 
 
-# The loss of each kind of task.
+# Stacked outputs, (members, rows, outputs), and targets become a loss for each member
+# and row, and its gradient by the outputs.
+TaskLoss = CrossEntropyLoss | MultilabelLoss | SquaredErrorLoss
 LOSSES: dict[str, TaskLoss] = {
     "classification": CrossEntropyLoss(),
     "multilabel": MultilabelLoss(),

@@ -52,13 +52,7 @@ class Ranks:
     """A process among those that train together; alone unless it is told of others.
 
     Every method but `is_first` has to be called by all of them, in the same order.
-
-    Parameters
-    ----------
-    number, size : int
-        Which rank this is, of how many.
-    group : torch.distributed.ProcessGroup or None
-        What connects them; None is the default group.
+    They are connected by a process group of torch, None for the default one.
     """
 
     def __init__(self, number: int = 0, size: int = 1, group: Any = None) -> None:

@@ -5,7 +5,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import torch
 from torch import Tensor
@@ -15,6 +15,9 @@ from featuresieve.engine._ranks import Ranks
 from featuresieve.engine._task_network import StackedMLP
 from featuresieve.engine._task_stack import TaskStack
 from featuresieve.engine._training_data import TrainingData
+
+if TYPE_CHECKING:
+    from featuresieve.engine._trainer import StackTrainer
 
 # Multiply-adds of a forward pass: a step takes about a millisecond for each ten
 # million, and a fifth of one for calling torch. Threads want milliseconds, and many
@@ -33,16 +36,7 @@ def on_threads(
 ) -> list[Result]:
     """Return what a function says of each item, one-thread arithmetic on each thread.
 
-    Parameters
-    ----------
-    function : callable (item) -> result
-    items : iterable
-    n_threads : int
-        With one nothing leaves the present thread.
-
-    Returns
-    -------
-    list
+    With one thread nothing leaves the present one.
     """
     if n_threads == 1:
         return [function(item) for item in items]
@@ -58,18 +52,7 @@ def on_ranks(
 ) -> list[Result]:
     """Return what a function says of each item, each rank asked of its share of them.
 
-    Parameters
-    ----------
-    function : callable (item) -> result
-        What it returns is pickled.
-    items : sequence
-    n_threads : int
-        Threads of each rank, as in `on_threads`.
-    ranks : Ranks
-
-    Returns
-    -------
-    list
+    What it returns is pickled. Each rank has `n_threads`.
     """
     own = on_threads(function, items[ranks.number :: ranks.size], n_threads)
     told = ranks.gather(own)
@@ -80,40 +63,6 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
     """Return threads which compute as `torch_defaults` says of the one that asks."""
     use_one = partial(torch.set_num_threads, 1)
     return ThreadPoolExecutor(n_threads, "featuresieve", use_one)
-
-
-class Sliceable(Protocol):
-    """A trainer of all members, or of those of a slice."""
-
-    data: TrainingData
-    ranks: Ranks
-
-    def batch(self, rows: Tensor) -> TrainingData:
-        """Pick the rows of a step."""
-
-    def next_noise(self) -> Tensor | None:
-        """Return the noise of the next step."""
-
-    def step_with_noise(
-        self,
-        rows: Tensor,
-        temperature: Tensor | float,
-        scale: Tensor | float,
-        noise: Tensor | None,
-    ) -> None:
-        """Do one gradient step on some rows."""
-
-    def step_on(
-        self,
-        batch: TrainingData,
-        temperature: Tensor | float,
-        scale: Tensor | float,
-        noise: Tensor | None,
-    ) -> None:
-        """Do one gradient step."""
-
-    def member_views(self, members: slice, *, is_brief: bool = False) -> list[Tensor]:
-        """Return what training changes of some members; brief: the networks alone."""
 
 
 def cuts_of(
@@ -147,22 +96,14 @@ class Slices:
 
     Ranks take them in turns; each trains only its own. On several threads a step
     returns while they are at work, as a step on CUDA does: the next batch is picked
-    meanwhile.
-
-    Parameters
-    ----------
-    whole : Sliceable
-    slices : sequence of slice
-    part_of : callable (members) -> Sliceable
-        Returns a trainer of a slice.
-    n_threads : int
+    meanwhile. `part_of` returns a trainer of some members.
     """
 
     def __init__(
         self,
-        whole: Sliceable,
+        whole: "StackTrainer",
         slices: Sequence[slice],
-        part_of: Callable[[slice], Sliceable],
+        part_of: Callable[[slice], "StackTrainer"],
         n_threads: int,
     ) -> None:
         self._whole, self._slices, self._ranks = whole, list(slices), whole.ranks
@@ -210,7 +151,7 @@ class Slices:
         with torch.inference_mode():
             batch, noise = self._whole.batch(rows), self._whole.next_noise()
 
-        def take(members: slice, part: Sliceable) -> None:
+        def take(members: slice, part: "StackTrainer") -> None:
             own = None if noise is None else noise[:, members]
             with torch.inference_mode():
                 part.step_on(batch.of_members(members), temperature, scale, own)

@@ -13,12 +13,3 @@ from featuresieve.estimators._classifier_regressor import (
 )
 from featuresieve.estimators._onnx_converters import register_onnx_converters
 from featuresieve.files import Stream
-
-__all__ = [
-    "AutoNFSClassifier",
-    "AutoNFSRegressor",
-    "Stream",
-    "Training",
-    "load",
-    "register_onnx_converters",
-]

@@ -20,11 +20,7 @@ from typing import (
 import numpy as np
 from torch import nn
 
-from featuresieve.engine import (
-    Training,
-    resolve_device,
-    resolve_threads,
-)
+from featuresieve.engine import Training, resolve_device, resolve_threads
 from featuresieve.errors import (
     LARGEST_INTEGER,
     check_choice,
@@ -101,19 +97,13 @@ def check_checkpoint(value: Any) -> None:
             f"checkpoint must be the path of a file, or None, got {value!r}."
         )
     check_no_nul("checkpoint", path)
-    if not path or not _is_place_for_a_file(path):
+    real = Path(os.path.realpath(path))  # still a link, if links go in a circle
+    is_place = real.is_file() or (not real.exists() and real.parent.is_dir())
+    if not path or real.is_symlink() or not is_place:
         raise ValueError(
             "checkpoint must be the path of a file in a folder that exists, got "
             f"{value!r}."
         )
-
-
-def _is_place_for_a_file(path: str) -> bool:
-    """Tell whether a path leads, also through links, to a file or a place for one."""
-    real = Path(os.path.realpath(path))
-    if real.is_symlink():  # links in a circle
-        return False
-    return real.is_file() or (not real.exists() and real.parent.is_dir())
 
 
 def settings_from(params: Mapping[str, Any]) -> Settings:

@@ -1,7 +1,7 @@
 """What the classifier and the regressor share: search, selector, predictor."""
 
 import time
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -60,6 +60,7 @@ from featuresieve.tables import read_table, with_known_names
 _MOST_BYTES_KEPT = 2**28
 
 
+@dataclass(repr=False, eq=False)
 class AutoNFS(
     CallbackSupportMixin,
     KeptColumns,
@@ -71,51 +72,27 @@ class AutoNFS(
 ):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
-    @as_called
-    def __init__(
-        self,
-        balance: float | str = "auto",
-        *,
-        n_features_to_select: int | float | None = None,
-        min_features_to_select: int = 1,
-        max_features: int | float | None = None,
-        feature_groups: Any = None,
-        always_keep: Any = None,
-        never_keep: Any = None,
-        feature_costs: Any = None,
-        class_weight: Any = None,
-        goal: str = "minimal",
-        judge: Any = "networks",
-        cv: Any = None,
-        tolerance: float = 0.0,
-        max_time: float | None = None,
-        checkpoint: Any = None,
-        verbose: bool | int = 0,
-        device: str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        training: Training | None = None,
-    ) -> None:
-        self.balance = balance
-        self.n_features_to_select = n_features_to_select
-        self.min_features_to_select = min_features_to_select
-        self.max_features = max_features
-        self.feature_groups = feature_groups
-        self.always_keep = always_keep
-        self.never_keep = never_keep
-        self.feature_costs = feature_costs
-        self.class_weight = class_weight
-        self.goal = goal
-        self.judge = judge
-        self.cv = cv
-        self.tolerance = tolerance
-        self.max_time = max_time
-        self.checkpoint = checkpoint
-        self.verbose = verbose
-        self.device = device
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.training = training
+    balance: float | str = "auto"
+    _: KW_ONLY
+    n_features_to_select: int | float | None = None
+    min_features_to_select: int = 1
+    max_features: int | float | None = None
+    feature_groups: Any = None
+    always_keep: Any = None
+    never_keep: Any = None
+    feature_costs: Any = None
+    class_weight: Any = None
+    goal: str = "minimal"
+    judge: Any = "networks"
+    cv: Any = None
+    tolerance: float = 0.0
+    max_time: float | None = None
+    checkpoint: Any = None
+    verbose: bool | int = 0
+    device: str = "auto"
+    n_jobs: int | None = None
+    random_state: Any = None
+    training: Training | None = None
 
     @classmethod
     def as_published(cls, **overrides: Any) -> Self:
@@ -248,8 +225,9 @@ class AutoNFS(
         settings = replace(settings_from(params), ranks=ranks)
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
-        taken = rows_of_fit(self, X, y, sample_weight, groups, seed, ranks)
-        X, y, sample_weight, groups = taken.data
+        X, y, sample_weight, groups, notes = rows_of_fit(
+            self, X, y, sample_weight, groups, seed, ranks
+        )
         table = read_table(X)
         prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
@@ -287,7 +265,7 @@ class AutoNFS(
                 is_auto=self.balance == "auto",
                 seed=work.seed,
                 deadline=work.deadline(1.0),
-                monitor=work.monitor,
+                monitor=work,
             )
         learned = learned_attributes(result, prepared, settings.n_threads)
         self.__dict__.update(learned)
@@ -299,7 +277,7 @@ class AutoNFS(
         self.notes_ = notes_about(
             self, result, prepared, table, is_cut_short, settings.n_threads
         )
-        self.notes_ += taken.notes
+        self.notes_ += notes
         self._all_columns = None if result.evidence is None else result.evidence.whole
         work.end_fit()
         return work
@@ -393,3 +371,6 @@ class AutoNFS(
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+AutoNFS.__init__ = as_called(AutoNFS.__init__)  # type: ignore[method-assign]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from featuresieve import errors
 from featuresieve.errors import (
     DoubtfulSelectionWarning,
     FeatureSieveWarning,
@@ -33,7 +34,7 @@ ABOUT_DATA = ("identifier", "free_text", "leak", "uninformative")
 Note = dict[str, Any]
 
 
-def _note(
+def as_note(
     code: str,
     text: str,
     columns: Sequence[str] = (),
@@ -62,10 +63,10 @@ def notes_about(
             "test relates to the target by themselves took part in the vote. Columns "
             "that matter only together are not found."
         )
-        notes.append(_note("screened", text))
+        notes.append(as_note("screened", text))
     if is_cut_short:
         text = f"max_time={estimator.max_time!r} seconds shortened the training."
-        notes.append(_note("time", text, kind=TimeBudgetWarning))
+        notes.append(as_note("time", text, kind=TimeBudgetWarning))
     if result.evidence is not None and not result.is_uninformative:
         notes += _about_evidence(estimator, result.evidence, prepared, names)
     return sorted(
@@ -76,23 +77,17 @@ def notes_about(
 
 def warn_about(notes: Sequence[Note]) -> None:
     """Tell the user who called `fit`, which is wrapped and calls this, of doubts."""
-    kinds = {
-        kind.__name__: kind
-        for kind in (
-            *(DoubtfulSelectionWarning, SelectionCollapseWarning),
-            *(TimeBudgetWarning, UninformativeTargetWarning),
-        )
-    }
     for note in notes:
         if note["warning"] is not None:
-            warnings.warn(note["text"], kinds[note["warning"]], stacklevel=4)
+            kind = getattr(errors, note["warning"])
+            warnings.warn(note["text"], kind, stacklevel=4)
 
 
 def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
     """Yield that there may be nothing in the data, or not at this balance."""
     n_kept, n_all = estimator.n_features_selected_, len(estimator.support_)
     if result.is_uninformative:
-        yield _note(
+        yield as_note(
             "uninformative",
             "no set of columns was shown to predict held-out targets better than a "
             f"constant: {n_kept} of {n_all} columns were kept, but there is no "
@@ -101,7 +96,7 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
         )
     elif result.is_hardly_judged:
         rows = "row" if result.n_uncommon == 1 else "rows"
-        yield _note(
+        yield as_note(
             "uninformative",
             f"the answer rests on {result.n_uncommon} held-out {rows}: no more have "
             "another target than the most common one, and what seems to predict so few "
@@ -111,7 +106,7 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
     elif result.is_collapsed and estimator.n_features_to_select is None:
         advice = "" if estimator.balance == "auto" else " Lower balance, or use 'auto'."
         are = "is" if n_kept == 1 else "are"
-        yield _note(
+        yield as_note(
             "collapsed",
             f"no column cleared the threshold at balance={estimator.balance_:g}: "
             f"only the {n_kept} best ranked of {n_all} {are} kept.{advice}",
@@ -126,7 +121,7 @@ def _about_evidence(
     is_large = evidence.first_gain >= max(_LEAK, _LEAK_OF_ALL * evidence.gain)
     if evidence.first is not None and is_large:
         name = names[prepared.units[evidence.first][0]]
-        yield _note(
+        yield as_note(
             "leak",
             f"{name!r} alone predicts the target nearly perfectly, on held-out rows "
             f"too ({evidence.first_gain:.0%} of the loss of a constant are gone). Is "
@@ -144,7 +139,7 @@ def _about_evidence(
     is_clear = evidence.lost > max(_CLEARLY * evidence.lost_error, _CLEARLY_LOST)
     if is_minimal and is_clear:
         is_limited = estimator.max_features is not None
-        yield _note(
+        yield as_note(
             "worse_than_all",
             "the kept columns predict held-out rows clearly worse than all columns: "
             f"by {evidence.lost:.2f} ± {evidence.lost_error:.2f} of the loss of a "
@@ -153,7 +148,7 @@ def _about_evidence(
             kind=None if is_limited else DoubtfulSelectionWarning,
         )
     if evidence.agreement < _LOW_AGREEMENT:
-        yield _note(
+        yield as_note(
             "disagreement",
             "the parts of the rows elect different columns: two of them share "
             f"{evidence.agreement:.0%} on average. A larger training.n_members would "
@@ -176,7 +171,7 @@ def _close_calls(
         parts = [("kept", kept), ("not kept", dropped)]
         shown = "; ".join(f"{word}: {listed(part)}" for word, part in parts if part)
         text = f"close calls, which another random_state may decide otherwise: {shown}."
-        yield _note("close_call", text, [*kept, *dropped])
+        yield as_note("close_call", text, [*kept, *dropped])
 
 
 def _about_columns(
@@ -192,7 +187,7 @@ def _about_columns(
     own = [names[j] for j in labels if is_read[j]]
     if own:
         word = "looks" if len(own) == 1 else "look"
-        yield _note(
+        yield as_note(
             "identifier",
             f"{listed(own)} {word} like a number or name of each row, which says "
             "nothing about other rows.",
@@ -200,7 +195,7 @@ def _about_columns(
         )
     own = [names[j] for j in texts if is_read[j]]
     if own:
-        yield _note(
+        yield as_note(
             "free_text",
             f"{listed(own)}: free text, of which only whole values are compared. "
             "Counts of words, or embeddings, could say more.",
@@ -216,7 +211,7 @@ def about_copies(estimator: Any) -> Iterator[Note]:
     own = [names[j] for j in np.flatnonzero(copies).tolist()]
     if own:
         word = "holds" if len(own) == 1 else "hold"
-        yield _note(
+        yield as_note(
             "duplicate",
             f"{listed(own)} {word} what another column holds, and took no part.",
             own,

@@ -249,20 +249,15 @@ def _convert_predictor(scope: Any, operator: Any, container: Any) -> None:
         columns = MatrixColumns(graph, names[0])
     encoded = add_encoding(graph, model._encoder, columns)
     tensors = add_prediction(graph, model, encoded)
+    code = model._target_code
+    has_text = isinstance(code, ClassEncoder) and label_type(code) == TensorType.STRING
     for tensor, variable in zip(tensors, operator.outputs, strict=True):
-        if _is_text(model, variable is operator.outputs[0]):
+        if has_text and variable is operator.outputs[0]:  # labels come first
             graph.add("Identity", tensor, output=variable.full_name)
         else:
             to = _data_types().guess_proto_type(variable.type)
             graph.add("Cast", tensor, output=variable.full_name, to=to)
     _copy(graph, scope, container)
-
-
-def _is_text(model: Any, is_first: bool) -> bool:
-    """Tell whether an output is of text: labels may be, and come first."""
-    code = model._target_code
-    is_label = is_first and isinstance(code, ClassEncoder)
-    return is_label and label_type(code) == TensorType.STRING
 
 
 def _copy(graph: Graph, scope: Any, container: Any) -> None:

@@ -107,7 +107,8 @@ class OtherSizes:
         other.notes_ = list(self.notes_)
         chosen = judgement.choose(tolerance)
         support, share = judgement.sets[chosen], float(judgement.best_share[chosen])
-        path = _path_with(self, chosen)
+        path = _judged(self.path_)
+        path["is_chosen"][chosen] = True
         data = (X, y, sample_weight)
         return self._resized(other, settings, support, path, share, data)
 
@@ -147,13 +148,10 @@ class OtherSizes:
                 deadline=None if max_time is None else time.monotonic() + max_time,
                 monitor=Unwatched(),
             )
-        for name in _SHARED:
-            if hasattr(self, name):
-                setattr(other, name, getattr(self, name))
-        learned = kept_attributes(support, self.order_)
+        learned = {n: value for n, value in vars(self).items() if n in _SHARED}
+        learned |= kept_attributes(support, self.order_)
         learned |= judged_features(prepared, support, self.selection_frequency_)
-        for name, value in learned.items():
-            setattr(other, name, value)
+        vars(other).update(learned)
         other.path_, other._prepared, other._seed = path, prepared, seed
         other._keep_predictor(prepared, code, run)
         return other
@@ -196,13 +194,6 @@ def judgement_of(estimator: Any) -> Judgement:
         )
     assert isinstance(judgement, Judgement)
     return judgement
-
-
-def _path_with(estimator: Any, chosen: int) -> Any:
-    """Return the judged candidates of a path, another of them chosen."""
-    path = _judged(estimator.path_)
-    path["is_chosen"][chosen] = True
-    return path
 
 
 def _path_of_size(estimator: Any, n_kept: int) -> Any:

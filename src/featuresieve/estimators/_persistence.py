@@ -181,6 +181,5 @@ def restored(cls: type[Any], saved: SavedEstimator, path: PathLike) -> Any:
     estimator = cls(**saved.parameters)
     if saved.output is not None:
         estimator.set_output(transform=saved.output)
-    for name, value in saved.attributes.items():
-        setattr(estimator, name, value)
+    vars(estimator).update(saved.attributes)
     return estimator

@@ -1,9 +1,8 @@
 """Tables that are read batch by batch: the rows of a fit, and answers for all rows."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.engine import Ranks, Training
 from featuresieve.errors import listed, shown
+from featuresieve.estimators._notes import Note, as_note
 from featuresieve.files import (
     Stream,
     as_stream,
@@ -28,20 +28,14 @@ Predict = Callable[[Any, Any], npt.NDArray[Any]]
 _BLOCK_ROWS = 1 << 16
 
 
-@dataclass(frozen=True)
-class FitRows:
-    """The rows that a fit learns from."""
+class FitRows(NamedTuple):
+    """The rows that a fit learns from, as `fit` takes them, and notes on them."""
 
     X: Any
     y: Any
     sample_weight: Any = None
     groups: Any = None
-    notes: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def data(self) -> tuple[Any, Any, Any, Any]:
-        """Return what `fit` takes, in its order."""
-        return self.X, self.y, self.sample_weight, self.groups
+    notes: Sequence[Note] = ()
 
 
 def rows_of_fit(
@@ -64,9 +58,8 @@ def rows_of_fit(
     seed = 0 if estimator.random_state is None else seed
     if stream.is_array:
         return _array_rows(estimator, stream, y, sample_weight, groups, seed)
-    for argument, name in (
-        *(("y", y), ("sample_weight", sample_weight), ("groups", groups)),
-    ):
+    special = {"y": y, "sample_weight": sample_weight, "groups": groups}
+    for argument, name in special.items():
         if not isinstance(name, str) and (name is not None or argument == "y"):
             raise TypeError(
                 f"{argument} must be the name of a column where X is a stream, got "
@@ -83,20 +76,17 @@ def rows_of_fit(
         has_classes=is_classifier(estimator),
         max_categories=(estimator.training or Training()).max_categories,
         readers=ranks if ranks and ranks.size > 1 else None,
-        say=_say_rows if is_told else None,
+        say=(lambda n: show_status(f"featuresieve: reading, {n:,} rows"))
+        if is_told
+        else None,
     )
     if is_told:
         show_status("")
-    notes: list[dict[str, Any]] = []
+    notes: list[Note] = []
     if not taken.sample.is_whole:
         _check_cv(estimator.cv)
         notes = _notes(len(taken.sample.rows), taken.sample.n_rows, taken.hidden)
     return FitRows(taken.features, taken.target, taken.weights, taken.groups, notes)
-
-
-def _say_rows(n_rows: int) -> None:
-    """Say how much of a stream has been read."""
-    show_status(f"featuresieve: reading, {n_rows:,} rows")
 
 
 def _array_rows(
@@ -129,21 +119,21 @@ def _check_cv(cv: Any) -> None:
         )
 
 
-def _notes(n_kept: int, n_rows: int, hidden: list[str]) -> list[dict[str, Any]]:
+def _notes(n_kept: int, n_rows: int, hidden: list[str]) -> list[Note]:
     """Return what should be said of a sample."""
-    text = (
-        f"of the {n_rows:,} rows of the stream, a random sample of {n_kept:,} was "
-        "learnt from, which is what fits into its memory: Stream(X, memory=...)."
-    )
-    notes: list[dict[str, Any]]
-    notes = [{"code": "sample", "text": text, "columns": [], "warning": None}]
+    notes = [
+        as_note(
+            "sample",
+            f"of the {n_rows:,} rows of the stream, a random sample of {n_kept:,} was "
+            "learnt from, which is what fits into its memory: Stream(X, memory=...).",
+        )
+    ]
     if hidden:
         text = (
             f"{listed(hidden)}: one value in the rows of the sample, and others "
             "elsewhere. A larger memory would show more of them."
         )
-        note = {"code": "rare", "text": text, "columns": hidden, "warning": None}
-        notes.append(note)
+        notes.append(as_note("rare", text, hidden))
     return notes
 
 
@@ -245,22 +235,17 @@ class ScoresStreams:
             if batch.num_rows == 0:
                 continue
             guesses.append(self.predict(_as_table(batch.select(kept))))
-            known.append(_as_table(batch.select(others)))
-        table = _joined(known)
+            known.append(batch.select(others))
+        table = _as_table(*known)
         weights = None if sample_weight is None else table[sample_weight].to_numpy()
+        if table[y].null_count:
+            raise ValueError(f"Input y contains missing values: some of {y!r}.")
         truth = np.asarray(table[y].to_pylist())
         return float(metric(truth, np.concatenate(guesses), sample_weight=weights))
 
 
-def _as_table(batch: Any) -> Any:
-    """Return a batch of pyarrow as a table."""
+def _as_table(*batches: Any) -> Any:
+    """Return batches of pyarrow as a table."""
     import pyarrow as pa
 
-    return pa.Table.from_batches([batch])
-
-
-def _joined(tables: list[Any]) -> Any:
-    """Return tables of pyarrow as one."""
-    import pyarrow as pa
-
-    return pa.concat_tables(tables)
+    return pa.Table.from_batches(batches)

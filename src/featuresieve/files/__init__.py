@@ -15,6 +15,7 @@ from featuresieve.files._atomic import (
     check_no_nul,
     check_output,
     draft_prefix,
+    full_disk_explained,
     write_atomically,
 )
 from featuresieve.files._column_types import TYPES, ColumnHint, ColumnType
@@ -45,57 +46,20 @@ if TYPE_CHECKING:
     from featuresieve.files.stream._stream import Stream, as_stream
     from featuresieve.files.stream._taking import kept_batches, take_rows
 
-__all__ = [
-    "LEAST_ROWS",
-    "TYPES",
-    "AtomicFiles",
-    "ColumnHint",
-    "ColumnType",
-    "Inputs",
-    "LargeFiles",
-    "Stream",
-    "TableFile",
-    "TableFileError",
-    "TargetColumn",
-    "Task",
-    "as_bytes",
-    "as_stream",
-    "check_no_nul",
-    "check_output",
-    "check_table_output",
-    "draft_prefix",
-    "find_column",
-    "find_columns",
-    "find_large",
-    "infer_task",
-    "kept_batches",
-    "numbers_rows",
-    "read_file",
-    "read_inputs",
-    "read_sample",
-    "table_writer",
-    "take_array_rows",
-    "take_rows",
-    "write_atomically",
-    "write_columns",
-    "write_table",
-]
-
 # Imported when they are first asked for: they need numpy, and most of them pyarrow.
-_MODULE_OF = {
-    **dict.fromkeys(("Inputs", "TargetColumn", "read_inputs"), "_inputs"),
-    **dict.fromkeys(("TableFile", "find_column", "find_columns"), "_reading"),
-    **dict.fromkeys(("Task", "infer_task"), "_task"),
-    **dict.fromkeys(("LEAST_ROWS", "numbers_rows"), "_row_labels"),
-    **dict.fromkeys(("check_table_output", "table_writer"), "_writing"),
-    **dict.fromkeys(("write_columns", "write_table"), "_writing"),
-    **dict.fromkeys(("LargeFiles", "find_large", "read_sample"), "stream._large_files"),
-    "as_bytes": "stream._memory",
-    "read_file": "_reading",
-    "take_array_rows": "stream._array_rows",
-    **dict.fromkeys(("Stream", "as_stream"), "stream._stream"),
-    **dict.fromkeys(("kept_batches", "take_rows"), "stream._taking"),
+_NAMES_OF = {
+    "_inputs": ("Inputs", "TargetColumn", "read_inputs"),
+    "_reading": ("TableFile", "find_column", "find_columns", "read_file"),
+    "_row_labels": ("LEAST_ROWS", "numbers_rows"),
+    "_task": ("Task", "infer_task"),
+    "_writing": ("check_table_output", "table_writer", "write_columns", "write_table"),
+    "stream._array_rows": ("take_array_rows",),
+    "stream._large_files": ("LargeFiles", "find_large", "read_sample"),
+    "stream._memory": ("as_bytes",),
+    "stream._stream": ("Stream", "as_stream"),
+    "stream._taking": ("kept_batches", "take_rows"),
 }
+_MODULE_OF = {name: module for module, names in _NAMES_OF.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

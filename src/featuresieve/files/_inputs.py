@@ -56,24 +56,9 @@ def read_inputs(
 
     Left out are rows without a target, and a first column without a name that names or
     counts the rows, as R and pandas write them: a saved index, often a leak. A column
-    that is not there is a `TableFileError`.
-
-    Parameters
-    ----------
-    file : TableFile
-        The user's table.
-    target : str
-        The column to predict.
-    task : {"auto", "classification", "regression"}, default="auto"
-        What the user says of it.
-    drop : sequence of str, default=()
-        Columns to leave out, by name or pattern.
-    weight : str or None, default=None
-        The column that holds the weights of the rows.
-    row_group : str or None, default=None
-        The column that says which rows belong together.
-    time : str or None, default=None
-        The column of numbers or dates that says which rows are later.
+    that is not there is a `TableFileError`. Columns to `drop` are names or patterns;
+    `row_group` says which rows belong together, `time`, numbers or dates, which are
+    later.
     """
     table = file.table
     asked = {"--weight": weight, "--row-group": row_group, "--time": time}
@@ -132,15 +117,14 @@ def _row_names(file: TableFile) -> list[str]:
         name
         for name, heading in zip(names, file.headings, strict=True)
         if (not heading or heading.startswith(("Unnamed:", "__index_level_")))
-        and _is_counting(file.table.column(name))
+        and _are_whole(file.table.column(name))
+        and is_counting(file.table.column(name).to_numpy())
     ]
 
 
-def _is_counting(column: Any) -> bool:
-    """Tell whether a column holds ever larger whole numbers."""
-    if not pa.types.is_integer(column.type) or column.null_count:
-        return False
-    return is_counting(column.to_numpy())
+def _are_whole(column: Any) -> bool:
+    """Tell whether a column holds whole numbers, none missing."""
+    return bool(pa.types.is_integer(column.type) and not column.null_count)
 
 
 def _is_known(column: Any) -> Any:
@@ -151,15 +135,22 @@ def _is_known(column: Any) -> Any:
     return is_known
 
 
+def _complete(option: str, table: pa.Table, name: str, what: str = "value") -> Any:
+    """Return a column that has a value, or a number, in every row."""
+    column = table.column(name)
+    is_kind = what == "value" or is_number(column.type)
+    if not is_kind or not pc.all(_is_known(column)).as_py():
+        raise TableFileError(f"{option}: {name!r} must hold a {what} in every row.")
+    return column
+
+
 def _weights(
     table: pa.Table, name: str | None, stands_for: npt.NDArray[np.float64] | None
 ) -> npt.NDArray[np.float64] | None:
     """Return the weights of the rows, times what each row of a sample stands for."""
     if name is None:
         return stands_for
-    column = table.column(name)
-    if not is_number(column.type) or not pc.all(_is_known(column)).as_py():
-        raise TableFileError(f"--weight: {name!r} must hold a number in every row.")
+    column = _complete("--weight", table, name, "number")
     weights = np.asarray(column.to_numpy(), dtype=np.float64)
     if stands_for is None:
         return weights
@@ -169,9 +160,7 @@ def _weights(
 
 def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """Return a number for each row that is the same for rows that belong together."""
-    column = table.column(name)
-    if not pc.all(_is_known(column)).as_py():
-        raise TableFileError(f"--row-group: {name!r} must hold a value in every row.")
+    column = _complete("--row-group", table, name)
     codes = column.combine_chunks().dictionary_encode()
     if isinstance(codes, pa.ChunkedArray):
         codes = codes.combine_chunks()
@@ -183,9 +172,7 @@ def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 def _times(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """Return a number for each row, larger for later ones, equal for equal times."""
-    column = table.column(name)
-    if not pc.all(_is_known(column)).as_py():
-        raise TableFileError(f"--time: {name!r} must hold a value in every row.")
+    column = _complete("--time", table, name)
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if not (is_number(column.type) or pa.types.is_temporal(column.type)):
@@ -283,6 +270,4 @@ def _is_identifier(column: Any) -> bool:
     """Tell whether a column numbers the rows, or has another text in each."""
     if is_text(column.type):
         return bool(pc.count_distinct(column, mode="all").as_py() == len(column))
-    if not pa.types.is_integer(column.type) or column.null_count:
-        return False
-    return numbers_rows(column.to_numpy())
+    return _are_whole(column) and numbers_rows(column.to_numpy())

@@ -76,24 +76,10 @@ def read_file(
     The table is to be used within the block: what came from standard input is gone
     after it. A file that cannot be read, or not as was asked, is a `TableFileError`.
 
-    Parameters
-    ----------
-    name : str
-        A path, or "-".
-    meanings : mapping or None, default=None
-        What is known of columns: "label" (words beside numbers are labels), "text" (all
-        is text), "number" (what is no number is missing) or "date".
-    types : mapping or None, default=None
-        What columns, by name or pattern, must be read as: "number", "category", "date"
-        or "text".
-    missing : sequence of str, default=()
-        Texts that count as missing, beside the usual ones.
-    encoding, delimiter : str or None, default=None
-        How text is written; found if None.
-    skip : int, default=0
-        Lines before the header of text or of a sheet.
-    sheet : str or None, default=None
-        The sheet of a spreadsheet; the first that holds anything if None.
+    `meanings` tells what is known of columns, `types` what columns, by name or pattern,
+    must be read as, `missing` which texts count as missing beside the usual ones.
+    Lines to `skip` are before the header of text or of a sheet. None is what is found:
+    for `sheet` the first that holds anything.
     """
     known = Known(meanings or {}, types or {}, [text.strip() for text in missing])
     with open_source(name) as source:

@@ -140,7 +140,13 @@ def as_column(values: Sequence[Any]) -> Any:
         values = [None if v is None else int(v) if is_whole else v for v in values]
         return pa.chunked_array([pa.array(values, kind if known else pa.null())])
     if kinds == {datetime.date, datetime.datetime}:
-        values = [_as_moment(value) for value in values]
+        midnight = datetime.time()  # a day is the moment it begins
+        values = [
+            datetime.datetime.combine(value, midnight)
+            if type(value) is datetime.date
+            else value
+            for value in values
+        ]
         kinds = {datetime.datetime}
     if kinds & {list, dict}:  # no cell, but the column may be dropped
         nested = [None if value is None else [repr(value)] for value in values]
@@ -148,13 +154,6 @@ def as_column(values: Sequence[Any]) -> Any:
     if len(kinds) > 1:
         values = [None if value is None else _as_text(value) for value in values]
     return pa.chunked_array([pa.array(values)])
-
-
-def _as_moment(value: datetime.date | None) -> datetime.datetime | None:
-    """Return a day as the moment it begins."""
-    if value is None or isinstance(value, datetime.datetime):
-        return value
-    return datetime.datetime.combine(value, datetime.time())
 
 
 def _as_text(value: Any) -> str:

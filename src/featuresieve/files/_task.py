@@ -18,12 +18,7 @@ def infer_task(values: npt.NDArray[Any]) -> tuple[Task, str]:
 
     Text and truth values are classes. Numbers with a fraction are values. Whole
     numbers are classes if there are at most 20 different ones and at least three rows
-    for each, or only two; else they are values.
-
-    Parameters
-    ----------
-    values : ndarray of shape (n_rows,)
-        The target, without missing values.
+    for each, or only two; else they are values. There are no missing ones.
     """
     if values.dtype == np.bool_:
         return "classification", "it holds truth values"

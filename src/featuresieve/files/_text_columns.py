@@ -22,6 +22,8 @@ _NUMBER_SHARE = 0.9
 _MOST_WORDS = 10
 # Below this share of numbers a column is plain text, of which nothing is said.
 _MIXED_SHARE = 0.5
+# Numbers that are codes have a leading zero, or are very long.
+_CODE = r"^[+-]?\(?(0\d+|\d{20,})\)?$"
 _DAYS = (
     (r"^\d{1,2}\.\d{1,2}\.\d{4}", "%d.%m.%Y"),
     (r"^\d{1,2}/\d{1,2}/\d{4}", "%d/%m/%Y"),
@@ -97,7 +99,7 @@ def _as_numbers(
     n_cells = len(column) - column.null_count
     is_sure = meaning == "number"
     is_few = n_numbers < _MIXED_SHARE * n_cells
-    if not is_sure and (is_few or _any_code(column)):
+    if not is_sure and (is_few or any_is(pc.match_substring_regex(column, _CODE))):
         return None
     notes = _bracket_notes(name, column.filter(is_number))
     if n_numbers == n_cells:
@@ -139,11 +141,6 @@ def _number_pattern(decimal: str) -> str:
     number = rf"({whole}({mark}\d*)?|{mark}\d+)([eE][+-]?\d+)?\s?[%$€£]?"
     signed = rf"([+-]?[$€£]?|[$€£]\s?[+-])\s?{number}"
     return rf"^({signed}|[$€£]?\s?\([$€£]?\s?{number}\)\s?[%$€£]?)$"
-
-
-def _any_code(column: Any) -> bool:
-    """Tell whether the numbers are codes: with a leading zero, or very long."""
-    return any_is(pc.match_substring_regex(column, r"^[+-]?\(?(0\d+|\d{20,})\)?$"))
 
 
 def any_is(condition: Any) -> bool:

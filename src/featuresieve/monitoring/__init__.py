@@ -7,5 +7,3 @@ May import: errors, process, problem, engine, storage, files.
 
 from featuresieve.monitoring._callbacks import CallbackSupportMixin, with_callbacks
 from featuresieve.monitoring._fit_run import FitRun
-
-__all__ = ["CallbackSupportMixin", "FitRun", "with_callbacks"]

@@ -69,8 +69,9 @@ class Checkpoint:
         self._is_written = self._has_failed = False
         found = self._ranks.from_first(self._read)
         if found is not None:
-            seed, spent, self._found = found
-            self._take_over(seed, is_seed_free)
+            self.seed, spent, self._found = found
+            if not is_seed_free and self.seed != seed:
+                raise self._error("was written by a fit with another random_state.")
             self.started -= spent
             self._is_written = True
 
@@ -90,12 +91,6 @@ class Checkpoint:
             raise self._error(f"cannot be used: {error}") from error
         self._compare(fingerprint)
         return seed, spent, state
-
-    def _take_over(self, seed: int, is_seed_free: bool) -> None:
-        """Use the seed of the file, if that is not another than the user's."""
-        if not is_seed_free and seed != self.seed:
-            raise self._error("was written by a fit with another random_state.")
-        self.seed = seed
 
     def _compare(self, fingerprint: Any) -> None:
         """Refuse the checkpoint of another fit."""

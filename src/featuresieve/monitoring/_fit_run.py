@@ -11,7 +11,7 @@ from featuresieve.engine import Ranks
 from featuresieve.monitoring._callbacks import CallbackObserver
 from featuresieve.monitoring._checkpoint import Checkpoint
 from featuresieve.monitoring._fingerprint import fingerprint
-from featuresieve.monitoring._monitor import FitMonitor, Observer
+from featuresieve.monitoring._monitor import Observer, StageMonitor
 from featuresieve.monitoring._progress import Progress
 from featuresieve.problem import CountLimits, Problem
 
@@ -41,7 +41,13 @@ class FitRun:
         is_known = params["checkpoint"] is not None or self._ranks.size > 1
         facts = fingerprint(params, problem, device) if is_known else {}
         if self._ranks.size > 1:
-            self._ranks.begin(facts | self._more_facts(params, seed))
+            # What ranks must have in common besides, or they wait for others.
+            more = {
+                "random_state": None if params["random_state"] is None else seed,
+                "max_time": params["max_time"],
+                "checkpoint": params["checkpoint"] is not None,
+            }
+            self._ranks.begin(facts | more)
         self.seed = self._ranks.from_first(lambda: seed)
         self._checkpoint: Checkpoint | None = None
         if params["checkpoint"] is not None:
@@ -59,25 +65,32 @@ class FitRun:
             stages.remove("refit")
         elif params["goal"] == "all_relevant":
             stages.insert(2, "rounds")
-        observers: list[Observer] = []
+        self._observers: list[Observer] = []
         if params["verbose"] and self._ranks.is_first:
-            observers.append(Progress(stages, started))
+            self._observers.append(Progress(stages, started))
         self._callbacks: CallbackObserver | None = None
         if CallbackObserver.is_wanted(estimator) and self._ranks.is_first:
             # Nobody knows beforehand how many rounds there are.
             n_stages = None if "rounds" in stages else len(stages)
             self._callbacks = CallbackObserver(estimator, n_stages, data)
-            observers.append(self._callbacks)
-        self.monitor = FitMonitor(observers, self._checkpoint, self._ranks)
+            self._observers.append(self._callbacks)
+        self._n_stages = 0
 
-    @staticmethod
-    def _more_facts(params: Mapping[str, Any], seed: int) -> dict[str, Any]:
-        """Return what ranks must have in common besides, or they wait for others."""
-        return {
-            "random_state": None if params["random_state"] is None else seed,
-            "max_time": params["max_time"],
-            "checkpoint": params["checkpoint"] is not None,
-        }
+    @property
+    def is_resumable(self) -> bool:
+        """Tell whether a later fit may go on where this one ends."""
+        return self._checkpoint is not None
+
+    def stage(self, name: str) -> StageMonitor | None:
+        """Return what follows the next stage, or None if nobody wants to know."""
+        self._ranks.stage = f"the stage {name!r}"
+        is_alone = self._ranks.size == 1
+        if is_alone and not self._observers and self._checkpoint is None:
+            return None
+        number, self._n_stages = self._n_stages, self._n_stages + 1
+        return StageMonitor(
+            *(name, number, self._observers, self._checkpoint, self._ranks)
+        )
 
     def deadline(self, share: float) -> float | None:
         """Return the moment at which a share of the time is spent, if it is limited."""

@@ -1,34 +1,22 @@
 """Follow a fit from outside: what is told, asked and kept between two steps."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Protocol
+from typing import Any
 
 from featuresieve.engine import BEAT, FollowedTrainer, Ranks, Resumable
 from featuresieve.errors import TrainingDivergedError
+from featuresieve.monitoring._callbacks import CallbackObserver
 from featuresieve.monitoring._checkpoint import Checkpoint
+from featuresieve.monitoring._progress import Progress
 from featuresieve.process import HeldInterrupts
 
 # What is to be done after a step; of two wishes the larger counts.
 _GO_ON, _WRITE, _STOP, _INTERRUPT = range(4)
 
 
-class Observer(Protocol):
-    """Someone who is told of the progress of a fit, and may stop a stage of it."""
-
-    def begin_stage(
-        self, name: str, step: int, n_steps: int, wait: Callable[[], None]
-    ) -> None:
-        """Hear that a stage begins, at a later step than 0 if it is resumed.
-
-        `wait` returns when the device has done what it was told to.
-        """
-
-    def after_step(self, step: int, n_steps: int) -> bool:
-        """Hear how many steps are done of how many; return True to end the stage."""
-
-    def end_stage(self, is_done: bool) -> None:
-        """Hear that the stage is over, or that an error ended it."""
+# Who is told of the progress of a fit, and may stop a stage of it.
+Observer = Progress | CallbackObserver
 
 
 class StageMonitor:
@@ -112,33 +100,3 @@ class StageMonitor:
             return _STOP
         is_due = self._checkpoint is not None and self._checkpoint.is_due()
         return _WRITE if is_due else _GO_ON
-
-
-class FitMonitor:
-    """Follow a fit, stage by stage."""
-
-    def __init__(
-        self,
-        observers: Sequence[Observer] = (),
-        checkpoint: Checkpoint | None = None,
-        ranks: Ranks | None = None,
-    ) -> None:
-        self._observers, self._checkpoint = observers, checkpoint
-        self._ranks = ranks or Ranks()
-        self._n_stages = 0
-
-    @property
-    def is_resumable(self) -> bool:
-        """Tell whether a later fit may go on where this one ends."""
-        return self._checkpoint is not None
-
-    def stage(self, name: str) -> StageMonitor | None:
-        """Return what follows the next stage, or None if nobody wants to know."""
-        self._ranks.stage = f"the stage {name!r}"
-        is_alone = self._ranks.size == 1
-        if is_alone and not self._observers and self._checkpoint is None:
-            return None
-        number, self._n_stages = self._n_stages, self._n_stages + 1
-        return StageMonitor(
-            *(name, number, self._observers, self._checkpoint, self._ranks)
-        )

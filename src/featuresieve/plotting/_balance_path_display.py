@@ -16,12 +16,11 @@ from featuresieve.plotting._canvas import (
     axes_for,
     note,
 )
-from featuresieve.plotting._column_display import check_selector
+from featuresieve.plotting._column_display import Display
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import ErrorbarContainer
-    from matplotlib.figure import Figure, SubFigure
     from matplotlib.lines import Line2D
     from matplotlib.text import Text
 
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 _LINEAR_RATIO, _DENSE_RATIO = 12, 1000
 
 
-class BalancePathDisplay:
+class BalancePathDisplay(Display):
     """Show the held-out loss of the candidate sets, and which was chosen.
 
     One point per candidate set with its standard error, against the number of columns
@@ -86,8 +85,6 @@ class BalancePathDisplay:
     'Columns kept'
     """
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
     errorbar_: "ErrorbarContainer | None"
     chosen_: "ErrorbarContainer | None"
     chosen_line_: "Line2D"
@@ -114,47 +111,26 @@ class BalancePathDisplay:
         self.loss_name = loss_name
         self.is_elected = is_elected
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        ax: "Axes | None" = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw the path of a fitted selector.
-
-        Parameters
-        ----------
-        estimator : AutoNFSClassifier or AutoNFSRegressor
-            Fitted.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        **kwargs
-            Passed on to `Axes.errorbar`, for the candidates.
-
-        Returns
-        -------
-        BalancePathDisplay
-        """
-        check_selector(estimator)
+    @staticmethod
+    def _seen_in(estimator: Any) -> dict[str, Any]:
         path = estimator.path_
         loss_name = "log loss" if is_classifier(estimator) else "squared error"
-        display = cls(
+        return {
             **{name: path[name] for name in path.dtype.names},
-            n_features=estimator.n_features_in_,
-            loss_name=f"Held-out {loss_name}",
-            is_elected=_is_elected(estimator),
-        )
-        return display.plot(ax, **kwargs)
+            "n_features": estimator.n_features_in_,
+            "loss_name": f"Held-out {loss_name}",
+            "is_elected": _is_elected(estimator),
+        }
 
     def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> Self:
         """Draw the candidates.
 
         Parameters
         ----------
-        ax, **kwargs : various
-            As in `from_estimator`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            Passed on to `Axes.errorbar`, for the candidates.
 
         Returns
         -------
@@ -207,8 +183,10 @@ class BalancePathDisplay:
         on_screen = ax.transData.transform((x, ax.get_ylim()[0]))
         is_left = ax.transAxes.inverted().transform(on_screen)[0] < 0.5
         words = f"{verb}: {self.n_kept[chosen]:,}{total}"
+        balance = self.balance[chosen]  # never with an exponent if it is large
+        shown = f"{balance:,.0f}" if balance >= 1000 else f"{balance:.3g}"
         self.chosen_label_ = note(
-            *(ax, f"{words}\nλ = {_balance_text(self.balance[chosen])}", (x, 1)),
+            *(ax, f"{words}\nλ = {shown}", (x, 1)),
             (5 if is_left else -5, -2),
             xycoords=ax.get_xaxis_transform(),
             ha="left" if is_left else "right",
@@ -235,11 +213,6 @@ def _note_that_nothing_was_compared(ax: "Axes") -> None:
     style: dict[str, Any] = {"ha": "center", "va": "center", "color": INK}
     box = {"facecolor": "white", "edgecolor": FAINT, "boxstyle": "round,pad=0.6"}
     ax.text(0.5, 0.5, text, transform=ax.transAxes, bbox=box, **style)
-
-
-def _balance_text(balance: float) -> str:
-    """Return λ with three digits, and never with an exponent if it is large."""
-    return f"{balance:,.0f}" if balance >= 1000 else f"{balance:.3g}"
 
 
 def _set_count_axis(

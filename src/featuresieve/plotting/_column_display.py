@@ -1,6 +1,7 @@
 """What displays ask of an estimator: that it is fitted, and about its columns."""
 
-from typing import TYPE_CHECKING, Any
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -24,11 +25,46 @@ def check_selector(estimator: Any) -> None:
     check_is_fitted(estimator)
 
 
-class ColumnDisplay:
-    """A picture that shows columns."""
+class Display(ABC):
+    """A picture of a fitted selector."""
 
     ax_: "Axes"
     figure_: "Figure | SubFigure"
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: "Axes | None" = None, **kwargs: Any
+    ) -> Self:
+        """Draw a fitted selector.
+
+        Parameters
+        ----------
+        estimator : AutoNFSClassifier or AutoNFSRegressor
+            Fitted.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        **kwargs
+            As for `plot`.
+
+        Returns
+        -------
+        display
+        """
+        check_selector(estimator)
+        return cls(**cls._seen_in(estimator)).plot(ax, **kwargs)
+
+    @staticmethod
+    @abstractmethod
+    def _seen_in(estimator: Any) -> dict[str, Any]:
+        """Return the arguments of the constructor for a fitted selector."""
+
+    @abstractmethod
+    def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> Self:
+        """Draw it."""
+
+
+class ColumnDisplay(Display):
+    """A picture that shows columns."""
 
     def __init__(
         self,
@@ -42,8 +78,7 @@ class ColumnDisplay:
 
 
 def columns_of(estimator: Any) -> dict[str, npt.NDArray[Any]]:
-    """Return the arguments of `ColumnDisplay` for a fitted selector, or raise."""
-    check_selector(estimator)
+    """Return the arguments of `ColumnDisplay` for a fitted selector."""
     ranks = np.argsort(estimator.order_)
     # x0, x1, ... where columns have no names; best ranked first.
     names = np.array([str(name) for name in estimator.feature_table()["name"]])

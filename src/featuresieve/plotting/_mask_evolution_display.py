@@ -90,39 +90,10 @@ class MaskEvolutionDisplay(ColumnDisplay):
         self.step = np.asarray(step, dtype=np.int64)
         self.gates = np.asarray(gates, dtype=np.float64)
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        ax: "Axes | None" = None,
-        kind: Literal["lines", "heatmap"] = "lines",
-        max_features: int | None = None,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw the gates of a fitted selector.
-
-        Parameters
-        ----------
-        estimator : AutoNFSClassifier or AutoNFSRegressor
-            Fitted.
-        ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a new figure.
-        kind : {"lines", "heatmap"}, default="lines"
-            How to draw it.
-        max_features : int or None, default=None
-            Draw so many columns at most, kept ones first, then by rank. None draws 200
-            lines, or 30 rows of a heat map.
-        **kwargs
-            Passed on to `Axes.plot` or `Axes.pcolormesh`.
-
-        Returns
-        -------
-        MaskEvolutionDisplay
-        """
-        columns, history = columns_of(estimator), estimator.history_
-        display = cls(step=history["step"], gates=history["gates"], **columns)
-        return display.plot(ax, kind=kind, max_features=max_features, **kwargs)
+    @staticmethod
+    def _seen_in(estimator: Any) -> dict[str, Any]:
+        history = {name: estimator.history_[name] for name in ("step", "gates")}
+        return history | columns_of(estimator)
 
     def plot(
         self,
@@ -136,8 +107,15 @@ class MaskEvolutionDisplay(ColumnDisplay):
 
         Parameters
         ----------
-        ax, kind, max_features, **kwargs : various
-            As in `from_estimator`.
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a new figure.
+        kind : {"lines", "heatmap"}, default="lines"
+            How to draw it.
+        max_features : int or None, default=None
+            Draw so many columns at most, kept ones first, then by rank. None draws 200
+            lines, or 30 rows of a heat map.
+        **kwargs
+            Passed on to `Axes.plot` or `Axes.pcolormesh`.
 
         Returns
         -------

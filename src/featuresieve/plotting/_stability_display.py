@@ -36,6 +36,9 @@ class StabilityDisplay(ColumnDisplay):
         Share of the networks that keep a column.
     is_kept, ranking, feature_names : array-like of shape (n_features,)
         Which columns the selector keeps, their ranks (1 is the best) and their names.
+    votes_needed : float, default=0.1
+        Share of the networks that is needed to be kept: a tenth, or half at a balance
+        that was given.
 
     Attributes
     ----------
@@ -68,33 +71,39 @@ class StabilityDisplay(ColumnDisplay):
         is_kept: npt.ArrayLike,
         ranking: npt.ArrayLike,
         feature_names: npt.ArrayLike,
+        votes_needed: float = VOTES_NEEDED,
     ) -> None:
         super().__init__(is_kept, ranking, feature_names)
         self.frequency = np.asarray(frequency, dtype=np.float64)
+        self.votes_needed = votes_needed
 
-    @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
+    @staticmethod
+    def _seen_in(estimator: Any) -> dict[str, Any]:
+        is_automatic = isinstance(estimator.balance, str)
+        return {
+            "frequency": estimator.selection_frequency_,
+            "votes_needed": VOTES_NEEDED if is_automatic else 0.5,
+            **columns_of(estimator),
+        }
+
+    def plot(
+        self,
         ax: "Axes | None" = None,
+        *,
         max_features: int = 30,
         threshold: float | Literal["auto"] | None = "auto",
         **kwargs: Any,
     ) -> Self:
-        """Draw the selection frequencies of a fitted selector.
+        """Draw the bars.
 
         Parameters
         ----------
-        estimator : AutoNFSClassifier or AutoNFSRegressor
-            Fitted.
         ax : matplotlib Axes or None, default=None
             Where to draw; None makes a new figure.
         max_features : int, default=30
             Draw so many of the best ranked columns at most.
         threshold : float, "auto" or None, default="auto"
-            Where to draw a line; "auto" is the share of the networks that was needed
-            to be kept: a tenth, or half at a balance that was given. None draws none.
+            Where to draw a line; "auto" is `votes_needed`. None draws none.
         **kwargs
             Passed on to `Axes.barh`.
 
@@ -102,36 +111,10 @@ class StabilityDisplay(ColumnDisplay):
         -------
         StabilityDisplay
         """
-        columns = columns_of(estimator)
-        display = cls(frequency=estimator.selection_frequency_, **columns)
-        if threshold == "auto":
-            is_automatic = isinstance(estimator.balance, str)
-            threshold = VOTES_NEEDED if is_automatic else 0.5
-        return display.plot(
-            ax, max_features=max_features, threshold=threshold, **kwargs
-        )
-
-    def plot(
-        self,
-        ax: "Axes | None" = None,
-        *,
-        max_features: int = 30,
-        threshold: float | None = VOTES_NEEDED,
-        **kwargs: Any,
-    ) -> Self:
-        """Draw the bars.
-
-        Parameters
-        ----------
-        ax, max_features, threshold, **kwargs : various
-            As in `from_estimator`.
-
-        Returns
-        -------
-        StabilityDisplay
-        """
         check_integer("max_features", max_features, least=1)
         shown = np.argsort(self.ranking)[:max_features]
+        if threshold == "auto":
+            threshold = self.votes_needed
         if threshold is not None and not 0 <= threshold <= 1:
             raise ValueError(
                 f"threshold must be None or a number in [0, 1], got {threshold!r}."

@@ -32,28 +32,3 @@ from featuresieve.problem._targets import (
     value_target,
 )
 from featuresieve.tables import FloatArray, IndexArray
-
-__all__ = [
-    "FALSE_ALARM",
-    "BoolArray",
-    "ClassEncoder",
-    "CountLimits",
-    "EncodedProblem",
-    "FloatArray",
-    "Gates",
-    "IndexArray",
-    "Problem",
-    "SampleWeights",
-    "Target",
-    "ValueScaler",
-    "chance_of_gates",
-    "class_target",
-    "constraints_from",
-    "encode_problem",
-    "nearest_count",
-    "nearest_gates",
-    "related_gates",
-    "row_group_codes",
-    "row_weights",
-    "value_target",
-]

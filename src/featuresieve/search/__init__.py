@@ -16,18 +16,3 @@ from featuresieve.search._splits import HeldOutSplit
 from featuresieve.search._stacks import FixedMaskRun
 from featuresieve.search._vote_search import GOALS
 from featuresieve.search._votes import fill
-
-__all__ = [
-    "GOALS",
-    "JUDGES",
-    "Evidence",
-    "FixedMaskRun",
-    "HeldOutSplit",
-    "Judgement",
-    "SearchResult",
-    "Settings",
-    "Unwatched",
-    "fill",
-    "find_support",
-    "train_predictor",
-]

@@ -40,22 +40,9 @@ def judged_losses(
     A loss is the squared error of a prediction, summed over outputs; of probabilities
     (Brier's score) where there are classes or labels.
 
-    Parameters
-    ----------
-    problem : Problem
-    judge : "trees" or an estimator of scikit-learn's kind
-    sets : one sequence of sets of gates per split, equally many in each
-    splits : sequence of HeldOutSplit
-    settings : Settings or None
-        Tells the ranks and threads for several splits at once.
-    deadline : float or None
-
-    Returns
-    -------
-    losses : HeldOutLosses
-        Of the first candidates, as many as there was time for, one at least.
-    constant : array of shape (held-out rows,)
-        Losses of the mean of the rows that were learnt from.
+    Each split has a sequence of sets of gates, equally many in each. Return the losses
+    of the first candidates, as many as there was time for, one at least, and those of
+    the mean of the rows that were learnt from.
     """
     settings = settings or Settings()
     truth = _as_numbers(problem)

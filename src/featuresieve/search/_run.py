@@ -16,15 +16,11 @@ class Stages(Protocol):
         """Return what follows the next stage, or None if nobody wants to know."""
 
 
-class SearchRun(Protocol):
+class SearchRun(Stages, Protocol):
     """A fit, as a search sees it."""
 
     seed: int
     started: float
-
-    @property
-    def monitor(self) -> Stages:
-        """Return who follows its stages."""
 
     def deadline(self, share: float) -> float | None:
         """Return the moment at which a share of the time is spent, if it is limited."""

@@ -48,7 +48,7 @@ def find_support(
             seed=work.seed,
             started=work.started,
             max_time=max_time,
-            monitor=work.monitor,
+            monitor=work,
             goal=goal,
             judge=judge,
             splits=splits,
@@ -74,7 +74,7 @@ def find_support(
         screen=screen,
         seed=work.seed,
         deadline=work.deadline(0.8),
-        monitor=work.monitor,
+        monitor=work,
     )
 
 

@@ -57,8 +57,9 @@ class Shuffling:
         for split, (rows, own) in enumerate(zip(self._rows, self._fitted, strict=True)):
             rng = np.random.default_rng([self._seed, split])
             network = Predictor([own[0]], self._problem.n_outputs)
-            features = _dense(self._problem.features[rows]) * own[1]
-            parts.append(self._rises_of(network, features, rows, rng))
+            block = self._problem.features[rows]
+            block = block.toarray() if issparse(block) else block
+            parts.append(self._rises_of(network, block * own[1], rows, rng))
         return np.concatenate(parts, axis=1)
 
     def _rises_of(
@@ -93,8 +94,3 @@ def _some(rows: IndexArray, most: int) -> IndexArray:
     if len(rows) <= most:
         return rows
     return rows[np.linspace(0, len(rows) - 1, most).round().astype(np.intp)]
-
-
-def _dense(block: Any) -> npt.NDArray[np.float32]:
-    """Return rows as an array of their own."""
-    return np.array(block.toarray() if issparse(block) else block, dtype=np.float32)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -66,25 +67,12 @@ def train_gates(
     deadline: float | None = None,
     monitor: Monitor | None = None,
 ) -> GateRun:
-    """Train one gated network per balance.
+    """Train one gated network per balance, each on its (task rows, gate rows).
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : Settings
-    balances : array of shape (members,)
-    row_roles : sequence of (task rows, gate rows), one a member
-        The same array twice means that the rows train both, as in the paper.
-    seed : int
-    is_closed : array of shape (members, gates) or None
-        Gates that a member never opens.
-    may_shrink : bool
-        Gates of a wide table that every member has shut may leave the stack.
-    deadline : float or None
-    monitor : Monitor or None
+    `is_closed`, (members, gates), tells what a member never opens. Gates of a wide
+    table that every member has shut may leave the stack if it `may_shrink`.
     """
     training = settings.training
-    used = _used_rows(problem, [rows for pair in row_roles for rows in pair])
     n_members, n_gates = len(balances), len(problem.gates)
     generator = torch.Generator().manual_seed(seed)
     task = _task_stack(problem, n_members, settings, generator)
@@ -107,8 +95,9 @@ def train_gates(
         shut |= cannot_pay(problem, float(balances.min()), gate_rows)
     if shut.any():
         masking.close_(_to_device(shut, settings))
+    data = _training_data(problem, settings, row_roles, _gates(problem, settings))
     trainer = StackTrainer(
-        _gate_data(problem, settings, row_roles, used),
+        data,
         LOSSES[problem.task],
         training,
         task,
@@ -119,7 +108,8 @@ def train_gates(
         ranks=settings.ranks,
         may_shrink=may_shrink,
     )
-    planned = settings.schedule(len(used), problem.n_columns, n_members)
+    n_rows = data.features.shape[0]
+    planned = settings.schedule(n_rows, problem.n_columns, n_members)
     schedule = trainer.run(
         planned, record_after=_RECORDS, deadline=deadline, monitor=monitor
     )
@@ -170,7 +160,7 @@ def train_fixed_mask(
     generator = torch.Generator().manual_seed(seed)
     task = _task_stack(problem, n_members, settings, generator)
     trainer = StackTrainer(
-        _plain_data(problem, settings, fit_rows),
+        _training_data(problem, settings, [(rows, rows) for rows in fit_rows]),
         LOSSES[problem.task],
         settings.training,
         task,
@@ -198,93 +188,64 @@ def _task_stack(
     generator: torch.Generator,
 ) -> TaskStack:
     """Build the stacked MLP, or the user's modules."""
-    if settings.training.task_network is not None:
-        return ModuleStack(
-            settings.training.task_network,
-            problem.n_columns,
-            problem.n_outputs,
-            n_members,
-            generator=generator,
-            dtype=torch.float32,
-            device=settings.device,
-        )
-    return StackedMLP(
-        problem.n_columns,
-        problem.n_outputs,
-        n_members,
-        hidden_sizes=settings.training.hidden_sizes,
-        generator=generator,
+    sizes = problem.n_columns, problem.n_outputs, n_members
+    where: Any = {"dtype": torch.float32, "device": settings.device}
+    training = settings.training
+    if training.task_network is not None:
+        return ModuleStack(training.task_network, *sizes, generator=generator, **where)
+    hidden = training.hidden_sizes
+    return StackedMLP(*sizes, hidden_sizes=hidden, generator=generator, **where)
+
+
+def _gates(problem: Problem, settings: Settings) -> GateTensors | None:
+    """Put the gates on the device, unless all are plain."""
+    own = problem.gates
+    if own.is_plain:
+        return None
+    return GateTensors(
+        own.gate_of_column,
+        own.n_features_total,
+        own.costs,
+        own.is_forced,
         dtype=torch.float32,
         device=settings.device,
     )
 
 
-def _gate_data(
+def _training_data(
     problem: Problem,
     settings: Settings,
     row_roles: Sequence[tuple[RowArray, RowArray]],
-    used: RowArray,
+    gates: GateTensors | None = None,
 ) -> TrainingData:
-    """Put the used rows on the device, with the roles they play for each member."""
+    """Put the used rows on the device, with the roles they play for each member.
+
+    The same array twice means that the rows train both, as in the paper.
+    """
+    is_used = np.zeros(problem.n_rows, dtype=bool)
+    for rows in {id(rows): rows for pair in row_roles for rows in pair}.values():
+        is_used[rows] = True
+    used = np.flatnonzero(is_used)
+    features, targets = tensors_of(problem, settings, used)
     keys = [(id(task), id(gate)) for task, gate in row_roles]
     distinct = dict(zip(keys, row_roles, strict=True))
-    task_rows, gate_rows = zip(*distinct.values(), strict=True)
     is_shared = all(task is gate for task, gate in row_roles)
-    index = {key: number for number, key in enumerate(distinct)}
-    features, targets = tensors_of(problem, settings, used)
-    gates = None
-    if not problem.gates.is_plain:
-        own = problem.gates
-        gates = GateTensors(
-            own.gate_of_column,
-            own.n_features_total,
-            own.costs,
-            own.is_forced,
-            dtype=torch.float32,
-            device=settings.device,
-        )
     if is_shared and len(distinct) == 1 and problem.row_weights is None:
         return TrainingData(features, targets, gates=gates)
-    gate_weights = None
-    if not is_shared:
-        gate_weights = _to_device(_weights(problem, gate_rows)[:, used], settings)
+    task_rows, gate_rows = zip(*distinct.values(), strict=True)
+    index = {key: number for number, key in enumerate(distinct)}
+
+    def weights(groups: Sequence[RowArray]) -> Tensor:
+        return _to_device(_weights(problem, groups)[:, used], settings)
+
     return TrainingData(
         features,
         targets,
-        _to_device(_weights(problem, task_rows)[:, used], settings),
-        gate_weights,
+        weights(task_rows),
+        None if is_shared else weights(gate_rows),
         _to_device(np.array([index[key] for key in keys]), settings),
         gates,
     )
-
-
-def _plain_data(
-    problem: Problem, settings: Settings, fit_rows: Sequence[RowArray]
-) -> TrainingData:
-    """Put the rows on the device, with the rows each member may see."""
-    distinct = {id(rows): rows for rows in fit_rows}
-    used = _used_rows(problem, fit_rows)
-    features, targets = tensors_of(problem, settings, used)
-    if len(distinct) == 1 and problem.row_weights is None:
-        return TrainingData(features, targets)
-    index = {key: k for k, key in enumerate(distinct)}
-    weights = _weights(problem, list(distinct.values()))[:, used]
-    return TrainingData(
-        features,
-        targets,
-        task_weights=_to_device(weights, settings),
-        set_of_member=_to_device(
-            np.array([index[id(rows)] for rows in fit_rows]), settings
-        ),
-    )
-
-
-def _used_rows(problem: Problem, groups: Sequence[RowArray]) -> RowArray:
-    """Return the rows that are in any of some groups, ascending."""
-    is_used = np.zeros(problem.n_rows, dtype=bool)
-    for rows in {id(rows): rows for rows in groups}.values():
-        is_used[rows] = True
-    return np.flatnonzero(is_used)
 
 
 def _weights(problem: Problem, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:

@@ -32,34 +32,3 @@ from featuresieve.storage.onnx._graph import TEXT_OPSET, Graph, TensorType
 from featuresieve.storage.onnx._model import add_prediction, onnx_model
 from featuresieve.storage.onnx._predictor import label_type
 from featuresieve.storage.page._page import check_facts, notebook_text, page_text
-
-__all__ = [
-    "CLASS_NAMES",
-    "OBJECT_ARGUMENTS",
-    "PATH_FIELDS",
-    "TEXT_OPSET",
-    "VERDICTS",
-    "Columns",
-    "Fields",
-    "Graph",
-    "MatrixColumns",
-    "SavedEstimator",
-    "TensorType",
-    "add_encoding",
-    "add_prediction",
-    "check_facts",
-    "feature_names",
-    "from_plain_state",
-    "is_numeric",
-    "kept_attributes",
-    "label_type",
-    "notebook_text",
-    "onnx_model",
-    "pack",
-    "page_text",
-    "plain_state",
-    "read_estimator",
-    "selection_text",
-    "unpack",
-    "write_estimator",
-]

@@ -112,10 +112,10 @@ def attributes_from_state(
     # Infinite logits are those of features that are always, or never, kept.
     require(not np.isnan(logits).any(), "the array 'logits' holds NaN.")
     is_share = (frequency >= 0) & (frequency <= 1)
-    require(bool(is_share.all()), "its selection frequencies are not in [0, 1].")
+    require(is_share.all(), "its selection frequencies are not in [0, 1].")
     is_ranking = np.array_equal(np.sort(ranking), np.arange(1, n_features + 1))
     require(is_ranking, f"its ranking is not one of {n_features} features.")
-    require(bool(support.any()), "it keeps no feature.")
+    require(support.any(), "it keeps no feature.")
     learned_attributes = {
         "logits_": logits,
         "selection_frequency_": frequency,
@@ -160,8 +160,7 @@ def _all_columns(fields: Fields) -> tuple[float, float] | None:
 def _insight(arrays: Arrays, n_features: int) -> dict[str, Any]:
     """Return what became of the features, and what each is worth."""
     values = _taken("insight", _INSIGHT, arrays, features=n_features, two=2)
-    is_word = bool((values["verdict"] < len(VERDICTS)).all())
-    require(is_word, "it has a verdict that is none.")
+    require((values["verdict"] < len(VERDICTS)).all(), "it has a verdict that is none.")
     nearest = values["represented_by"]
     is_feature = bool(((nearest >= -1) & (nearest < n_features)).all())
     require(is_feature, "a feature of it is represented by none of its features.")
@@ -228,7 +227,7 @@ def _since_version_2(
 ) -> dict[str, Any]:
     """Return what files hold since version 2."""
     importances = arrays.take("feature_importances", np.float64, support.shape)
-    require(bool((importances >= 0).all()), "it has negative importances.")
+    require((importances >= 0).all(), "it has negative importances.")
     described = fields.take("judgement")
     judgement = None
     if described is not None:
@@ -248,9 +247,9 @@ def _judgement(
     n = fields.count("n", least=1)
     lengths = {"candidates": n, "features": len(support)}
     values = _taken("judgement", _JUDGEMENT, arrays, **lengths)
-    require(bool(values["sets"].any(axis=1).all()), "it has an empty candidate.")
+    require(values["sets"].any(axis=1).all(), "it has an empty candidate.")
     sizes = values["sets"].sum(axis=1)
-    require(bool((sizes == values["sizes"]).all()), "its candidates have other sizes.")
+    require((sizes == values["sizes"]).all(), "its candidates have other sizes.")
     fewest = fields.take("fewest")
     if schema_version < 4:
         _taken("judgement", _OLDER_JUDGEMENT, arrays, **lengths)

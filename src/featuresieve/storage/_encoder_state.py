@@ -99,8 +99,8 @@ def _encoder(fields: Fields, arrays: dict[str, Any]) -> TableEncoder:
         spreads = _array(arrays, "sparse_spreads")
         require(len(positions) == len(spreads), "a feature has no scale, or two.")
         is_inside = (positions >= 0) & (positions < n_features_in)
-        require(bool(is_inside.all()), "a feature is not in the table.")
-        require(bool((spreads > 0).all()), "its scales are not positive.")
+        require(is_inside.all(), "a feature is not in the table.")
+        require((spreads > 0).all(), "its scales are not positive.")
         return TableEncoder(n_features_in, (), positions.astype(np.intp), spreads)
     numbers = _Numbers(arrays)
     features = tuple(
@@ -122,7 +122,7 @@ def _array(arrays: dict[str, Any], key: str) -> npt.NDArray[Any]:
     dtype = np.int64 if key in _INTEGER_ARRAYS else np.float64
     is_array = isinstance(array, np.ndarray) and array.dtype == dtype
     require(is_array and array.ndim == 1, f"{key} is no array of {dtype.__name__}.")
-    require(bool(np.isfinite(array).all()), f"{key} is not finite.")
+    require(np.isfinite(array).all(), f"{key} is not finite.")
     return np.asarray(array)
 
 
@@ -143,7 +143,7 @@ class _Numbers:
         """Return the next shares of rows."""
         shares = self.take("shares", size)
         is_share = (shares >= 0) & (shares <= 1)
-        require(bool(is_share.all()), "its shares are not in [0, 1].")
+        require(is_share.all(), "its shares are not in [0, 1].")
         return shares
 
     def finish(self) -> None:
@@ -194,14 +194,14 @@ def _number(kind: str, fields: Fields, numbers: _Numbers) -> NumberEncoder:
 def _scaler(n_parts: int, numbers: _Numbers) -> ColumnScaler:
     """Read the scaling of the next parts."""
     means, spreads = numbers.take("means", n_parts), numbers.take("spreads", n_parts)
-    require(bool((spreads > 0).all()), "its scales are not positive.")
+    require((spreads > 0).all(), "its scales are not positive.")
     sizes = numbers.take("n_knots", n_parts)
-    require(bool((sizes >= 0).all()), "a number of knots is negative.")
+    require((sizes >= 0).all(), "a number of knots is negative.")
     is_all_or_none = bool((sizes > 0).all() or not sizes.any())
     require(is_all_or_none, "some parts have knots, and others none.")
     knots = [numbers.take("knots", int(size)) for size in sizes if size > 0]
     scores = [numbers.take("scores", int(size)) for size in sizes if size > 0]
     for known, score in zip(knots, scores, strict=True):
-        require(bool((known[1:] > known[:-1]).all()), "its knots do not increase.")
-        require(bool((score[1:] >= score[:-1]).all()), "its scores decrease.")
+        require((known[1:] > known[:-1]).all(), "its knots do not increase.")
+        require((score[1:] >= score[:-1]).all(), "its scores decrease.")
     return ColumnScaler(knots, scores, means, spreads)

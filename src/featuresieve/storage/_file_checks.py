@@ -22,7 +22,7 @@ MAX_JSON_VALUES = 4_000_000
 MAX_COUNT = 2**31 - 1
 
 
-def require(is_met: bool, problem: str) -> None:
+def require(is_met: bool | np.bool_, problem: str) -> None:
     """Raise a `FileFormatError` that states the problem, unless the rule is met."""
     if not is_met:
         raise FileFormatError(problem)

@@ -161,8 +161,7 @@ def _labels(header: Fields, n_features: int) -> Any:
     """Return the names of columns that are no strings."""
     labels = from_json_value(header.take("labels"), "its column names")
     is_list = isinstance(labels, list) and len(labels) == n_features
-    is_met = labels is None or is_list
-    require(is_met, f"it does not have {n_features} column names.")
+    require(labels is None or is_list, f"it does not have {n_features} column names.")
     return labels
 
 

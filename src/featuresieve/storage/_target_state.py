@@ -69,8 +69,8 @@ def _value_code(fields: Fields, arrays: Arrays, n: int) -> ValueScaler:
     """Build the scale of a regression target."""
     values = {k: arrays.take(f"target.{k}", np.float64, (n,)) for k in _VALUE_ARRAYS}
     code = ValueScaler(**values, is_flat=fields.flag("is_flat"))
-    require(bool((code.spreads > 0).all()), "its target has spreads below zero.")
-    require(bool((code.widths >= 0).all()), "its target has widths below zero.")
+    require((code.spreads > 0).all(), "its target has spreads below zero.")
+    require((code.widths >= 0).all(), "its target has widths below zero.")
     require(n == 1 or not code.is_flat, f"its target is flat, and has {n} outputs.")
     return code
 

@@ -33,34 +33,3 @@ from featuresieve.tables._scaling import (
 )
 from featuresieve.tables._table import PartialTable, Table, read_table
 from featuresieve.tables._table_encoder import NUMERIC_KINDS, TableEncoder
-
-__all__ = [
-    "DATE_PARTS",
-    "MISSING_NAMES",
-    "NUMBER_PARTS",
-    "NUMERIC_KINDS",
-    "CategoryEncoder",
-    "ColumnScaler",
-    "FeatureEncoder",
-    "Float32Array",
-    "FloatArray",
-    "IndexArray",
-    "Level",
-    "NumberEncoder",
-    "PartialTable",
-    "Scaling",
-    "Table",
-    "TableEncoder",
-    "are_same_labels",
-    "as_library",
-    "blocks_of",
-    "means_and_stds",
-    "on_threads",
-    "plain_array",
-    "put_columns",
-    "read_table",
-    "scaled_indicator",
-    "shortened",
-    "take_columns",
-    "with_known_names",
-]

@@ -51,25 +51,21 @@ def as_array(X: Any) -> npt.NDArray[Any]:
 
 
 def _list_values(values: Any) -> Any:
-    """Return nested lists as an array in which numbers and text stay what they are."""
-    if not isinstance(values, (list, tuple)):
-        return _object_values(values)
+    """Return nested lists, in which numbers and text stay what they are, as an array.
+
+    Or what another object holds, if it holds an array.
+    """
+    is_rows = isinstance(values, (list, tuple))
     try:
         array = np.asarray(values)
     except ValueError as error:
+        if not is_rows:
+            raise form_error(values, "a data frame or an array") from error
         raise ValueError(
             f"the rows of X must have equal lengths and hold single values: {error}"
         ) from None
-    # numpy turns the numbers of [[1, "a"]] into text.
-    return np.array(values, dtype=object) if array.dtype.kind in "USV" else array
-
-
-def _object_values(values: Any) -> npt.NDArray[Any]:
-    """Return what an object holds as an array, if it holds one."""
-    try:
-        array = np.asarray(values)
-    except ValueError as error:
-        raise form_error(values, "a data frame or an array") from error
+    if is_rows:  # numpy turns the numbers of [[1, "a"]] into text
+        return np.array(values, dtype=object) if array.dtype.kind in "USV" else array
     if array.ndim == 0 and array.dtype == object:
         raise form_error(values, "a data frame, an array or a list of rows")
     return array

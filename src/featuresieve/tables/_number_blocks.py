@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar, overload
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -142,17 +142,7 @@ class FeatureEncoders(Sequence[FeatureEncoder]):
     def __len__(self) -> int:
         return len(self.kinds)
 
-    @overload
-    def __getitem__(self, feature: int) -> FeatureEncoder: ...
-
-    @overload
-    def __getitem__(self, feature: slice) -> Sequence[FeatureEncoder]: ...
-
-    def __getitem__(
-        self, feature: int | slice
-    ) -> FeatureEncoder | Sequence[FeatureEncoder]:
-        if isinstance(feature, slice):
-            return [self[j] for j in range(*feature.indices(len(self)))]
+    def __getitem__(self, feature: int) -> FeatureEncoder:  # type: ignore[override]
         if feature in self._odd:
             return self._odd[feature]
         block, index = self._position[feature].tolist()  # or an IndexError

@@ -37,12 +37,12 @@ def field_scores(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Return a row for each table, scenario, draw, selector and field.
 
     Columns besides: score, count (columns kept), added_share (of them), kept_share (of
-    the columns before the scenario).
+    the columns before the scenario). Variants of AutoNFS are in the field "paper" only.
     """
     rows = []
     for record in records:
         for selector, entry in record["selectors"].items():
-            for field in FIELDS:
+            for field in ("paper",) if _is_variant(selector) else FIELDS:
                 chosen = _chosen(selector, entry["sets"], field)
                 rows.append(
                     {
@@ -58,11 +58,15 @@ def field_scores(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def _is_variant(selector: str) -> bool:
+    return selector.startswith(f"{OURS}:")
+
+
 def _chosen(
     selector: str, sets: list[Mapping[str, Any]], field: str
 ) -> Mapping[str, Any]:
     """Return the set of a selector that counts in a field."""
-    if selector == "none":
+    if selector == "none" or _is_variant(selector):
         return sets[0]
     what = (_OF_AUTONFS if selector == OURS else _OF_OTHERS).get(field)
     if what is not None:
@@ -102,18 +106,23 @@ def redrawn_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return drawn
 
 
-def field_summary(scores: pd.DataFrame, scenario: str, field: str) -> pd.DataFrame:
+def field_summary(
+    scores: pd.DataFrame, scenario: str, field: str, ours: str = OURS
+) -> pd.DataFrame:
     """Return ranks of all selectors, and AutoNFS beside each, in one field.
 
-    Index selector; columns rank, rank_low, rank_high (mean over tables and draws, by
-    scores of three decimals), n_best (draws of tables where it is best or tied),
-    n_cells, and of AutoNFS beside it, its mean over the draws of each table: n_better,
-    n_equal, n_worse (tables), mean_difference with low and high (95 %, tables and draws
-    drawn anew), p_holm (Wilcoxon's signed ranks over the tables, Holm's correction),
+    One AutoNFS at a time, `ours`, which may be a variant. Index selector; columns rank,
+    rank_low, rank_high (mean over tables and draws, by scores of three decimals),
+    n_best (draws of tables where it is best or tied), n_cells, and of AutoNFS beside
+    it, its mean over the draws of each table: n_better, n_equal, n_worse (tables),
+    mean_difference with low and high (95 %, tables and draws drawn anew), p_holm
+    (Wilcoxon's signed ranks over the tables, Holm's correction),
     p_better and p_alike (`signed_rank_posterior`), verdict: which side the interval is
     on, and "cannot be told apart" where it has zero inside.
     """
-    names, _, cube = field_cube(scores, scenario, field)
+    is_other = ~scores["selector"].str.match(rf"{OURS}(:|$)")
+    fielded = scores[is_other | (scores["selector"] == ours)]
+    names, _, cube = field_cube(fielded, scenario, field)
     flat = pd.DataFrame(cube.reshape(-1, len(names)).T, index=names)
     ranks = rank_scores(flat)
     spread = redrawn_means(ranks.T.to_numpy().reshape(cube.shape))
@@ -128,12 +137,12 @@ def field_summary(scores: pd.DataFrame, scenario: str, field: str) -> pd.DataFra
             "n_cells": flat.shape[1],
         }
     )
-    ours = names.index(OURS)
-    gaps = cube[:, :, [ours]] - cube
-    by_table = pd.DataFrame(gaps.mean(axis=1).T, index=names).drop(index=OURS)
+    place = names.index(ours)
+    gaps = cube[:, :, [place]] - cube
+    by_table = pd.DataFrame(gaps.mean(axis=1).T, index=names).drop(index=ours)
     compared = compare_differences(by_table.round(6))
     ends = np.percentile(redrawn_means(gaps), [2.5, 97.5], axis=0)
-    compared["low"], compared["high"] = np.delete(ends, ours, axis=1)
+    compared["low"], compared["high"] = np.delete(ends, place, axis=1)
     posterior = [signed_rank_posterior(row) for row in by_table.to_numpy()]
     compared["p_better"] = [better for _, _, better in posterior]
     compared["p_alike"] = [alike for _, alike, _ in posterior]

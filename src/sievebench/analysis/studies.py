@@ -3,6 +3,7 @@
 A run is a row of what `check_runs` returns. Rows are in the order of the paper.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -264,19 +265,24 @@ def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFr
     with the error and the interval (low, high) of the regression. On small tables
     seconds are mostly overhead, and the slope is flat for that reason: the second fit,
     seconds = c + a · columns^exponent in logarithms, says what is left without it
-    (overhead_seconds, exponent_less_overhead). NaN where there are too few different
-    numbers of columns: two for the first fit and three runs, four for the second.
+    (overhead_seconds, exponent_less_overhead with less_low and less_high, from the
+    slopes of the fit at its end). NaN where there are too few different numbers of
+    columns: two for the first fit and three runs, four for the second and five runs.
     """
     rows = []
     for selector, group in _timed(runs).groupby("selector", sort=False):
         columns = group["n_features"].to_numpy(float)
         seconds = group["seconds"].to_numpy(float)
-        fits = _log_slope(columns, seconds, confidence), _overhead_fit(columns, seconds)
+        fits = (
+            _log_slope(columns, seconds, confidence),
+            _overhead_fit(columns, seconds, confidence),
+        )
         widths = columns.min(), columns.max()
         rows.append((selector, *fits[0], *fits[1], len(group), *widths))
     names = [
         *("selector", "exponent", "error", "low", "high", "overhead_seconds"),
-        *("exponent_less_overhead", "n_runs", "n_features_min", "n_features_max"),
+        *("exponent_less_overhead", "less_low", "less_high"),
+        *("n_runs", "n_features_min", "n_features_max"),
     ]
     return in_order(pd.DataFrame(rows, columns=names))
 
@@ -295,10 +301,10 @@ def _log_slope(columns: Any, seconds: Any, confidence: float) -> tuple[float, ..
     return fit.slope, fit.stderr, fit.slope - width, fit.slope + width
 
 
-def _overhead_fit(columns: Any, seconds: Any) -> tuple[float, float]:
-    """Return overhead and exponent of seconds = overhead + a · columns^exponent."""
-    if len(set(columns)) < 4:
-        return float("nan"), float("nan")
+def _overhead_fit(columns: Any, seconds: Any, confidence: float) -> tuple[float, ...]:
+    """Return overhead, exponent, its interval: overhead + a · columns^exponent."""
+    if len(set(columns)) < 4 or len(columns) < 5:
+        return (float("nan"),) * 4
     times = np.log(seconds)
     # Columns in units of the widest table: a is then the seconds that it adds.
     widths = np.log(columns / columns.max())
@@ -316,4 +322,10 @@ def _overhead_fit(columns: Any, seconds: Any) -> tuple[float, float]:
         for start in starts
     ]
     best = min(fits, key=lambda fit: fit.cost)
-    return float(np.exp(best.x[0])), float(best.x[2])
+    overhead, exponent = float(np.exp(best.x[0])), float(best.x[2])
+    # Where the overhead is next to nothing its slope is too: the inverse leaves it out.
+    covariance = np.linalg.pinv(best.jac.T @ best.jac, rcond=1e-10)
+    n_free = len(columns) - len(best.x)
+    error = math.sqrt(covariance[2, 2] * 2 * best.cost / n_free)
+    width = float(stats.t.ppf((1 + confidence) / 2, n_free)) * error
+    return overhead, exponent, exponent - width, exponent + width

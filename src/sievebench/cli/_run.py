@@ -1,23 +1,25 @@
-"""``sievebench run``: the cells of an experiment file."""
+"""``sievebench run``: the cells of an experiment file, and how far they are."""
 
 import argparse
 import os
 import sys
+import textwrap
+import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING, Any
 
 from featuresieve.cli import whole_number
 from featuresieve.errors import did_you_mean
 from featuresieve.files import check_output
-from featuresieve.process import INTERRUPTED, interrupts_delayed
-from sievebench.cli._commands import TABLE_ENDINGS, add_command, refuse, write_table
-from sievebench.cli.run_progress import RunProgress
+from featuresieve.process import INTERRUPTED, as_clock, interrupts_delayed, show_status
+from sievebench.cli import TABLE_ENDINGS, add_command, refuse, write_table
 
 if TYPE_CHECKING:
-    from sievebench.experiment import Experiment, Profile
+    from sievebench.experiment import Experiment
     from sievebench.run_spec import EarlierResults, Group, RunSpec
     from sievebench.store import Store
 
@@ -106,7 +108,7 @@ def _experiment(options: argparse.Namespace) -> int:
     except ValueError as error:
         return refuse(error)
     try:
-        endings = _run(cells, store, options, experiment.budget, shown)
+        endings = _run(cells, store, options, experiment, shown)
     except KeyboardInterrupt:
         print(
             "sievebench: stopped; what is finished is kept, the same command goes on.",
@@ -123,8 +125,8 @@ def _run(
     cells: list["RunSpec"],
     store: "Store",
     options: argparse.Namespace,
-    budget: "Profile",
-    shown: RunProgress,
+    experiment: "Experiment",
+    shown: "RunProgress",
 ) -> Counter[str] | None:
     """Run the cells, here or on a cluster; None if what they need is not there."""
     from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
@@ -138,7 +140,7 @@ def _run(
             cells,
             store,
             n_workers=options.workers,
-            time_limit_seconds=budget.time_limit_seconds,
+            time_limit_seconds=experiment.time_limit_seconds,
             retry=options.retry,
             storage=options.storage,
             cluster=cluster,
@@ -257,3 +259,111 @@ def _shard(text: str) -> tuple[int, int]:
     if first.isdigit() and number.isdigit() and 1 <= int(first) <= int(number):
         return int(first), int(number)
     raise argparse.ArgumentTypeError(f"must be a part such as 1/4: {text!r}")
+
+
+_LONGEST_REASON = 240
+
+
+class RunProgress:
+    """How far the cells are, with an estimate of what is left."""
+
+    def __init__(
+        self, cells: list["RunSpec"], store: "Store", options: argparse.Namespace
+    ) -> None:
+        retried = set(options.retry)
+        records = {spec.key: store.read(spec) for spec in cells}
+        self.left = {
+            spec.key: spec
+            for spec in cells
+            if (record := records[spec.key]) is None or record.status in retried
+        }
+        self.store = store
+        self.n_cells, self.n_workers = len(cells), options.workers
+        self.is_quiet = options.quiet
+        self.finished: list[tuple[RunSpec, float]] = []
+        self.started = time.monotonic()
+        there = Counter(
+            record.status
+            for key, record in records.items()
+            if record is not None and key not in self.left
+        )
+        if there and not self.is_quiet:
+            others = [
+                f"{n} {status}" for status, n in there.items() if status != "done"
+            ]
+            how = f" ({', '.join(others)})" if others else ""
+            print(
+                f"{there.total()} of {len(cells)} cells are there{how}", file=sys.stderr
+            )
+        if self.left and not self.is_quiet and sys.stderr.isatty():
+            print("starting ...", end="", file=sys.stderr, flush=True)
+
+    def __call__(self, spec: "RunSpec", what: str, seconds: float) -> None:
+        """Show that a cell started, is running or ended."""
+        has_ended = what not in ("started", "running")
+        if has_ended:
+            self.left.pop(spec.key, None)
+            self.finished.append((spec, seconds))
+        is_terminal = sys.stderr.isatty()
+        if self.is_quiet or not (has_ended or is_terminal):
+            return
+        n_done = self.n_cells - len(self.left)
+        cell = f"{spec.dataset} {spec.scenario} {spec.selector} {spec.downstream}"
+        line = f"[{n_done}/{self.n_cells}] {self._times()}  {cell} {what}"
+        if has_ended:
+            reason = "" if what == "done" else self._reason(spec)
+            line += f" after {seconds:.1f} s{reason}"
+        elif what == "running":
+            line += f" for {as_clock(seconds)}"
+        show_status(line)
+        if not is_terminal:
+            print(line, file=sys.stderr, flush=True)
+        elif has_ended and what != "done":  # stays on the screen
+            print(file=sys.stderr, flush=True)
+
+    def _reason(self, spec: "RunSpec") -> str:
+        record = self.store.read(spec)
+        if record is None or not record.reason:
+            return ""
+        return (
+            f": {textwrap.shorten(record.reason, _LONGEST_REASON, placeholder=' ...')}"
+        )
+
+    def _times(self) -> str:
+        spent = as_clock(time.monotonic() - self.started)
+        left = list(self.left.values())
+        remaining = remaining_seconds(self.finished, left, self.n_workers)
+        return spent if remaining is None else f"{spent}, {as_clock(remaining)} left"
+
+    def close(self) -> None:
+        """Clear the line."""
+        if not self.is_quiet:
+            show_status("")
+
+
+def remaining_seconds(
+    finished: Iterable[tuple["RunSpec", float]],
+    left: Sequence["RunSpec"],
+    n_workers: int,
+) -> float | None:
+    """Estimate the seconds until all cells are done.
+
+    A cell is expected to take as long as the finished ones of its selector on the same
+    table, else of its selector, else of all.
+    """
+    seconds: dict[tuple[str, ...], list[float]] = {}
+    for spec, spent in finished:
+        for kind in _kinds(spec):
+            seconds.setdefault(kind, []).append(spent)
+    if not seconds:
+        return None
+    means = {kind: fmean(values) for kind, values in seconds.items()}
+    total = sum(
+        next(means[kind] for kind in _kinds(spec) if kind in means) for spec in left
+    )
+    return total / max(1, min(n_workers, len(left)))
+
+
+def _kinds(spec: "RunSpec") -> tuple[tuple[str, ...], ...]:
+    """Return what a cell is compared with, the nearest first."""
+    return ((spec.selector, spec.dataset), (spec.selector,), ())

@@ -14,8 +14,12 @@ import scipy.io
 import sklearn.datasets
 from scipy.io import arff
 
-from sievebench.data._catalog import N_RELEVANT, CatalogEntry
-from sievebench.data._exceptions import CatalogError, MissingDataError
+from sievebench.data._catalog import (
+    N_RELEVANT,
+    CatalogEntry,
+    CatalogError,
+    MissingDataError,
+)
 from sievebench.data._table_files import RawTable, numbered_names
 
 # Called with an address, a file name and a checksum; returns where the file now lies.
@@ -73,12 +77,13 @@ def openml_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
     with path.open(encoding="utf-8") as stream:
         rows, _ = arff.loadarff(stream)
     frame = pd.DataFrame(rows)
-    target = str(facts["default_target_attribute"])
-    y = frame.pop(target)
+    y = frame.pop(str(facts["default_target_attribute"]))
     # An older OpenML convention lists columns that are row numbers or the like.
     ignored = [entry.source.get("drop"), facts.get("row_id_attribute")]
     frame = frame.drop(columns=[name for name in ignored if name in frame.columns])
-    return RawTable(_numbers(frame), _target(entry, y), tuple(frame.columns))
+    is_regression = entry.task == "regression"
+    target = y.to_numpy(dtype=np.float64) if is_regression else _codes(y)
+    return RawTable(_numbers(frame), target, tuple(frame.columns))
 
 
 def statlib_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
@@ -182,15 +187,9 @@ def _numbers(frame: pd.DataFrame) -> Any:
     """Return the columns as numbers; labels become their codes."""
     columns = [
         column if column.dtype.kind in "iufb" else _codes(column)
-        for column in (frame[name] for name in frame.columns)
+        for _, column in frame.items()
     ]
-    return np.column_stack([np.asarray(column, dtype=np.float64) for column in columns])
-
-
-def _target(entry: CatalogEntry, y: pd.Series) -> Any:
-    if entry.task == "regression":
-        return y.to_numpy(dtype=np.float64)
-    return _codes(y)
+    return np.column_stack(columns).astype(np.float64)
 
 
 def _codes(labels: pd.Series) -> Any:

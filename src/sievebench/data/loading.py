@@ -9,10 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sievebench.data._catalog import CatalogEntry, cache_folder, data_folder, find_entry
+from sievebench.data._catalog import (
+    CatalogEntry,
+    CorruptDataError,
+    OfflineError,
+    cache_folder,
+    data_folder,
+    find_entry,
+)
 from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
-from sievebench.data._exceptions import CorruptDataError, OfflineError
 from sievebench.data._sources import SOURCES, bundled_table, made_table, where_to_put
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 
@@ -45,7 +51,12 @@ def load(
     file = find_file(entry, folder=folder, cache=cache)
     if file is None:
         file = fetch(name, cache=cache)
-    checksum = _checked_md5(file)
+    checksum = file_md5(file.path)
+    if file.md5 and checksum != file.md5:
+        raise CorruptDataError(
+            f"{file.path} has the md5 {checksum}, and {file.md5} was expected. Get the "
+            "file again, or take it away so that it is downloaded."
+        )
     table = read_table(file.path)
     return _dataset(entry, table, is_sample=file.is_sample, checksum=checksum)
 
@@ -65,16 +76,6 @@ def find_file(
             path = folder / entry.sample.file
             candidates.append(LocalFile(path, entry.sample.md5, is_sample=True))
     return next((file for file in candidates if file.path.is_file()), None)
-
-
-def _checked_md5(file: LocalFile) -> str:
-    found = file_md5(file.path)
-    if file.md5 and found != file.md5:
-        raise CorruptDataError(
-            f"{file.path} has the md5 {found}, and {file.md5} was expected. Get the "
-            "file again, or take it away so that it is downloaded."
-        )
-    return found
 
 
 def fetch(
@@ -122,14 +123,19 @@ def _dataset(
             len(y), entry.subsample_rows, replace=False
         )
         X, y = X[drawn], y[drawn]
-    if entry.task == "classification":
-        _check_classes(entry, y)
+    if entry.task == "regression":
+        y = np.asarray(y, dtype=np.float64)
+    else:
+        y = _codes(entry, y)
+    # Of a made table only what matters counts as original, as if noise were added.
+    numbers = np.arange(entry.n_columns)
+    is_original = np.isin(numbers, entry.relevant if entry.group == "made" else numbers)
     return Dataset(
         name=entry.name,
         X=X,
-        y=_encoded(y, entry.task == "regression"),
+        y=y,
         column_names=table.names,
-        is_original=_is_original(entry),
+        is_original=is_original,
         task=entry.task,
         metric=entry.metric,
         scaler=entry.scaler,
@@ -140,67 +146,40 @@ def _dataset(
     )
 
 
-def _encoded(y: npt.NDArray[Any], is_regression: bool) -> npt.NDArray[Any]:
-    if is_regression:
-        return np.asarray(y, dtype=np.float64)
-    codes = np.unique(y, return_inverse=True)[1]
-    return codes.reshape(-1).astype(np.int64)
-
-
-def _is_original(entry: CatalogEntry) -> npt.NDArray[np.bool_]:
-    """Mark all columns; of a made table those that matter, as if noise were added."""
-    if entry.group != "made":
-        return np.ones(entry.n_columns, dtype=np.bool_)
-    return np.isin(np.arange(entry.n_columns), entry.relevant)
-
-
-def _check_table(entry: CatalogEntry, table: RawTable, n_rows: int) -> None:
-    """Refuse a table that the catalogue does not describe, or nobody can learn."""
-    expected = (n_rows, entry.n_columns)
-    if table.X.shape != expected:
-        raise CorruptDataError(
-            f"{entry.name} has {table.X.shape[0]} rows × {table.X.shape[1]} columns, "
-            f"and the catalogue says {expected[0]} × {expected[1]}."
-        )
-    infinite = np.isinf(table.X).any(axis=0)
-    if infinite.any():
-        raise CorruptDataError(
-            f"{entry.name} has infinite values in column "
-            f"{table.names[infinite.argmax()]!r}; missing ones must be NaN."
-        )
-    n_missing = int(pd.isna(table.y).sum())
-    if n_missing:
-        raise CorruptDataError(
-            f"{entry.name} has no target in {n_missing} of {n_rows} rows; leave them "
-            "out."
-        )
-    if entry.task == "regression":
-        _check_values(entry, table.y)
-        return
-    n_classes = len(np.unique(table.y))
-    if n_classes != entry.n_classes:
-        raise CorruptDataError(
-            f"{entry.name} has {n_classes} classes, and the catalogue says "
-            f"{entry.n_classes}."
-        )
-
-
-def _check_classes(entry: CatalogEntry, y: npt.NDArray[Any]) -> None:
-    """Refuse classes that no split can have in its train part and elsewhere."""
-    classes, counts = np.unique(y, return_counts=True)
+def _codes(entry: CatalogEntry, y: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Return class codes; refuse a class that only one part of a split could have."""
+    classes, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     if counts.min() == 1:
         raise CorruptDataError(
             f"{entry.name} has a single row of class "
             f"{str(classes[counts.argmin()])!r}, and must have two of each."
         )
+    return codes.reshape(-1).astype(np.int64)
 
 
-def _check_values(entry: CatalogEntry, y: npt.NDArray[Any]) -> None:
-    """Refuse a target of a regression that does not hold numbers."""
-    if y.dtype.kind not in "iufb":
-        raise CorruptDataError(
-            f"{entry.name} has a target such as {y[0]!r}, and a regression needs "
-            "numbers."
+def _check_table(entry: CatalogEntry, table: RawTable, n_rows: int) -> None:
+    """Refuse a table that the catalogue does not describe, or nobody can learn."""
+    (n_found, n_columns), y = table.X.shape, table.y
+    infinite = np.isinf(table.X).any(axis=0)
+    n_missing = int(pd.isna(y).sum())
+    is_regression = entry.task == "regression"
+    n_classes = 0 if n_missing or is_regression else len(np.unique(y))
+    wrong = ""
+    if (n_found, n_columns) != (n_rows, entry.n_columns):
+        wrong = (
+            f"{n_found} rows × {n_columns} columns, and the catalogue says {n_rows} × "
+            f"{entry.n_columns}."
         )
-    if np.isinf(y).any():
-        raise CorruptDataError(f"{entry.name} has infinite values in its target.")
+    elif infinite.any():
+        name = table.names[infinite.argmax()]
+        wrong = f"infinite values in column {name!r}; missing ones must be NaN."
+    elif n_missing:
+        wrong = f"no target in {n_missing} of {n_rows} rows; leave them out."
+    elif n_classes != entry.n_classes:
+        wrong = f"{n_classes} classes, and the catalogue says {entry.n_classes}."
+    elif is_regression and y.dtype.kind not in "iufb":
+        wrong = f"a target such as {y[0]!r}, and a regression needs numbers."
+    elif is_regression and np.isinf(y).any():
+        wrong = "infinite values in its target."
+    if wrong:
+        raise CorruptDataError(f"{entry.name} has {wrong}")

@@ -12,9 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from sievebench.data import Split
-from sievebench.downstream import constant, forest, mlp, xgboost
-from sievebench.downstream._evaluation import Evaluate, Evaluation
-from sievebench.downstream._metrics import score
+from sievebench.downstream import forest, mlp, xgboost
+from sievebench.downstream._evaluation import (
+    Evaluate,
+    Evaluation,
+    constant_answer,
+    score,
+)
 from sievebench.search_space import SearchSpace
 
 __all__ = ["PREDICTORS", "Evaluation", "Predictor", "evaluate", "score"]
@@ -65,7 +69,7 @@ def evaluate(
     if not split.is_scaled:
         raise ValueError("the split must be scaled first: split.scaled().")
     if split.train.X.shape[1] == 0:
-        return constant.evaluate(split, seeds)
+        return constant_answer(split, seeds)
     predictor, given = PREDICTORS[name], settings or {}
     known = given if predictor.settings is None else predictor.settings
     if unknown := sorted(set(given) - set(known)):

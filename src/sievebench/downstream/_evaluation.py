@@ -1,4 +1,4 @@
-"""What a predictor is asked, and what it answers."""
+"""What a predictor is asked and answers, and how it is scored."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -8,9 +8,59 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch import Tensor
 
-from sievebench.data import Matrix, Part, Split
-from sievebench.downstream._metrics import score
+from sievebench.data import Matrix, Metric, Part, Split
+from sievebench.stack.task_loss import area_under_roc
+
+
+def score(metric: Metric, outputs: Tensor, targets: Tensor) -> Tensor:
+    """Return one score a member, (members,) float64; NaN if an output is none.
+
+    `outputs` (members, rows, outputs) has one value a row for regression; for two
+    classes one number that is positive for the second; else one number a class, the
+    largest of which is the prediction. `targets` (rows,) are class codes, or values.
+    """
+    scores = _METRICS[metric](outputs, targets).double()
+    is_finite = outputs.isfinite().flatten(1).all(dim=1)
+    return torch.where(is_finite, scores, torch.nan)
+
+
+def _predicted(outputs: Tensor) -> Tensor:
+    """Return class codes, (members, rows)."""
+    if outputs.shape[-1] == 1:
+        return (outputs.squeeze(-1) > 0).long()
+    return outputs.argmax(dim=-1)
+
+
+def _accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
+    return (_predicted(outputs) == targets).double().mean(dim=1)
+
+
+def _balanced_accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
+    is_right = (_predicted(outputs) == targets).double()
+    shares = [
+        is_right[:, targets == code].mean(dim=1) for code in targets.unique().tolist()
+    ]
+    return torch.stack(shares).mean(dim=0)
+
+
+def _roc_auc(outputs: Tensor, targets: Tensor) -> Tensor:
+    return area_under_roc(outputs.squeeze(-1).double(), targets)
+
+
+def _negative_rmse(outputs: Tensor, targets: Tensor) -> Tensor:
+    errors = outputs.squeeze(-1).double() - targets.double()
+    return -errors.square().mean(dim=1).sqrt()
+
+
+_METRICS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
+    "accuracy": _accuracy,
+    "balanced_accuracy": _balanced_accuracy,
+    "roc_auc": _roc_auc,
+    "negative_rmse": _negative_rmse,
+}
+
 
 # Features of some rows -> outputs as in `score_part`.
 Predict = Callable[[Matrix], npt.NDArray[Any]]
@@ -88,3 +138,19 @@ def score_part(split: Split, part: Part, predictions: npt.NDArray[Any]) -> float
     columns = np.asarray(predictions, dtype=np.float64).reshape(len(part.y), -1)
     outputs = torch.from_numpy(columns).unsqueeze(0)
     return float(score(split.metric, outputs, torch.from_numpy(part.y)))
+
+
+def constant_answer(split: Split, seeds: Sequence[int]) -> list[Evaluation]:
+    """Score the mean of the train part, or its most frequent class, as the answer."""
+    y = split.train.y
+    if split.task == "regression":
+        answer = np.array([y.mean()])
+    else:
+        counts = np.bincount(y, minlength=split.n_classes)
+        # One number for two classes: positive for the second.
+        answer = np.diff(counts) if split.n_classes == 2 else counts
+    test, validation = (
+        score_part(split, part, np.tile(answer, (len(part.y), 1)))
+        for part in (split.test, split.validation)
+    )
+    return [Evaluation(seed, test, validation, 0.0) for seed in seeds]

@@ -13,8 +13,7 @@ from torch import Tensor
 from featuresieve.engine import resolve_device, torch_defaults
 from sievebench.checks import check_integer, check_layers, check_number
 from sievebench.data import Metric, Split
-from sievebench.downstream._evaluation import Evaluation
-from sievebench.downstream._metrics import score
+from sievebench.downstream._evaluation import Evaluation, score
 from sievebench.search_space import MLP_SPACE, SearchSpace
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP

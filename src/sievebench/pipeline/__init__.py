@@ -14,12 +14,12 @@ from sievebench.pipeline._cell import (
     cached_table,
     check_components,
     check_table,
+    merged,
+    own_settings,
     table_of,
 )
-from sievebench.pipeline._runs import run_seeds, time_seeds
-from sievebench.pipeline._steps import merged, own_settings
+from sievebench.pipeline._runs import remove_columns, run_seeds, time_seeds
 from sievebench.pipeline._tuning import tune_cell
-from sievebench.pipeline.removal import remove_columns
 from sievebench.run_spec import RunSpec
 from sievebench.selectors import SELECTORS
 from sievebench.store import RunRecord, RunResult

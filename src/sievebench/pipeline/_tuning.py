@@ -9,9 +9,9 @@ import torch
 
 from featuresieve.errors import one_line
 from sievebench.downstream import PREDICTORS
-from sievebench.pipeline._cell import CellTable
-from sievebench.pipeline._steps import (
+from sievebench.pipeline._cell import (
     SPARE_REPETITION,
+    CellTable,
     evaluate,
     merged,
     own_settings,
@@ -20,7 +20,7 @@ from sievebench.pipeline._steps import (
 from sievebench.run_spec import RunSpec
 from sievebench.search_space import SearchSpace
 from sievebench.selectors import SELECTORS, Selection
-from sievebench.stack.side_by_side import side_by_side
+from sievebench.stack.on_gpu import side_by_side
 from sievebench.tuning import (
     NothingWorkedError,
     Settings,

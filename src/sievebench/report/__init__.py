@@ -4,7 +4,7 @@ from sievebench.report.against_paper import agreement as agreement
 from sievebench.report.against_paper import compare_scores as compare_scores
 from sievebench.report.claims import paper_claims as paper_claims
 from sievebench.report.claims import verdict_tables as verdict_tables
-from sievebench.report.figures import svg_text as svg_text
+from sievebench.report.figures.canvas import svg_text as svg_text
 from sievebench.report.paper import PAPER_TABLES as PAPER_TABLES
 from sievebench.report.report_data import ReportData as ReportData
 from sievebench.report.report_data import gather as gather

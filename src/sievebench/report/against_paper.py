@@ -66,22 +66,24 @@ def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
     mean_difference, mean_distance (of its absolute value), n_cells (with both scores,
     samples left out), n_samples, n_missing (theirs without ours).
     """
-    rows = []
-    keys = ["scenario", "selector"]
-    for key, group in comparison.groupby(keys, sort=False):
-        both = group[group["difference"].notna()]
-        whole = both.loc[~both["is_sample"], "difference"]
-        rows.append(
-            {
-                **dict(zip(keys, key, strict=True)),
-                "mean_difference": whole.mean(),
-                "mean_distance": whole.abs().mean(),
-                "n_cells": len(whole),
-                "n_samples": len(both) - len(whole),
-                "n_missing": int(group["theirs"].notna().sum()) - len(both),
-            }
-        )
-    return pd.DataFrame(rows)
+    both = comparison[comparison["difference"].notna()]
+    lines = comparison.assign(
+        whole=both.loc[~both["is_sample"], "difference"],
+        is_both=comparison["difference"].notna(),
+        has_theirs=comparison["theirs"].notna(),
+    )
+    lines["distance"] = lines["whole"].abs()
+    table = lines.groupby(["scenario", "selector"], sort=False).agg(
+        mean_difference=("whole", "mean"),
+        mean_distance=("distance", "mean"),
+        n_cells=("whole", "count"),
+        n_both=("is_both", "sum"),
+        n_theirs=("has_theirs", "sum"),
+    )
+    n_both = table.pop("n_both")
+    table["n_samples"] = n_both - table["n_cells"]
+    table["n_missing"] = table.pop("n_theirs") - n_both
+    return table.reset_index()
 
 
 def comparison_tables(results: ReportData) -> Iterator[Table]:

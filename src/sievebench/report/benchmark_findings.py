@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from sievebench import analysis
-from sievebench.labels import SCENARIO_LABELS
+from sievebench.labels import SCENARIO_LABELS, selector_label
 from sievebench.report.finding import (
     Finding,
     Parts,
@@ -19,8 +19,10 @@ from sievebench.report.finding import (
     side,
     told,
 )
+from sievebench.report.paper import paper_cohorts
+from sievebench.report.report_data import DEFAULT as _DEFAULT
 from sievebench.report.report_data import ReportData
-from sievebench.report.tables import number
+from sievebench.report.tables import number, with_interval
 
 _BREADTH = ("breadth", "breadth_peers", "breadth_boruta")
 _PEERS = {
@@ -155,6 +157,76 @@ def mask_cost(results: ReportData, _: str) -> Finding | None:
             )
     text = "microseconds a step, from 64 to 5,000 columns: {}"
     return parts.finding(text, is_list=False)
+
+
+def growth(results: ReportData, argument: str) -> Finding | None:
+    """Give exponents of seconds, raw and after the fixed part: file:axis."""
+    name, axis = argument.split(":")
+    records = results.records(name)
+    if not records:
+        return None
+    runs = pd.DataFrame(records).query("axis == @axis")
+    runs = runs.assign(n_features=runs["size"], experiment="scaling", status="done")
+    table = analysis.scaling_exponents(runs).set_index("selector")
+    table = table.dropna(subset="exponent").sort_values("exponent")
+    parts = [f"{selector_label(str(n))} {_grown(row)}" for n, row in table.iterrows()]
+    if _DEFAULT not in table.index or len(table) < 2:
+        return None
+    ours, others = table.loc[_DEFAULT], _without_own(table)
+    verdict = told(
+        bool(ours["high"] < others["low"].min()),
+        bool(ours["low"] > others["high"].min()),
+    )
+    text = f"exponent (after the fixed part; up to so many {axis}): {'; '.join(parts)}"
+    return Finding(text, verdict)
+
+
+def _grown(row: pd.Series) -> str:
+    """Print the exponents of a selector, and how far it went."""
+    less = with_interval(
+        row["exponent_less_overhead"], (row["less_low"], row["less_high"]), 2
+    )
+    raw = with_interval(row["exponent"], (row["low"], row["high"]), 2)
+    return f"{raw} ({less}; {row['n_features_max']:,.0f})"
+
+
+def _without_own(table: pd.DataFrame) -> pd.DataFrame:
+    """Return the lines of other selectors."""
+    return table[~table.index.str.startswith("autonfs")]
+
+
+def cohort_sets(results: ReportData, predictor: str) -> Finding | None:
+    """Give the points gained on the printed cohorts, and by the first of the order."""
+    records = results.records("cohorts")
+    gains = pd.DataFrame(
+        {
+            **{name: record[name] for name in ("cohort", "split", "transform")},
+            **{
+                what: scores[measure] - record["scores"]["all"][measure]
+                for what, scores in record["scores"].items()
+            },
+        }
+        for record in records
+        if record["cohort"] in paper_cohorts().index
+        for measure in [f"{predictor} balanced_accuracy"]
+    )
+    parts = Parts()
+    for transform, table in gains.groupby("transform") if len(gains) else ():
+        n_splits = table.groupby("cohort")["split"].nunique()
+        means = table.drop(columns=["split", "transform"]).groupby("cohort").mean()
+        sizes = [name for name in means if name not in ("all", "kept")]
+        others = listed(
+            f"{name} {mean_with_interval(means[name], 1, is_signed=True)}"
+            for name in sizes
+        )
+        low, high = analysis.interval_of_mean(means["kept"])
+        parts.add(
+            f"{transform}, {len(means)} of the 18 cohorts, {n_splits.min()} splits: "
+            f"kept {mean_with_interval(means['kept'], 1, is_signed=True)} points, the "
+            f"{others} of its order",
+            side(low, high),
+        )
+    return parts.finding(is_list=False)
 
 
 def pixel_entropy(results: ReportData, _: str) -> Finding | None:

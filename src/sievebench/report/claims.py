@@ -22,8 +22,8 @@ from sievebench.report.tables import Columns, Table, table_of
 Metric = Callable[[ReportData, str], Finding | None]
 
 
-def _is_metric(thing: Any) -> bool:
-    return getattr(thing, "__annotations__", {}).get("return") == Finding | None
+def _returned(thing: Any) -> Any:
+    return getattr(thing, "__annotations__", {}).get("return")
 
 
 # By the names that claims.toml has: each public function that returns a finding.
@@ -31,7 +31,7 @@ METRICS: Mapping[str, Metric] = {
     name: function
     for module in (of_runs, of_studies, of_benchmarks, of_fields)
     for name, function in vars(module).items()
-    if not name.startswith("_") and _is_metric(function)
+    if not name.startswith("_") and _returned(function) == Finding | None
 }
 _COLUMNS: Columns = {
     "verdict": lambda row: (
@@ -86,12 +86,6 @@ def paper_claims() -> tuple[Claim, ...]:
     return tuple(Claim(**entry) for entry in entries)
 
 
-def judged_claims(results: ReportData) -> list[tuple[Claim, Finding]]:
-    """Return each claim with what we found on it, those without records last."""
-    judged = [(claim, claim.finding(results)) for claim in paper_claims()]
-    return sorted(judged, key=lambda pair: pair[1].verdict == "missing")
-
-
 def count_verdicts(judged: list[tuple[Claim, Finding]]) -> str:
     """Return one sentence: how many claims hold, and so on.
 
@@ -110,12 +104,18 @@ def count_verdicts(judged: list[tuple[Claim, Finding]]) -> str:
     return f"{len(judged)} checks of what the paper claims: {listed(parts)}."
 
 
-def verdict_notes(results: ReportData) -> tuple[str, ...]:
-    """Return what one has to know to read the verdicts."""
+def verdict_tables(results: ReportData) -> Iterator[Table]:
+    """Yield the table of all claims, if the runs say something on any."""
+    judged = [(claim, claim.finding(results)) for claim in paper_claims()]
+    judged.sort(key=lambda pair: pair[1].verdict == "missing")  # these last
+    of_records = (found for claim, found in judged if claim.metric and not claim.rule)
+    if {found.verdict for found in of_records} <= {"missing"}:
+        return  # these runs say nothing on the paper
     notes = [
+        count_verdicts(judged),
         "In brackets 95 % intervals: bootstrap over tables (scaling: of the "
         "regression). A claim holds if the whole interval is on its side, does not if "
-        "it is on the other, and holds in part if neither is so or its parts differ."
+        "it is on the other, and holds in part if neither is so or its parts differ.",
     ]
     if earlier := [selector_label(name) for name in results.earlier_rule()]:
         notes.append(
@@ -123,29 +123,19 @@ def verdict_notes(results: ReportData) -> tuple[str, ...]:
             "the present one (features elected by votes); so are the figures marked "
             "earlier. present: made with it. either: does not depend on it."
         )
-    return tuple(notes)
-
-
-def verdict_tables(results: ReportData) -> Iterator[Table]:
-    """Yield the table of all claims, if the runs say something on any."""
-    judged = judged_claims(results)
-    of_runs = (found for claim, found in judged if claim.metric and not claim.rule)
-    if {found.verdict for found in of_runs} <= {"missing"}:
-        return  # these runs say nothing on the paper
-    lines = pd.DataFrame(
-        {
-            **{"key": claim.key, "verdict": finding.verdict, "claim": claim.claim},
-            **{"where": claim.where, "paper": claim.paper, "ours": finding.text},
-            **{"rule": finding.rule, "command": claim.command},
-        }
-        for claim, finding in judged
-    )
     yield table_of(
-        lines,
+        pd.DataFrame(
+            {
+                **{"key": claim.key, "verdict": found.verdict, "claim": claim.claim},
+                **{"where": claim.where, "paper": claim.paper, "ours": found.text},
+                **{"rule": found.rule, "command": claim.command},
+            }
+            for claim, found in judged
+        ),
         _COLUMNS,
         name="verdicts",
         title="Every claim of the paper",
         n_text_columns=len(_COLUMNS),
         code_columns=frozenset({len(_COLUMNS) - 1}),
-        notes=(count_verdicts(judged), *verdict_notes(results)),
+        notes=tuple(notes),
     )

@@ -11,7 +11,15 @@ import pandas as pd
 
 from sievebench import analysis
 from sievebench.labels import DATASET_LABELS, SCENARIO_LABELS, selector_label
-from sievebench.report.finding import Finding, Parts, listed, told
+from sievebench.report.finding import (
+    Finding,
+    Parts,
+    Verdict,
+    listed,
+    mean_with_interval,
+    side,
+    told,
+)
 from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
     Columns,
@@ -23,16 +31,28 @@ from sievebench.report.tables import (
 )
 
 SUITES = {"paper": "the benchmark's tables", "breadth": "other tables"}
-_NOT_SELECTORS = ("none", analysis.OURS)
+# Which part these tables had in making the default: never these draws.
+_PART = {
+    "paper": "AutoNFS was made on other draws of all of these tables.",
+    "breadth": "The rule of AutoNFS was chosen on other draws of these tables.",
+}
+# What is AutoNFS in a table, by the last part of its name where that is no field.
+AS_PUBLISHED = {
+    "literal": "AutoNFS as published, λ = 1 on the kept fraction",
+    "target": "AutoNFS as published, λ = 1 on the distance to a number of columns",
+}
+_NONE = 0.005  # a share of added columns that counts as none
+# With fewer an interval over tables is too narrow, and Wilcoxon's test cannot tell.
+_LEAST_TABLES = 6
 _COLUMNS: Columns = {
     "scenario": "{scenario:scenario}",
     "selector": "{selector:selector}",
-    "rank": interval("rank", 2, ends="rank"),
+    "rank": interval("rank", 2, "rank_low", "rank_high"),
     "best": "{n_best} of {n_cells}",
     "better": "{n_better:.0?–}",
     "equal": "{n_equal:.0?–}",
     "worse": "{n_worse:.0?–}",
-    "mean difference": interval("mean_difference", 4, missing="–"),
+    "mean difference": interval("mean_difference", 4, is_signed=True, missing="–"),
     "p, Holm": "{p_holm:p?–}",
     "P(better)": "{p_better:p?–}",
     "P(alike)": "{p_alike:p?–}",
@@ -49,16 +69,16 @@ _NOTE = (
 
 
 def field_tables(results: ReportData) -> Iterator[Table]:
-    """Yield a table for each suite and field."""
+    """Yield a table for each suite and field, and for each row as published."""
     for suite, about in SUITES.items():
-        for field, meaning in analysis.FIELDS.items():
-            lines = summaries(results, suite, field)
+        for name, meaning in {**analysis.FIELDS, **AS_PUBLISHED}.items():
+            lines = summaries(results, suite, name)
             if lines.empty:
                 continue
             yield table_of(
                 lines,
                 _COLUMNS,
-                name=f"fields-{suite}-{field}",
+                name=f"fields-{suite}-{name}",
                 title=f"Fresh draws of {about}: {meaning}",
                 n_text_columns=2,
                 notes=(_NOTE, _sizes(results, suite)),
@@ -66,17 +86,29 @@ def field_tables(results: ReportData) -> Iterator[Table]:
 
 
 @cache  # tables and claims ask for the same
-def summaries(results: ReportData, suite: str, field: str) -> pd.DataFrame:
-    """Return `field_summary` of each scenario, one below the other."""
+def summaries(results: ReportData, suite: str, name: str) -> pd.DataFrame:
+    """Return `field_summary` of each scenario, one below the other.
+
+    Of a field, or of the paper's field with AutoNFS as published.
+    """
     scores = _scores(results, suite)
+    if scores.empty:
+        return scores
+    field = "paper" if name in AS_PUBLISHED else name
+    ours = _row_name(name)
+    has_it = set(scores.loc[scores["selector"] == ours, "scenario"])
     parts = [
-        analysis.field_summary(scores, scenario, field)
+        analysis.field_summary(scores, scenario, field, ours)
         .reset_index()
         .assign(scenario=scenario)
-        for scenario in SCENARIO_LABELS
-        if len(scores) and (scores["scenario"] == scenario).any()
+        for scenario in analysis.ordered(has_it, SCENARIO_LABELS)
     ]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _row_name(name: str) -> str:
+    """Return which AutoNFS is in a table."""
+    return f"{analysis.OURS}:{name}" if name in AS_PUBLISHED else analysis.OURS
 
 
 @cache
@@ -103,28 +135,51 @@ def _sizes(results: ReportData, suite: str) -> str:
     n_draws = listed(
         f"{count} ({SCENARIO_LABELS[s].lower()})" for s, count in draws.items()
     )
+    missing = results.stored(f"fields_{suite}").get("missing", [])
+    without = sorted({table for table, *_ in missing} - set(sizes))
+    all_of = f", all of {listed(without)}" if without else ""
     return (
-        f"Rows × columns before any are added: {', '.join(sizes.values())}. "
-        f"Draws: {n_draws}."
+        f"Rows × columns before any are added: {', '.join(sizes.values())}. Draws that "
+        f"all tables have: {n_draws}. Missing: {len(missing)} of "
+        f"{len(missing) + len(records)} jobs{all_of}. {_PART[suite]}"
     )
 
 
+def _counted(row: pd.Series) -> str:
+    """Say of how many tables and draws a line of a summary is."""
+    n_draws = int(row["n_cells"]) // _n_tables(row)
+    return f"{_n_tables(row)} tables × {n_draws} draw{'s' * (n_draws > 1)}"
+
+
+def _n_tables(row: pd.Series) -> int:
+    return int(row[["n_better", "n_equal", "n_worse"]].sum())
+
+
+def _if_enough(n_tables: int, verdict: Verdict) -> Verdict:
+    """Return the verdict, if there are tables enough for one."""
+    return verdict if n_tables >= _LEAST_TABLES else "cannot be tested here"
+
+
 def fresh(results: ReportData, argument: str) -> Finding | None:
-    """Tell where AutoNFS stands in a field: `argument` is suite:field."""
-    lines = summaries(results, *argument.split(":"))
-    parts = Parts()
+    """Tell where AutoNFS stands: `argument` is suite:field, or suite:row."""
+    suite, name = argument.split(":")
+    lines, parts = summaries(results, suite, name), Parts()
     for scenario, table in lines.groupby("scenario", sort=False) if len(lines) else ():
         by_name = table.set_index("selector")
-        ours = by_name.loc[analysis.OURS]
-        others = by_name.drop(index=list(_NOT_SELECTORS), errors="ignore")
+        ours = by_name.loc[_row_name(name)]
+        others = by_name.drop(index=["none", ours.name], errors="ignore")
         best = others["rank"].idxmin()
         above, below = (others["low"] > 0).sum(), (others["high"] < 0).sum()
+        ends = (ours["rank_low"], ours["rank_high"])
         parts.add(
-            f"{SCENARIO_LABELS[str(scenario)].lower()}: rank "
-            f"{with_interval(ours['rank'], (ours['rank_low'], ours['rank_high']), 1)}, "
+            f"{SCENARIO_LABELS[str(scenario)].lower()}, {_counted(others.iloc[0])}: "
+            f"rank {with_interval(ours['rank'], ends, 1)}, "
             f"{selector_label(str(best))} {number(others.at[best, 'rank'], 1)}; better "
             f"than {above}, worse than {below} of {len(others)}",
-            told(above == len(others), bool(below > above)),
+            _if_enough(
+                _n_tables(others.iloc[0]),
+                told(above == len(others), bool(below > above)),
+            ),
         )
     return parts.finding(is_list=False)
 
@@ -133,10 +188,11 @@ def fresh_lost(results: ReportData, suite: str) -> Finding | None:
     """Compare what AutoNFS keeps by itself with all columns."""
     lines = summaries(results, suite, "paper")
     parts = Parts()
-    for row in lines[lines["selector"] == "none"].itertuples() if len(lines) else ():
+    for _, row in lines[lines["selector"] == "none"].iterrows() if len(lines) else ():
+        mean, low, high = row["mean_difference"], row["low"], row["high"]
         parts.add(
-            with_interval(row.mean_difference, (row.low, row.high), 3, True),
-            told(row.low > -analysis.EQUIVALENCE, row.high < 0),
+            f"{with_interval(mean, (low, high), 3, True)} ({_counted(row)})",
+            _if_enough(_n_tables(row), told(low > -analysis.EQUIVALENCE, high < 0)),
         )
     return parts.finding("against all columns: {}")
 
@@ -150,19 +206,22 @@ def fresh_noise(results: ReportData, suite: str) -> Finding | None:
     parts = Parts()
     for scenario in analysis.ordered(own["scenario"], SCENARIO_LABELS):
         table = own[own["scenario"] == scenario]
-        share = table["added_share"].mean()
+        shares = _by_table(table, "added_share")
+        low, high = analysis.interval_of_mean(shares)
+        is_none = _if_enough(len(shares), side(-high, -low, -_NONE))
         parts.add(
-            f"{SCENARIO_LABELS[scenario].lower()}: {_with_ends(table, 'added_share')} "
-            f"added, kept / original {_with_ends(table, 'kept_share')}",
-            *([told(share < 0.005, True)] if scenario != "second_order" else []),
+            f"{SCENARIO_LABELS[scenario].lower()}, {len(table)} cells: "
+            f"{mean_with_interval(shares, 3)} added, kept / "
+            f"original {mean_with_interval(_by_table(table, 'kept_share'), 2)}",
+            *([is_none] if scenario != "second_order" else []),
         )
     return parts.finding(is_list=False)
 
 
-def _with_ends(table: pd.DataFrame, name: str) -> str:
-    """Return a mean over tables and draws with its interval."""
-    means = table.groupby("table")[name].mean()
-    return with_interval(means.mean(), analysis.interval_of_mean(means), 3)
+def _by_table(table: pd.DataFrame, name: str) -> pd.Series:
+    """Return the mean over the draws of each table."""
+    means: pd.Series = table.groupby("table")[name].mean()
+    return means
 
 
 def default_choices(

@@ -1,9 +1,8 @@
-"""Tables of ranks: ours and the paper's, and whether the selectors differ."""
+"""Tables of ranks, ours and the paper's, and of pairs: whether selectors differ."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from sievebench import analysis
@@ -13,12 +12,13 @@ from sievebench.report.report_data import ReportData
 from sievebench.report.score_tables import scores_of_scenario
 from sievebench.report.tables import (
     MISSING,
+    Cell,
     Columns,
     Table,
     best_cells,
+    interval,
     number,
     table_of,
-    with_interval,
 )
 
 _SAME_TABLES = "paper, same tables"
@@ -42,14 +42,11 @@ _FRIEDMAN: Columns = {
     "like the best": "{n_like_best}",
 }
 
-_MARGIN_COLUMNS = {
-    "": "rank",
-    ": low": "low",
-    ": high": "high",
-    ": best other": "best_other",
-    ": ahead by": "margin",
-    ": ahead by, low": "margin_low",
-    ": ahead by, high": "margin_high",
+# What `rank_margin` says -> how the columns of a scenario go on.
+_MARGINS = {
+    **{"rank": "", "low": ": low", "high": ": high", "best_other": ": best other"},
+    **{"margin": ": ahead by", "margin_low": ": ahead by, low"},
+    **{"margin_high": ": ahead by, high", "rank_other": ": rank of the other"},
 }
 Ranks = dict[tuple[str, str], Any]  # by scenario and what the ranks are
 
@@ -181,40 +178,36 @@ def _order_note(columns: Ranks, scenarios: list[str]) -> tuple[str, ...]:
 
 def _variant_ranks(results: ReportData, name: str, addition: str) -> Iterator[Table]:
     """Yield the ranks of each variant without its sisters, if there are variants."""
-    fields = {
-        (scenario, variant): analysis.without_sisters(scores, variant)
-        for scenario in results.scenarios
-        for scores in [results.ranked(scenario)]
-        for variant in scores.index
-    }
-    has_sisters = {
-        (s, n)
-        for (s, n), field in fields.items()
-        if len(field) < len(results.ranked(s))
-    }
-    names = [n for n in results.selectors if n in {n for _, n in has_sisters}]
+    has_sisters, margins = set(), {}
+    for scenario in results.scenarios:
+        scores = results.ranked(scenario)
+        for variant in scores.index:
+            field = analysis.without_sisters(scores, variant)
+            if len(field) == len(scores):
+                continue
+            has_sisters.add(variant)
+            if len(field) > 1 and field.shape[1]:
+                margins[scenario, variant] = analysis.rank_margin(field, variant)
+    names = [name for name in results.selectors if name in has_sisters]
     if not names:
         return
-    found = {
-        key: analysis.rank_margin(fields[key], key[1])
-        for key in has_sisters
-        if min(fields[key].shape[0] - 1, fields[key].shape[1]) > 0
-    }
-    data: dict[str, list[Any]] = {"selector": names}
-    columns: dict[str, Any] = {"selector": "{selector:selector}"}
+    lines = pd.DataFrame({"selector": names})
+    columns: dict[str, Cell] = {"selector": "{selector:selector}"}
     for s in results.scenarios:
-        rows = {name: found.get((s, name), {}) for name in names}
-        for ending, key in _MARGIN_COLUMNS.items():
-            nothing = "" if key == "best_other" else np.nan
-            data[f"{s}{ending}"] = [row.get(key, nothing) for row in rows.values()]
-        for k, what in enumerate(("", ": best other", ": ahead by")):
-            cells = {name: _margin_cells(row)[k] for name, row in rows.items()}
-            columns[f"{SCENARIO_LABELS[s]}{what}"] = lambda line, cells=cells: cells[
-                line["selector"]
-            ]
+        rows = [margins.get((s, variant), {}) for variant in names]
+        found = pd.DataFrame(rows, columns=list(_MARGINS))
+        lines[[s + ending for ending in _MARGINS.values()]] = found
+        rank, low, high, _, margin, margin_low, margin_high, _ = _MARGINS.values()
+        columns[SCENARIO_LABELS[s]] = interval(s + rank, 2, s + low, s + high)
+        columns[f"{SCENARIO_LABELS[s]}: best other"] = _best_other(s)
+        columns[f"{SCENARIO_LABELS[s]}: ahead by"] = interval(
+            *(s + margin, 2, s + margin_low, s + margin_high), is_signed=True
+        )
+    others = [s + _MARGINS["rank_other"] for s in results.scenarios]
     yield table_of(
-        pd.DataFrame(data),
+        lines,
         columns,
+        data=lines.drop(columns=others),
         name=name,
         title=f"Mean rank of each variant in a field without its sisters{addition}",
         notes=(
@@ -225,16 +218,12 @@ def _variant_ranks(results: ReportData, name: str, addition: str) -> Iterator[Ta
     )
 
 
-def _margin_cells(found: dict[str, Any]) -> tuple[str, str, str]:
-    if not found:
-        return (MISSING,) * 3
-    best = f"{selector_label(found['best_other'])} {number(found['rank_other'], 2)}"
-    return (
-        with_interval(found["rank"], (found["low"], found["high"]), 2),
-        best,
-        with_interval(
-            found["margin"], (found["margin_low"], found["margin_high"]), 2, True
-        ),
+def _best_other(scenario: str) -> Cell:
+    name, rank = (scenario + _MARGINS[key] for key in ("best_other", "rank_other"))
+    return lambda row: (
+        MISSING
+        if pd.isna(row[name])
+        else f"{selector_label(row[name])} {number(row[rank], 2)}"
     )
 
 
@@ -277,4 +266,75 @@ def friedman_tables(results: ReportData) -> Iterator[Table]:
             "only selectors that have a score on each. F: Iman and Davenport. like "
             "the best: selectors that Nemenyi's test cannot tell from the best.",
         ),
+    )
+
+
+VERSUS: Columns = {
+    "scenario": "{scenario:scenario}",
+    "selector": "{selector:selector}",
+    "better": "{n_better}",
+    "equal": "{n_equal}",
+    "worse": "{n_worse}",
+    "mean difference": interval("mean_difference", 3, is_signed=True),
+    "p": "{p:p?–}",
+    "p, Holm": "{p_holm:p?–}",
+    "by the test": "{verdict}",
+}
+TESTS_NOTE = (
+    "mean difference over the tables with its 95 % interval (bootstrap over the "
+    "tables, not corrected for the number of selectors; none for fewer than three "
+    "tables); p: Wilcoxon's signed ranks, all signs tried, none for fewer than five "
+    "differences; Holm: corrected for the selectors of a scenario; by the test: at "
+    "0.05."
+)
+
+
+def versus_tables(results: ReportData) -> Iterator[Table]:
+    """Yield AutoNFS beside each other selector: wins, differences, tests."""
+    for kind, about, field in (
+        ("", "each with its own search", results),
+        ("shared-", "same predictors", results.shared),
+    ):
+        for reference in field.own_selectors:
+            data = beside_others(field, reference)
+            if data.empty:
+                continue
+            label = selector_label(reference)
+            yield table_of(
+                data,
+                VERSUS,
+                name=f"versus-{kind}{reference.replace(':', '-')}",
+                title=f"{label} beside each other selector, {about}",
+                n_text_columns=2,
+                notes=(
+                    f"Tables on which {label} is better, equal or worse by the score "
+                    "with three decimals, without its sisters.",
+                    TESTS_NOTE,
+                    power_note(data),
+                ),
+            )
+
+
+def beside_others(field: ReportData, reference: str) -> pd.DataFrame:
+    """Return what `compare_with` says in each scenario; empty if it says nothing."""
+    parts = []
+    for scenario in field.scenarios:
+        scores = field.ranked(scenario)
+        rivals = analysis.without_sisters(scores, reference)
+        if reference in scores.index and len(rivals) > 1 and scores.shape[1]:
+            part = analysis.compare_with(scores, reference).reset_index()
+            parts.append(part.assign(scenario=scenario))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def power_note(compared: pd.DataFrame) -> str:
+    """Say what the test can tell at best, with so many tables and selectors."""
+    wins = compared[["n_better", "n_equal", "n_worse"]].sum(axis=1)
+    n_tables = int(wins.max())
+    n_others = compared["selector"].nunique()
+    least = min(1.0, n_others * 2.0 ** (1 - n_tables))
+    return (
+        f"With {n_tables} tables and {n_others} others the least corrected p there "
+        f"can be is {number(least, 3)}"
+        + (": the test can tell nothing apart." if least > 0.05 else ".")
     )

@@ -151,7 +151,9 @@ def near_constant(results: ReportData, _: str) -> Finding | None:
         f"exponent {exponent} from {row['n_features_min']:.0f} to "
         f"{row['n_features_max']:.0f} columns; without the fixed cost of training "
         f"({number(row['overhead_seconds'], 1)} s) "
-        f"{number(row['exponent_less_overhead'], 1)}"
+        + with_interval(
+            row["exponent_less_overhead"], (row["less_low"], row["less_high"]), 1
+        )
     )
     return Finding(text, side(-row["high"], -row["low"], -_FLAT))
 

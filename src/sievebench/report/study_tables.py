@@ -12,16 +12,17 @@ from sievebench.report.paper import (
     paper_cohorts,
     paper_statement,
 )
+from sievebench.report.rank_tables import TESTS_NOTE, VERSUS, power_note
 from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
     Columns,
     Table,
+    interval,
     mean_and_std,
     number,
     signed,
     table_of,
 )
-from sievebench.report.versus_tables import TESTS_NOTE, VERSUS, power_note
 
 _POWER: Columns = {
     "scenario": "{scenario:scenario}",
@@ -42,7 +43,7 @@ _SCALING: Columns = {
     "paper": lambda row: number(
         paper_statement(f"exponent, {row['selector'].partition(':')[0]}"), 2, ""
     ),
-    "less overhead": "{exponent_less_overhead:.2}",
+    "less overhead": interval("exponent_less_overhead", 2, "less_low", "less_high"),
     "overhead, seconds": "{overhead_seconds:.3}",
     "columns": "{n_features_min:.0f} to {n_features_max:.0f}",
     "runs": "{n_runs}",

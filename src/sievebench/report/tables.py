@@ -108,14 +108,20 @@ def mean_and_std(mean: str, std: str, n_decimals: int) -> Cell:
     return lambda row: with_deviation(row[mean], row[std], n_decimals)
 
 
-def interval(name: str, n_decimals: int, ends: str = "", missing: str = "") -> Cell:
-    """Return what prints a number of a row with its interval; a difference signed."""
-    low, high = (f"{ends}_{end}".lstrip("_") for end in ("low", "high"))
+def interval(
+    name: str,
+    n_decimals: int,
+    low: str = "low",
+    high: str = "high",
+    *,
+    is_signed: bool = False,
+    missing: str = MISSING,
+) -> Cell:
+    """Return what prints a number of a row with its interval."""
 
     def cell(row: Any) -> str:
-        if missing and pd.isna(row[name]):
+        if pd.isna(row[name]):
             return missing
-        is_signed = name == "mean_difference"
         return with_interval(row[name], (row[low], row[high]), n_decimals, is_signed)
 
     return cell

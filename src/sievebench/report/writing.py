@@ -11,29 +11,17 @@ from markupsafe import Markup
 
 from featuresieve.files import write_atomically
 from sievebench.labels import ABBREVIATIONS, DOWNSTREAM_LABELS
-from sievebench.report import figures
+from sievebench.report import rank_tables as ranks
+from sievebench.report import score_tables as scores
+from sievebench.report import study_tables as studies
 from sievebench.report.against_paper import comparison_tables
 from sievebench.report.claims import verdict_tables
 from sievebench.report.field_tables import field_tables
-from sievebench.report.figures import Drawing
-from sievebench.report.rank_tables import friedman_tables, rank_tables, shared_tables
+from sievebench.report.figures import canvas, critical_difference, panels
+from sievebench.report.figures.canvas import Drawing
+from sievebench.report.rank_tables import versus_tables
 from sievebench.report.report_data import ReportData
-from sievebench.report.score_tables import (
-    count_tables,
-    missing_tables,
-    overview_tables,
-    score_tables,
-)
-from sievebench.report.study_tables import (
-    balance_tables,
-    cohort_tables,
-    matched_tables,
-    misselection_tables,
-    power_tables,
-    scaling_tables,
-)
 from sievebench.report.tables import MISSING, Table, csv, latex, markdown, markdown_text
-from sievebench.report.versus_tables import versus_tables
 
 Sections = list[tuple[str, list[Table]]]
 Maker = Callable[[ReportData], Iterator[Table]]
@@ -44,19 +32,22 @@ Drawer = Callable[[ReportData], Iterator[Drawing]]
 SECTIONS: dict[str, tuple[tuple[Maker, ...], Drawer | None]] = {
     "Verdicts": ((verdict_tables,), None),
     "Fresh draws": ((field_tables,), None),
-    "Overview": ((overview_tables,), figures.critical_difference_drawings),
-    "Ranks": ((rank_tables, friedman_tables), None),
-    "Beside each other selector": ((versus_tables,), figures.versus_drawings),
-    "Scores": ((score_tables,), figures.score_drawings),
-    "With the same predictors": ((shared_tables,), None),
-    "Columns kept": ((count_tables, misselection_tables), figures.count_drawings),
-    "At equal numbers of columns": ((matched_tables,), None),
-    "Predictive power": ((power_tables,), figures.power_drawings),
-    "Time": ((scaling_tables,), figures.scaling_drawings),
-    "Balance": ((balance_tables,), figures.balance_drawings),
-    "Cohorts": ((cohort_tables,), None),
+    "Overview": ((scores.overview_tables,), critical_difference.drawings),
+    "Ranks": ((ranks.rank_tables, ranks.friedman_tables), None),
+    "Beside each other selector": ((versus_tables,), panels.versus_drawings),
+    "Scores": ((scores.score_tables,), panels.score_drawings),
+    "With the same predictors": ((ranks.shared_tables,), None),
+    "Columns kept": (
+        (scores.count_tables, studies.misselection_tables),
+        panels.count_drawings,
+    ),
+    "At equal numbers of columns": ((studies.matched_tables,), None),
+    "Predictive power": ((studies.power_tables,), panels.power_drawings),
+    "Time": ((studies.scaling_tables,), panels.scaling_drawings),
+    "Balance": ((studies.balance_tables,), panels.balance_drawings),
+    "Cohorts": ((studies.cohort_tables,), None),
     "Beside the paper": ((comparison_tables,), None),
-    "Missing": ((missing_tables,), None),
+    "Missing": ((scores.missing_tables,), None),
 }
 WRITERS: dict[str, Callable[[Table], str]] = {
     "markdown": markdown,
@@ -88,7 +79,7 @@ def all_figures(results: ReportData) -> dict[str, Drawing]:
 
 def _drawings(results: ReportData) -> dict[str, list[Drawing]]:
     return {
-        heading: figures.drawn(partial(draw, results)) if draw else []
+        heading: canvas.drawn(partial(draw, results)) if draw else []
         for heading, (_, draw) in SECTIONS.items()
     }
 
@@ -109,9 +100,9 @@ def write_report(
     drawings = _drawings(results) if has_figures else {}
     images: dict[str, str] = {}
     for drawing in (d for section in drawings.values() for d in section):
-        images[drawing.name] = figures.svg_text(drawing)
+        images[drawing.name] = canvas.svg_text(drawing)
         files[f"figures/{drawing.name}.svg"] = images[drawing.name]
-        files[f"figures/{drawing.name}.png"] = figures.png_bytes(drawing)
+        files[f"figures/{drawing.name}.png"] = canvas.png_bytes(drawing)
     parts = ["# Results\n", *(f"{markdown_text(fact)}\n" for fact in facts(results))]
     files = {
         "index.html": html_page(results, sections, drawings, images),
@@ -120,7 +111,11 @@ def write_report(
     }
     _remove_earlier(folder, set(files))
     files[_MANIFEST] = "".join(f"{name}\n" for name in sorted(files))
-    return [_write(folder / name, content) for name, content in files.items()]
+    for name, content in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        data = content.encode() if isinstance(content, str) else content
+        write_atomically(folder / name, data)
+    return [folder / name for name in files]
 
 
 def _remove_earlier(folder: Path, names: set[str]) -> None:
@@ -129,17 +124,9 @@ def _remove_earlier(folder: Path, names: set[str]) -> None:
     Only names that a report gives: a manifest is a file that anybody may have changed.
     """
     manifest = folder / _MANIFEST
-    if not manifest.is_file():
-        return
-    for name in set(manifest.read_text().splitlines()) - names:
-        if _OWN_NAME.fullmatch(name):
-            (folder / name).unlink(missing_ok=True)
-
-
-def _write(path: Path, content: str | bytes) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, content.encode() if isinstance(content, str) else content)
-    return path
+    earlier = manifest.read_text().splitlines() if manifest.is_file() else []
+    for name in filter(_OWN_NAME.fullmatch, set(earlier) - names):
+        (folder / name).unlink(missing_ok=True)
 
 
 def html_page(
@@ -175,7 +162,7 @@ def html_page(
         drawings=[drawing for section in drawings.values() for drawing in section],
         images=images,
         missing=MISSING,
-        anchor=_anchor,
+        anchor=lambda heading: re.sub("[^a-z0-9]+", "-", f"section {heading}".lower()),
         abbr=_with_abbreviations,
         abbreviations=ABBREVIATIONS,
     )
@@ -210,7 +197,3 @@ def _with_abbreviations(text: str) -> Markup:
         else part
         for k, part in enumerate(parts)
     )
-
-
-def _anchor(heading: str) -> str:
-    return "section-" + re.sub(r"[^a-z0-9]+", "-", heading.lower())

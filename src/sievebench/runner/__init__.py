@@ -3,9 +3,9 @@
 import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from sievebench.run_spec import RunSpec
-from sievebench.runner._trials import forget_trials
 from sievebench.runner.cluster import Cluster as Cluster
 from sievebench.runner.cluster import ClusterError as ClusterError
 from sievebench.runner.cluster import carry_out_with_joblib as carry_out_with_joblib
@@ -14,8 +14,8 @@ from sievebench.runner.node import carry_out as carry_out
 from sievebench.runner.processes import ProcessRunner
 from sievebench.runner.processes import Progress as Progress
 from sievebench.store import RunRecord, Status, Store
+from sievebench.tuning import SharedStudy, forget_study, open_storage
 from sievebench.tuning import StorageError as StorageError
-from sievebench.tuning import open_storage
 
 
 def run_cells(
@@ -58,7 +58,12 @@ def run_cells(
         limits = (time_limit_seconds, storage)
         folder = str(store.folder.absolute())
         orders = [Order(spec.as_dict(), folder, *limits) for spec in waiting]
-        _run_on(cluster, orders, store, tell, endings)
+        for text, seconds in cluster.carry_out(orders):
+            record = RunRecord.from_json(text)
+            if store.read(record.spec) != record:  # its disk is not ours
+                store.write(record)
+            endings[record.status] += 1
+            tell(record.spec, record.status, seconds)
         return endings
     runner = ProcessRunner(store, storage, time_limit_seconds, tell, endings)
     runner.run(waiting, n_workers)
@@ -88,17 +93,19 @@ def usual_workers(cells: Iterable[RunSpec]) -> int:
     return 1 if is_timed else os.cpu_count() or 1
 
 
-def _run_on(
-    cluster: Cluster,
-    orders: Sequence[Order],
-    store: Store,
-    tell: Progress,
-    endings: Counter[str],
-) -> None:
-    """Let a cluster run the cells; keep their records where its disk is not shared."""
-    for text, seconds in cluster.carry_out(orders):
-        record = RunRecord.from_json(text)
-        if store.read(record.spec) != record:
-            store.write(record)
-        endings[record.status] += 1
-        tell(record.spec, record.status, seconds)
+def trials_of(
+    spec: RunSpec, store: Store, storage: str | None = None
+) -> Path | SharedStudy:
+    """Return where the tuning of a cell remembers its trials."""
+    if storage is None:
+        return store.journal_of(spec)
+    return SharedStudy(storage, f"{store.folder.name}/{spec.key}")
+
+
+def forget_trials(spec: RunSpec, store: Store, storage: str | None = None) -> None:
+    """Remove the trials of a cell."""
+    trials = trials_of(spec, store, storage)
+    if isinstance(trials, SharedStudy):
+        forget_study(trials)
+    else:
+        trials.unlink(missing_ok=True)

@@ -1,16 +1,16 @@
 """Cells in processes of this machine: hand out, listen, end what takes too long."""
 
+import math
 import multiprocessing
 import os
 import time
 from collections import Counter
 from collections.abc import Callable
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
-from typing import Any
 
 from featuresieve.process import interrupts_held
 from sievebench.run_spec import RunSpec
@@ -73,11 +73,17 @@ class ProcessRunner:
             self._workers.append(start_worker(self._store.folder, self._storage))
 
     def _listen(self, todo: list[RunSpec]) -> None:
-        """Wait for a word of any worker, at most until the next limit."""
+        """Wait for a word of any worker, at most until the next limit or tick."""
+        busy = [worker for worker in self._workers if worker.spec is not None]
+        first = min(busy, key=lambda worker: worker.started, default=None)
+        patience = _TICK_SECONDS
+        if first is not None and self._limit is not None:
+            left = first.started + self._limit - time.monotonic()
+            patience = min(max(0.0, left), patience)
         by_pipe = {worker.pipe: worker for worker in self._workers}
-        pipes = wait(list(by_pipe), timeout=self._patience())
-        if not pipes:
-            self._tell_running()
+        pipes = wait(list(by_pipe), timeout=patience)
+        if not pipes and first is not None and first.spec is not None:
+            self._tell(first.spec, "running", time.monotonic() - first.started)
         for pipe in pipes:
             worker = by_pipe[pipe]  # type: ignore[index]
             try:
@@ -89,22 +95,6 @@ class ProcessRunner:
                 self._finish(worker, word)
             worker.is_ready = True
             self._give(worker, todo)
-
-    def _tell_running(self) -> None:
-        busy = [worker for worker in self._workers if worker.spec is not None]
-        if busy:
-            first = min(busy, key=lambda worker: worker.started)
-            assert first.spec is not None
-            self._tell(first.spec, "running", time.monotonic() - first.started)
-
-    def _patience(self) -> float:
-        """Return the seconds until a worker is late, or until the next tick."""
-        busy = [worker for worker in self._workers if worker.spec is not None]
-        if self._limit is None or not busy:
-            return _TICK_SECONDS
-        first = min(worker.started for worker in busy)
-        late = max(0.0, first + self._limit - time.monotonic())
-        return min(late, _TICK_SECONDS)
 
     def _give(self, worker: _Worker, todo: list[RunSpec]) -> None:
         """Hand out the next cell, or send the worker home."""
@@ -128,29 +118,31 @@ class ProcessRunner:
         worker.spec = None
 
     def _end_late(self, todo: list[RunSpec]) -> None:
-        if self._limit is None:
-            return
+        limit = math.inf if self._limit is None else self._limit
         for worker in list(self._workers):
             seconds = time.monotonic() - worker.started
-            if worker.spec is None or seconds < self._limit or worker.pipe.poll():
-                continue
-            self._clear_away(worker)
-            self._give_up(worker, "timeout", f"took more than {self._limit:g} s")
-            self._replace(worker, todo)
+            if worker.spec and seconds >= limit and not worker.pipe.poll():
+                self._replace(worker, todo, "timeout", f"took more than {limit:g} s")
 
-    def _replace(self, worker: _Worker, todo: list[RunSpec]) -> None:
-        """Clear away a worker that ended or was late, and start another if needed."""
+    def _replace(
+        self,
+        worker: _Worker,
+        todo: list[RunSpec],
+        status: Status = "failed",
+        reason: str = "",
+    ) -> None:
+        """Clear away a worker that ended or is late, and start another if needed."""
         self._clear_away(worker)
         self._workers.remove(worker)
+        code = worker.process.exitcode
         if worker.spec is not None:
-            reason = f"its process ended with code {worker.process.exitcode}"
-            self._give_up(worker, "failed", reason)
+            reason = reason or f"its process ended with code {code}"
+            self._give_up(worker, worker.spec, status, reason)
         elif not worker.is_ready:
             raise RuntimeError(
-                "a worker ended before its first cell, with code "
-                f"{worker.process.exitcode}."
+                f"a worker ended before its first cell, with code {code}."
             )
-        if len(todo) > 0:
+        if todo:
             self._add_worker()
 
     def _clear_away(self, worker: _Worker) -> None:
@@ -159,16 +151,15 @@ class ProcessRunner:
         if worker.spec is not None and worker.process.pid is not None:
             self._store.forget_part(worker.spec, worker.process.pid)
 
-    def _give_up(self, worker: _Worker, status: Status, reason: str) -> None:
+    def _give_up(
+        self, worker: _Worker, spec: RunSpec, status: Status, reason: str
+    ) -> None:
         """Write the record that the worker cannot write, unless it just did."""
-        assert worker.spec is not None
-        record = self._store.read(worker.spec)
+        record = self._store.read(spec)
         is_done = record is not None and record.status == "done"
         if not is_done:
             seconds = time.monotonic() - worker.started
-            self._store.write(
-                RunRecord(worker.spec, status, reason=reason, seconds=seconds)
-            )
+            self._store.write(RunRecord(spec, status, reason=reason, seconds=seconds))
         self._finish(worker, "done" if is_done else status)
 
 
@@ -178,24 +169,16 @@ def start_worker(folder: Path, storage: str | None) -> _Worker:
     pipe, far_end = context.Pipe()
     arguments = (far_end, folder, storage)
     process = context.Process(target=work_there, args=arguments, daemon=True)
-    with _one_thread():
+    threads = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"  # of the process that starts
+    try:
         process.start()
+    finally:
+        del os.environ["OMP_NUM_THREADS"]
+        if threads is not None:
+            os.environ["OMP_NUM_THREADS"] = threads
     far_end.close()  # so that the end of the process is the end of the pipe
     return _Worker(process, pipe)
-
-
-@contextmanager
-def _one_thread() -> Any:
-    """Let processes started in the block have one OpenMP thread."""
-    before = os.environ.get("OMP_NUM_THREADS")
-    os.environ["OMP_NUM_THREADS"] = "1"
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["OMP_NUM_THREADS"]
-        else:
-            os.environ["OMP_NUM_THREADS"] = before
 
 
 def kill_worker(worker: _Worker) -> None:

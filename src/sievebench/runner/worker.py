@@ -12,8 +12,8 @@ from threadpoolctl import threadpool_limits
 
 from sievebench.environment import describe_environment
 from sievebench.pipeline import run_one
-from sievebench.runner._trials import trials_of
-from sievebench.stack.shared_gpu import give_memory_back, round_products, wait_asleep
+from sievebench.runner import trials_of
+from sievebench.stack.on_gpu import give_memory_back, round_products, wait_asleep
 from sievebench.store import Store
 
 

@@ -55,7 +55,7 @@ _SHARE = partial(check_number, low=0.0, below=1.0)
 _CHECKS: Mapping[str, Callable[[str, Any], object]] = {
     **dict.fromkeys(("n_networks", "batch_size", "max_epochs", "n_steps"), _COUNT),
     **dict.fromkeys(("token_size", "n_layers", "n_heads", "n_neighbors"), _COUNT),
-    **dict.fromkeys(("max_prototypes", "max_steps"), _COUNT),
+    **dict.fromkeys(("max_prototypes", "max_steps", "n_splits"), _COUNT),
     **dict.fromkeys(("learning_rate", "exponent", "ffn_factor"), _POSITIVE),
     **dict.fromkeys(("gate_slope", "gate_spread", "sort_temperature"), _POSITIVE),
     **dict.fromkeys(("initial_std", "initial_bound"), _POSITIVE),

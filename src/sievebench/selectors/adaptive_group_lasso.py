@@ -13,6 +13,7 @@ from sievebench.selectors._neural_selector import (
     NeuralProblem,
     NeuralSelector,
     ScoredStack,
+    held_out_split,
 )
 from sievebench.selectors.first_layer_lasso import column_norms
 from sievebench.stack.mlp import Activation, NormalStart, StackedMLP
@@ -41,6 +42,9 @@ class AdaptiveGroupLasso(NeuralSelector):
         Of plain gradient descent on batches.
     n_steps : int, default=5000
         Gradient steps of each stage, rounded up to whole epochs.
+    n_splits : int, default=1
+        Splits whose held-out rows, together, choose both strengths. After more than one
+        both stages are trained again on all rows.
 
     Attributes
     ----------
@@ -57,8 +61,7 @@ class AdaptiveGroupLasso(NeuralSelector):
     Ŵ; then, from a fresh start, ``L + ξ sum_j |W_j| / |Ŵ_j|^γ``. Both by proximal
     gradient descent: after each gradient step every group is shrunk in norm by
     learning rate times its strength, and is exactly zero where that is too much. A
-    group that is zero in Ŵ stays zero. Both strengths are chosen on one split, and its
-    networks are taken.
+    group that is zero in Ŵ stays zero.
 
     References
     ----------
@@ -75,6 +78,7 @@ class AdaptiveGroupLasso(NeuralSelector):
         "learning_rate": 1e-2,
         "batch_size": 1 << 30,
         "n_steps": 20_000,
+        "n_splits": 3,
     }
     example: ClassVar[Mapping[str, Any]] = {"n_steps": 200}
     # Our proposal; there is no published space. Strengths from where nothing is dropped
@@ -96,10 +100,60 @@ class AdaptiveGroupLasso(NeuralSelector):
     learning_rate: float = 0.1
     weight_decay: float = 0.0
     n_steps: int = 5000
+    n_splits: int = 1
 
     def _train_stack(self, problem: NeuralProblem) -> ScoredStack:
-        """Train both stages."""
-        first_norms = self._first_stage(problem)  # (networks, columns)
+        """Train both stages on each split, and after several on all rows."""
+        strengths = check_strengths("first_penalty", self.first_penalty)
+        splits = self._splits(problem)
+        firsts = [self._first_stage(split, strengths) for split in splits]
+        best = int(_mean_validation(firsts).view(len(strengths), -1).mean(1).argmax())
+        self.first_penalty_ = strengths[best]
+
+        def second(split: NeuralProblem, first: ScoredStack) -> ScoredStack:
+            by_strength = first.scores.view(len(strengths), self.n_networks, -1)
+            return self._second_stage(split, by_strength[best])
+
+        stacks = [second(*pair) for pair in zip(splits, firsts, strict=True)]
+        if len(splits) == 1:
+            return stacks[0]
+        rows = problem.rows
+        everything = torch.cat([rows.training, rows.validation])
+        whole = replace(problem, rows=replace(rows, training=everything))
+        refitted = second(whole, self._first_stage(whole, strengths))
+        return replace(refitted, validation=_mean_validation(stacks))
+
+    def _splits(self, problem: NeuralProblem) -> list[NeuralProblem]:
+        """Return the problem, and as many more with other rows held out."""
+        rows, splits = problem.rows, [problem]
+        for seed in range(problem.order_seed + 1, problem.order_seed + self.n_splits):
+            parts = held_out_split(
+                rows.targets.cpu().numpy(),
+                self.validation_fraction,
+                seed,
+                stratify=problem.n_classes > 0,
+            )
+            device = rows.features.device
+            training, validation = (torch.from_numpy(p).to(device) for p in parts)
+            other = replace(rows, training=training, validation=validation)
+            splits.append(replace(problem, rows=other))
+        return splits
+
+    def _first_stage(
+        self, problem: NeuralProblem, strengths: Sequence[float]
+    ) -> ScoredStack:
+        """Train the first stage with each of its strengths, (strengths, networks)."""
+        per_member = torch.tensor(strengths, device=problem.strengths.device)
+        first = replace(
+            problem,
+            strengths=per_member.repeat_interleave(self.n_networks),
+            seeds=problem.seeds[: self.n_networks] * len(strengths),
+        )
+        thresholds = first.strengths.unsqueeze(-1).expand(-1, problem.n_columns)
+        return self._train_one_stage(first, thresholds)
+
+    def _second_stage(self, problem: NeuralProblem, first_norms: Tensor) -> ScoredStack:
+        """Train the second stage; `first_norms` of the first, (networks, columns)."""
         n_strengths = len(problem.seeds) // self.n_networks
         # Of no use to a column that is shut anyway: 1 / 0 is infinite, and so is this.
         weights = first_norms.pow(-self.exponent).repeat(n_strengths, 1)
@@ -117,22 +171,6 @@ class AdaptiveGroupLasso(NeuralSelector):
         return replace(
             stack, scores=torch.where(stack.scores > 0, stack.scores, dropped)
         )
-
-    def _first_stage(self, problem: NeuralProblem) -> Tensor:
-        """Return the column norms of the best first strength, (networks, columns)."""
-        strengths = check_strengths("first_penalty", self.first_penalty)
-        per_member = torch.tensor(strengths, device=problem.strengths.device)
-        first = replace(
-            problem,
-            strengths=per_member.repeat_interleave(self.n_networks),
-            seeds=problem.seeds[: self.n_networks] * len(strengths),
-        )
-        thresholds = first.strengths.unsqueeze(-1).expand(-1, problem.n_columns)
-        stack = self._train_one_stage(first, thresholds)
-        by_strength = stack.validation.view(len(strengths), -1)
-        best = int(by_strength.mean(dim=1).argmax())
-        self.first_penalty_ = strengths[best]
-        return stack.scores.view(*by_strength.shape, -1)[best]
 
     def _train_one_stage(
         self, problem: NeuralProblem, thresholds: Tensor
@@ -171,6 +209,11 @@ class AdaptiveGroupLasso(NeuralSelector):
         norms = column_norms(network.first_weight.detach())
         with torch.no_grad():
             return ScoredStack(norms, objective.validation_scores(problem.rows))
+
+
+def _mean_validation(stacks: Sequence[ScoredStack]) -> Tensor:
+    """Return the mean of the held-out scores of each member."""
+    return torch.stack([stack.validation for stack in stacks]).mean(dim=0)
 
 
 def proximal_step_(

@@ -8,9 +8,8 @@ from torch import Tensor
 
 from featuresieve import TrainingDivergedError
 from featuresieve.engine import OptimizerName, StackOptimizer
-from sievebench.stack.captured_step import CapturedCall, CapturedSteps
 from sievebench.stack.mlp import StackedNetwork
-from sievebench.stack.side_by_side import recordable_stream
+from sievebench.stack.on_gpu import CapturedCall, CapturedSteps, recordable_stream
 
 # Rows are evaluated in blocks; this bounds the numbers of one layer of one block. A CPU
 # is fastest with what its cache holds, a GPU with few calls.

@@ -2,12 +2,12 @@
 
 from sievebench.store._earlier import counts_kept as counts_kept
 from sievebench.store._earlier import earlier_results as earlier_results
-from sievebench.store._folder import Store as Store
-from sievebench.store._folder import find_stores as find_stores
-from sievebench.store._record import STATUSES as STATUSES
-from sievebench.store._record import DatasetFacts as DatasetFacts
-from sievebench.store._record import Removal as Removal
-from sievebench.store._record import RunRecord as RunRecord
-from sievebench.store._record import RunResult as RunResult
-from sievebench.store._record import Status as Status
+from sievebench.store._records import STATUSES as STATUSES
+from sievebench.store._records import DatasetFacts as DatasetFacts
+from sievebench.store._records import Removal as Removal
+from sievebench.store._records import RunRecord as RunRecord
+from sievebench.store._records import RunResult as RunResult
+from sievebench.store._records import Status as Status
+from sievebench.store._records import Store as Store
+from sievebench.store._records import find_stores as find_stores
 from sievebench.store._table import collect as collect

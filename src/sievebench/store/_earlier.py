@@ -7,7 +7,7 @@ from typing import Any
 
 from featuresieve.errors import did_you_mean
 from sievebench.run_spec import Cell, EarlierResults, Group
-from sievebench.store._record import RunRecord
+from sievebench.store._records import RunRecord
 
 
 def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Group, int]:
@@ -18,7 +18,7 @@ def counts_kept(records: Iterable[RunRecord], selector: str) -> dict[Group, int]
         hint = did_you_mean(selector, known)
         raise ValueError(f"there is no record of {selector!r}{hint}")
     return {
-        _cell(record)[:3]: max(1, round(fmean(len(run.kept) for run in record.runs)))
+        record.spec.group: max(1, round(fmean(len(run.kept) for run in record.runs)))
         for record in _done(records)
         if record.spec.selector == selector
     }
@@ -38,30 +38,26 @@ def earlier_results(
     left_out = _named(records, not_from)
     searched: dict[Group, list[RunRecord]] = {}
     for record in done:
-        if record.tuning.get("score") is None:
-            continue
-        if record.spec.selector not in left_out:
-            searched.setdefault(_cell(record)[:3], []).append(record)
+        is_searched = record.tuning.get("score") is not None
+        if is_searched and record.spec.selector not in left_out:
+            searched.setdefault(record.spec.group, []).append(record)
     if left_out and done and not searched:
         raise ValueError(
             f"not_from = {list(not_from)} leaves no search to take a predictor from."
         )
     return EarlierResults(
-        columns={_cell(r): tuple(run.kept for run in r.runs) for r in done},
-        settings={_cell(r): _settings(r, "selector") for r in done},
+        columns={r.spec.cell: tuple(run.kept for run in r.runs) for r in done},
+        settings={r.spec.cell: _settings(r, "selector") for r in done},
         predictors={
-            group: tuple(_best_predictors(found, n_predictors))
+            group: _best_predictors(found, n_predictors)
             for group, found in searched.items()
         },
-        sources={_cell(r): r.spec.column_source for r in done},
+        sources={r.spec.cell: r.spec.column_source for r in done},
         # Without the table there are no facts about it.
-        unfit=frozenset(_cell(r) for r in records if r.status == "skipped" and r.facts),
+        unfit=frozenset(
+            r.spec.cell for r in records if r.status == "skipped" and r.facts
+        ),
     )
-
-
-def _cell(record: RunRecord) -> Cell:
-    spec = record.spec
-    return (spec.dataset, spec.scenario, spec.downstream, spec.selector)
 
 
 def _done(records: Iterable[RunRecord]) -> list[RunRecord]:
@@ -70,7 +66,7 @@ def _done(records: Iterable[RunRecord]) -> list[RunRecord]:
     for record in records:
         if record.status != "done":
             continue
-        other = done.setdefault(_cell(record), record)
+        other = done.setdefault(record.spec.cell, record)
         if other is not record:
             raise ValueError(
                 f"{other.spec.key}.json and {record.spec.key}.json are two versions of "
@@ -101,17 +97,16 @@ def _settings(record: RunRecord, part: str) -> dict[str, Any]:
 
 def _best_predictors(
     records: Iterable[RunRecord], n_wanted: int
-) -> list[dict[str, Any]]:
-    """Return different settings, those with the best validation score first."""
+) -> tuple[dict[str, Any], ...]:
+    """Return different settings, the best validation score first; ties go by name."""
+
+    def order(record: RunRecord) -> tuple[float, str]:
+        score = float(record.tuning["score"])
+        return (math.inf if math.isnan(score) else -score, record.spec.key)
+
     best: list[dict[str, Any]] = []
-    for record in sorted(records, key=_by_score):
+    for record in sorted(records, key=order):
         settings = _settings(record, "downstream")
-        if settings not in best and len(best) < n_wanted:
+        if settings not in best:
             best.append(settings)
-    return best
-
-
-def _by_score(record: RunRecord) -> tuple[float, str]:
-    """Return what the best search comes first by; ties go by name."""
-    score = float(record.tuning["score"])
-    return (math.inf if math.isnan(score) else -score, record.spec.key)
+    return tuple(best[:n_wanted])

@@ -6,8 +6,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from sievebench.run_spec import RunSpec
-from sievebench.store._record import RunRecord
+from sievebench.store._records import RunRecord
 
 if TYPE_CHECKING:  # pandas: only when a table is made
     import pandas as pd
@@ -58,9 +57,10 @@ def _rows(record: RunRecord) -> Iterator[dict[str, Any]]:
 def _of_cell(record: RunRecord) -> dict[str, Any]:
     spec, facts, environment = record.spec, record.facts, record.environment
     names = ("experiment", "dataset", "scenario", "selector", "downstream")
+    is_varied = spec.experiment == "balance"
     return {
         **{name: getattr(spec, name) for name in names},
-        "balance": _balance(spec),
+        "balance": float(spec.selector_settings["balance"]) if is_varied else math.nan,
         "status": record.status,
         "reason": record.reason,
         **(_NO_FACTS if facts is None else {n: getattr(facts, n) for n in _NO_FACTS}),
@@ -84,9 +84,3 @@ def _digest(predictors: Sequence[Mapping[str, Any]]) -> str:
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else value
-
-
-def _balance(spec: RunSpec) -> float:
-    if spec.experiment != "balance":
-        return math.nan
-    return float(spec.selector_settings["balance"])

@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sievebench.search_space import SearchSpace
-from sievebench.tuning._journal import JournalError as JournalError
-from sievebench.tuning._journal import Settings as Settings
-from sievebench.tuning._journal import TrialJournal
-from sievebench.tuning._shared import SharedStudy as SharedStudy
-from sievebench.tuning._shared import StorageError as StorageError
-from sievebench.tuning._shared import forget_study as forget_study
-from sievebench.tuning._shared import open_storage as open_storage
-from sievebench.tuning._suggestion import suggest_settings as suggest_settings
+from sievebench.tuning._trials import JournalError as JournalError
+from sievebench.tuning._trials import Settings as Settings
+from sievebench.tuning._trials import SharedStudy as SharedStudy
+from sievebench.tuning._trials import StorageError as StorageError
+from sievebench.tuning._trials import TrialJournal
+from sievebench.tuning._trials import forget_study as forget_study
+from sievebench.tuning._trials import open_storage as open_storage
 
 if TYPE_CHECKING:  # an extra, and slow to import
     import optuna
@@ -69,11 +68,13 @@ def tune(
     """
     from optuna.trial import TrialState
 
+    from sievebench.tuning._study import study_of, suggest_settings
+
     started = began = time.perf_counter()
     if isinstance(journal, SharedStudy):
-        study, known = _study(seed, journal), TrialJournal(None)
+        study, known = study_of(seed, journal), TrialJournal(None)
     else:
-        study, known = _study(seed), TrialJournal(journal)
+        study, known = study_of(seed), TrialJournal(journal)
     while (n_left := n_trials - len(finished := _finished(study))) > 0:
         is_late = max_seconds and time.perf_counter() - began > max_seconds
         if is_late and _scored(finished):
@@ -109,26 +110,6 @@ def tune(
         n_failed=len(finished) - len(scored),
         seconds=time.perf_counter() - started,
     )
-
-
-def _study(seed: int | None, shared: SharedStudy | None = None) -> "optuna.Study":
-    """Return a new study, or that of a database, begun or gone on with."""
-    import optuna
-
-    from sievebench.tuning._sampler import SharedSampler
-
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    study = optuna.create_study(
-        storage=open_storage(shared.address) if shared else None,
-        study_name=shared.name if shared else None,
-        direction="maximize",
-        load_if_exists=True,
-    )
-    # Whoever goes on must not draw the first settings again.
-    n_before = len(study.trials)
-    own_seed = None if seed is None else (seed + n_before) % 2**32
-    study.sampler = SharedSampler(own_seed, n_before)
-    return study
 
 
 def _finished(study: "optuna.Study") -> list["optuna.trial.FrozenTrial"]:

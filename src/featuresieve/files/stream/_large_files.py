@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -76,20 +74,6 @@ class LargeFiles:
         for name in names:
             if os.path.realpath(name) in read:
                 raise TableFileError(f"{name} is read, and must not be written.")
-
-    def whole(
-        self,
-        n_without_target: int = 0,
-        row_weights: npt.NDArray[np.float64] | None = None,
-    ) -> Whole:
-        """Return what a table of these files knows of them."""
-        return Whole(
-            self.batches,
-            self.files.schema,
-            self.files.n_rows,
-            n_without_target,
-            row_weights,
-        )
 
 
 def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
@@ -163,7 +147,8 @@ def read_sample(
     )
     sample = taken.sample
     file = as_known(source, sample.table.column_names, sample.table.columns, known)
-    whole = large.whole(taken.n_left_out, sample.weights)
+    about = large.batches, files.schema, files.n_rows
+    whole = Whole(*about, taken.n_left_out, sample.weights)
     return replace(file, whole=whole, notes=(*_notes(large, taken), *file.notes))
 
 

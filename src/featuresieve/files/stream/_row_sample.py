@@ -7,7 +7,7 @@ go is never wanted again, and the sample depends neither on batches nor on who s
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -52,20 +52,9 @@ class SampledRows:
 class RowSample:
     """A uniform sample of the rows of each class.
 
-    Parameters
-    ----------
-    seed : int
-        Decides which rows are kept, with their places in the stream.
-    budget : float
-        What the kept rows may cost together.
-    row_cost : int
-        What a row costs, besides its text.
-    byte_cost : int, default=0
-        What a byte of text costs.
-    class_column : str or None, default=None
-        The column of class labels; None where all rows are of one kind.
-    most_rows : int or None, default=1048576
-        Keep no more; None for as many as the budget allows.
+    `seed` decides, with their places in the stream, which rows are kept; they may cost
+    `budget` together, each `row_cost` and `byte_cost` for a byte of text, and be
+    `most_rows`. Without a `class_column` all rows are of one kind.
     """
 
     def __init__(
@@ -81,10 +70,7 @@ class RowSample:
         self._seed, self._budget = seed, budget
         self._row_cost, self._byte_cost = row_cost, byte_cost
         self._class_column, self._most_rows = class_column, most_rows
-        self._batches: list[pa.RecordBatch] = []
-        self._rows: list[IndexArray] = []
-        self._codes: list[IndexArray] = []
-        self._costs: list[IndexArray] = []
+        self._parts: list[_Part] = []
         self._code_of: dict[Any, int] = {} if class_column else {None: 0}
         self._limits = np.full(len(self._code_of), _NO_LIMIT)  # of hashes, by class
         self._counts = np.zeros(len(self._code_of), dtype=np.int64)
@@ -106,7 +92,7 @@ class RowSample:
         costs = np.full(batch.num_rows, self._row_cost, dtype=np.int64)
         if self._byte_cost:
             costs += self._byte_cost * text_bytes(batch)
-        self._append(batch, rows[is_low], codes[is_low], costs)
+        self._append(_Part(batch, rows[is_low], codes[is_low], costs))
 
     def gathered(self, gather: Gather) -> Self:
         """Return the sample of all parts, each of which another process has read.
@@ -131,44 +117,33 @@ class RowSample:
         codes = np.array([self._code(label) for label in other._code_of], np.int64)
         self._counts[codes] += other._counts
         self._limits[codes] = np.minimum(self._limits[codes], other._limits)
-        for part in zip(
-            other._batches, other._rows, other._codes, other._costs, strict=True
-        ):
-            batch, rows, own, costs = part
-            self._append(batch, rows, codes[own], costs)
+        for part in other._parts:
+            self._append(replace(part, codes=codes[part.codes]))
 
     def take(self) -> SampledRows:
         """Return the sample of what has been seen."""
         self._thin_()
-        if not self._batches:
+        if not self._parts:
             raise TableFileError("there are no rows.")
-        rows = np.concatenate(self._rows)
+        rows, codes, _ = self._known()
         if not len(rows):
             raise TableFileError(
                 f"memory: {self._budget:.0f} bytes hold no row of each class; "
                 f"{self._row_cost * len(self._counts)} would hold one."
             )
-        table = pa.Table.from_batches(self._batches).unify_dictionaries()
-        codes, order = np.concatenate(self._codes), np.argsort(rows)
+        batches = [part.batch for part in self._parts]
+        table = pa.Table.from_batches(batches).unify_dictionaries()
+        order = np.argsort(rows)
         if (order[1:] < order[:-1]).any():  # of ranks that were merged
             table = table.take(pa.array(order))
         weights = class_weights(codes[order], self._counts)
         return SampledRows(table, rows[order], weights, int(self._counts.sum()))
 
-    def _append(
-        self,
-        batch: pa.RecordBatch,
-        rows: IndexArray,
-        codes: IndexArray,
-        costs: IndexArray,
-    ) -> None:
+    def _append(self, part: "_Part") -> None:
         """Keep rows for now."""
-        self._batches.append(batch)
-        self._rows.append(rows)
-        self._codes.append(codes)
-        self._costs.append(costs)
-        self._spent += int(costs.sum())
-        self._n_kept += len(rows)
+        self._parts.append(part)
+        self._spent += int(part.costs.sum())
+        self._n_kept += len(part.rows)
         most = np.inf if self._most_rows is None else self._most_rows
         if self._spent > _SLACK * self._budget or self._n_kept > _SLACK * most:
             self._thin_()
@@ -176,11 +151,10 @@ class RowSample:
     def _known(self) -> tuple[IndexArray, IndexArray, IndexArray]:
         """Return places, classes and costs of the rows that are kept for now."""
         none = np.zeros(0, dtype=np.int64)
-        return (
-            np.concatenate([none, *self._rows]),
-            np.concatenate([none, *self._codes]),
-            np.concatenate([none, *self._costs]),
-        )
+        parts = [(part.rows, part.codes, part.costs) for part in self._parts]
+        known = zip((none, none, none), *parts, strict=True)
+        rows, codes, costs = map(np.concatenate, known)
+        return rows, codes, costs
 
     def _thin_(self) -> None:
         """Let go of the rows that the budget has no room for."""
@@ -201,18 +175,11 @@ class RowSample:
         """Keep these of the rows."""
         if is_kept.all():
             return
-        rows, codes, costs = self._known()
-        edges = np.cumsum([len(part) for part in self._rows])[:-1]
-        masks = np.split(is_kept, edges)
-        self._batches = [
-            batch if mask.all() else batch.take(pa.array(np.flatnonzero(mask)))
-            for batch, mask in zip(self._batches, masks, strict=True)
-        ]
-        self._rows = np.split(rows[is_kept], np.cumsum([m.sum() for m in masks])[:-1])
-        edges = np.cumsum([len(part) for part in self._rows])[:-1]
-        self._codes = np.split(codes[is_kept], edges)
-        self._costs = np.split(costs[is_kept], edges)
-        self._spent, self._n_kept = int(costs[is_kept].sum()), int(is_kept.sum())
+        edges = np.cumsum([len(part.rows) for part in self._parts])[:-1]
+        parts, self._parts = self._parts, []
+        self._spent = self._n_kept = 0
+        for part, mask in zip(parts, np.split(is_kept, edges), strict=True):
+            self._append(part.take(mask))
 
     def _class_codes(self, batch: pa.RecordBatch) -> IndexArray:
         """Return the number of the class of each row."""
@@ -238,6 +205,23 @@ class RowSample:
             self._limits = np.append(self._limits, _NO_LIMIT)
             self._counts = np.append(self._counts, 0)
         return self._code_of[label]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Rows of one batch that are kept for now."""
+
+    batch: pa.RecordBatch
+    rows: IndexArray  # places in the stream
+    codes: IndexArray  # of their classes
+    costs: IndexArray
+
+    def take(self, is_kept: npt.NDArray[np.bool_]) -> "_Part":
+        """Return some of the rows."""
+        if is_kept.all():
+            return self
+        batch = self.batch.take(pa.array(np.flatnonzero(is_kept)))
+        return _Part(batch, *(a[is_kept] for a in (self.rows, self.codes, self.costs)))
 
 
 def text_bytes(batch: pa.RecordBatch) -> IndexArray:

@@ -92,7 +92,10 @@ class Stream:
         from featuresieve.files.stream._batch_source import batch_source
 
         source = batch_source(self.source, self.filesystem, self.columns)
-        return source if self.columns is None else source.take(self.columns)
+        names, columns = source.schema.names, self.columns
+        if columns is None:  # row names without a name of their own are no column
+            columns = [n for n in names if not n.startswith("__index_level_")]
+        return source if columns == names else source.take(columns)
 
 
 def as_stream(X: Any, *, is_named: bool = False) -> Stream | None:

@@ -157,12 +157,6 @@ def take_rows(
     )
 
 
-def _no_rows(name: str, target: str, n_read: int) -> TableFileError:
-    """Build the error for a stream without a row to learn from."""
-    rows = f"{n_read} rows without a value of {target!r}" if n_read else "no rows"
-    return TableFileError(f"{name} has {rows}.")
-
-
 def _check_there(
     argument: str, name: str | None, names: Sequence[str], source: BatchSource
 ) -> None:

@@ -1,6 +1,6 @@
 """The encoding of a table as nodes of ONNX, with the arithmetic of `TableEncoder`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from featuresieve.storage.onnx._graph import Graph, Tensor, TensorType
 from featuresieve.tables import (
     DATE_PARTS,
     CategoryEncoder,
+    ColumnScaler,
     FeatureEncoder,
     FloatArray,
     NumberEncoder,
@@ -25,19 +26,8 @@ _HOUR = 3_600_000_000  # in microseconds
 _DAY = 24 * _HOUR
 # A feature, and the index of its first encoded column.
 _Placed = tuple[FeatureEncoder, int]
-
-
-@dataclass
-class _Blocks:
-    """Encoded columns in the order in which nodes make them, and where they belong."""
-
-    tensors: list[Tensor] = field(default_factory=list)
-    indices: list[int] = field(default_factory=list)
-
-    def add(self, tensor: Tensor, indices: list[int]) -> None:
-        """Take some encoded columns."""
-        self.tensors.append(tensor)
-        self.indices += indices
+# Encoded columns in the order in which nodes make them, and where they belong.
+_Blocks = list[tuple[Tensor, list[int]]]
 
 
 @dataclass(frozen=True)
@@ -51,10 +41,7 @@ class _Part:
     owner: int
     source: int
     index: int
-    knots: FloatArray | None
-    scores: FloatArray | None
-    mean: float
-    spread: float
+    scaler: ColumnScaler  # of this part alone
 
 
 def add_encoding(graph: Graph, encoder: TableEncoder, columns: Columns) -> Tensor:
@@ -62,19 +49,21 @@ def add_encoding(graph: Graph, encoder: TableEncoder, columns: Columns) -> Tenso
     if encoder.sparse_features is not None:
         values = columns.block(encoder.sparse_features.tolist(), TensorType.DOUBLE)
         return (values / encoder.sparse_spreads[None, :]).rounded_to_float32()
-    blocks = _Blocks()
+    blocks: _Blocks = []
     measured: list[_Placed] = []
     index = 0
     for feature in encoder.features:
         if isinstance(feature.encoder, CategoryEncoder):
-            encoded = _add_category(graph, feature, columns)
-            blocks.add(encoded, list(range(index, index + feature.encoder.n_columns)))
+            own = range(index, index + feature.encoder.n_columns)
+            blocks.append((_add_category(graph, feature, columns), list(own)))
         else:
             measured.append((feature, index))
         index += feature.encoder.n_columns
     if measured:
         _add_measured(graph, measured, columns, blocks)
-    return graph.columns(graph.side_by_side(blocks.tensors), np.argsort(blocks.indices))
+    tensors, indices = zip(*blocks, strict=True)
+    order = np.argsort(np.concatenate(indices))
+    return graph.columns(graph.side_by_side(tensors), order)
 
 
 def _add_measured(
@@ -98,12 +87,12 @@ def _add_measured(
     all_values = graph.side_by_side(values)
     parts = _parts(measured, len(dates))
     for has_knots in (True, False):
-        group = [part for part in parts if (part.knots is not None) == has_knots]
+        group = [part for part in parts if bool(part.scaler.knots) == has_knots]
         if group:
             scaled = _add_scaling(graph, all_values, group)
             holes = graph.columns(is_missing, [part.owner for part in group])
             filled = graph.add("Where", holes, 0.0, scaled)
-            blocks.add(filled, [part.index for part in group])
+            blocks.append((filled, [part.index for part in group]))
     _add_indicators(graph, measured, is_missing, blocks)
 
 
@@ -112,15 +101,12 @@ def _parts(measured: list[_Placed], n_dates: int) -> list[_Part]:
     parts = []
     for owner, (feature, index) in enumerate(measured):
         assert isinstance(feature.encoder, NumberEncoder)
-        scaler = feature.encoder.scaler
         for j, name in enumerate(feature.encoder.parts):
             source = owner
             if feature.kind == "date":  # the dates have a block for each of their parts
                 source += n_dates * DATE_PARTS.index(name)
-            knots = scaler.knots[j] if scaler.knots else None
-            scores = scaler.scores[j] if scaler.scores else None
-            mean, spread = float(scaler.means[j]), float(scaler.spreads[j])
-            parts.append(_Part(owner, source, index + j, knots, scores, mean, spread))
+            scaler = feature.encoder.scaler.take(slice(j, j + 1))
+            parts.append(_Part(owner, source, index + j, scaler))
     return parts
 
 
@@ -128,45 +114,41 @@ def _add_indicators(
     graph: Graph, measured: list[_Placed], is_missing: Tensor, blocks: _Blocks
 ) -> None:
     """Encode what is missing, and as zero those features that had no values at all."""
-    owners, indices, states = [], [], []
+    found = []
     for owner, (feature, index) in enumerate(measured):
-        assert isinstance(feature.encoder, NumberEncoder)
-        share = feature.encoder.missing_share
-        n_columns = feature.encoder.n_columns
-        if not feature.encoder.parts:
-            owners.append(owner)
-            indices.append(index)
-            states.append((0.0, 0.0))
-        if share is not None:
-            owners.append(owner)
-            indices.append(index + n_columns - 1)
-            states.append(scaled_indicator(share))
-    if not owners:
+        own = feature.encoder
+        assert isinstance(own, NumberEncoder)
+        if not own.parts:
+            found.append((owner, index, (0.0, 0.0)))
+        if own.missing_share is not None:
+            states = scaled_indicator(own.missing_share)
+            found.append((owner, index + own.n_columns - 1, states))
+    if not found:
         return
+    owners, indices, both = zip(*found, strict=True)
     # (states, columns), as float32 has them
-    no, yes = np.array(states, dtype=np.float32).T
+    no, yes = np.array(both, dtype=np.float32).T
     holes = graph.columns(is_missing, owners)
-    blocks.add(graph.add("Where", holes, yes, no), indices)
+    blocks.append((graph.add("Where", holes, yes, no), list(indices)))
 
 
 def _add_scaling(graph: Graph, values: Tensor, parts: list[_Part]) -> Tensor:
     """Scale some columns as `ColumnScaler` does."""
     column = graph.columns(values, [part.source for part in parts])
-    if parts[0].knots is not None:
-        column = _add_interpolation(graph, column, parts)
-    means = np.array([part.mean for part in parts])
-    spreads = np.array([part.spread for part in parts])
-    scaled: Tensor = column / spreads - means / spreads
+    scaler = ColumnScaler.joined([part.scaler for part in parts])
+    if scaler.knots:
+        column = _add_interpolation(graph, column, scaler)
+    scaled = column / scaler.spreads - scaler.means / scaler.spreads
     return scaled.rounded_to_float32()
 
 
-def _add_interpolation(graph: Graph, values: Tensor, parts: list[_Part]) -> Tensor:
+def _add_interpolation(graph: Graph, values: Tensor, scaler: ColumnScaler) -> Tensor:
     """Interpolate between knots as ``np.interp`` does, in every column.
 
     A binary search finds the last knot that is not above a value. The knots of all
     columns lie behind one another, filled up to equal powers of two.
     """
-    knots, scores, slopes = _curves(parts)
+    knots, scores, slopes = _curves(scaler)
     n_parts, size = knots.shape
     values = graph.add("Max", values, knots[:, 0])
     lasts = np.where(np.isinf(knots), -np.inf, knots).max(axis=1)
@@ -187,22 +169,20 @@ def _add_interpolation(graph: Graph, values: Tensor, parts: list[_Part]) -> Tens
     return slope * (values - knot) + score
 
 
-def _curves(parts: list[_Part]) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _curves(scaler: ColumnScaler) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return knots, scores and slopes, (parts, size), with infinity behind the knots.
 
     The size is a power of two.
     """
-    most = max(len(part.knots) for part in parts if part.knots is not None)
-    size = 1 << (most - 1).bit_length()
-    knots = np.full((len(parts), size), np.inf)
-    scores, slopes = np.zeros((2, len(parts), size))
-    for row, part in enumerate(parts):
-        assert part.knots is not None and part.scores is not None
-        n_knots = len(part.knots)
-        knots[row, :n_knots] = part.knots
-        scores[row, :n_knots] = part.scores
+    size = 1 << (max(map(len, scaler.knots)) - 1).bit_length()
+    knots = np.full((len(scaler.knots), size), np.inf)
+    scores, slopes = np.zeros((2, *knots.shape))
+    for row, (known, score) in enumerate(zip(scaler.knots, scaler.scores, strict=True)):
+        n_knots = len(known)
+        knots[row, :n_knots] = known
+        scores[row, :n_knots] = score
         with np.errstate(over="ignore"):
-            slope = np.diff(part.scores) / np.diff(part.knots)
+            slope = np.diff(score) / np.diff(known)
         # Knots that are next to nothing apart have no value between them.
         slopes[row, : n_knots - 1] = np.where(np.isfinite(slope), slope, 0.0)
     return knots, scores, slopes

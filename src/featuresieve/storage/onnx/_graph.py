@@ -1,6 +1,6 @@
 """A graph of ONNX while it is built: nodes and constants, without the package onnx."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -133,7 +133,7 @@ class Graph:
         """Return some columns of a matrix."""
         return self.add("Gather", matrix, self.integers(positions), axis=1)
 
-    def side_by_side(self, matrices: list[Tensor]) -> Tensor:
+    def side_by_side(self, matrices: Sequence[Tensor]) -> Tensor:
         """Return matrices as one."""
         if len(matrices) == 1:
             return matrices[0]

@@ -22,7 +22,7 @@ _LINE = 0.24  # inches between two names
 _BAR = 0.11  # and between two bars
 
 
-def critical_difference_drawings(results: ReportData) -> Iterator[Drawing]:
+def drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield one diagram a scenario, over the complete cases that keep more scores."""
     for scenario in results.scenarios:
         scores = results.ranked(scenario)

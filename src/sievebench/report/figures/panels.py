@@ -19,8 +19,8 @@ from sievebench.report.field_tables import default_choices
 from sievebench.report.figures import canvas
 from sievebench.report.figures.canvas import Drawing, colour_and_marker, plot_means
 from sievebench.report.paper import paper_counts, paper_statement
+from sievebench.report.rank_tables import beside_others
 from sievebench.report.report_data import DEFAULT, ReportData
-from sievebench.report.versus_tables import beside_others
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
