@@ -56,7 +56,7 @@ BUNDLED = {
 }
 N_SEEDS, N_MADELON_SEEDS, N_MADE, N_CHANCE_SEEDS = 10, 5, 6, 20
 POSITIVES, N_RARE_DRAWS = (0.5, 0.2, 0.07, 0.04), 4
-N_FEW_SEEDS, N_WIDE_DRAWS = 8, 3
+N_FEW_SEEDS, N_WIDE_DRAWS = 8, 2
 Record = dict[str, Any]
 
 
@@ -325,7 +325,7 @@ def _show_rare_wide(stored: list[Record]) -> None:
     """Print how many related and unrelated columns are kept at each price."""
     for least in dict.fromkeys(r["least"] for r in stored):
         counts = [(r["n_found"], r["n_false"]) for r in stored if r["least"] == least]
-        print(f"price at least {least:g} / rows: {counts} related, others")
+        print(f"price at least {least:g} / positives: {counts} related, others")
 
 
 def _show_few(stored: list[Record]) -> None:

@@ -113,21 +113,6 @@ class Problem:
             return self.n_rows
         return int(np.count_nonzero(np.bincount(self.row_groups)))
 
-    @property
-    def n_balanced(self) -> float:
-        """Return how many rows, as many of each class, say as much where classes do.
-
-        The harmonic mean of the classes' sizes, times their number: where classes count
-        alike, the rare ones decide. Copies of a row count once.
-        """
-        if self.task != "classification":
-            return self.n_groups
-        kinds = self.targets
-        if self.row_groups is not None:
-            kinds = np.unique(np.c_[self.row_groups, kinds], axis=0)[:, 1]
-        sizes = np.bincount(kinds)
-        return float(np.count_nonzero(sizes) ** 2 / (1 / sizes[sizes > 0]).sum())
-
     def groups_of(self, rows: IndexArray) -> IndexArray | None:
         """Return the groups of some rows, numbered from zero; None if all are alone.
 
