@@ -36,7 +36,8 @@ def timed(method: str, name: str) -> tuple[float, int]:
 
 def cold(method: str, name: str) -> float | None:
     """Return the seconds in a process of its own, None if it took too long."""
-    result = speed.in_process(["one", method, name], LIMIT_SECONDS)
+    words = ("one", method, name)
+    result = speed.apart(*words, limit=LIMIT_SECONDS, script=speed.__file__)
     seconds: float | None = result.get("cpu_seconds")
     return seconds
 
