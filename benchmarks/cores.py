@@ -6,11 +6,10 @@ the numbers of threads, ``--rounds 5`` how often each fits every table, ``--tabl
 All fits of a table must agree to the bit; a fit that does not ends the run.
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -69,21 +68,15 @@ def records(shape: str, jobs: list[int], n_rounds: int) -> Iterator[dict[str, An
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--tables", nargs="+", default=TABLES)
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     fit(*table("200x10"), 1)  # the first calls of torch
-    circumstances, found = stamp.stamp(), []
-    for shape in arguments.tables:
-        for record in records(shape, arguments.jobs, arguments.rounds):
-            print(record, flush=True)
-            found.append(record)
-    content = {"stamp": circumstances, "records": found}
-    stamp.write("cores", content, arguments.out)
+    found = (records(t, arguments.jobs, arguments.rounds) for t in arguments.tables)
+    stamp.store("cores", chain.from_iterable(found), arguments.out)
 
 
 if __name__ == "__main__":

@@ -4,11 +4,10 @@ Run with ``OMP_NUM_THREADS=1 POLARS_MAX_THREADS=1 python benchmarks/encoding.py`
 with ``--out FOLDER`` to write elsewhere than to ``benchmarks/results``.
 """
 
-import argparse
 import time
 import tracemalloc
 from collections.abc import Iterator
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -139,17 +138,14 @@ def share_of_a_fit() -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
+    parser = stamp.parser_of(__doc__)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    circumstances, records = stamp.stamp(), []
-    for record in (*share_of_a_fit(), *encodings()):
-        rounded = {k: round(v, 3) if k != "what" else v for k, v in record.items()}
-        print(rounded, flush=True)
-        records.append(rounded)
-    content = {"stamp": circumstances, "records": records}
-    stamp.write("table_layer", content, arguments.out)
+    rounded = (
+        {k: round(v, 3) if k != "what" else v for k, v in record.items()}
+        for record in chain(share_of_a_fit(), encodings())
+    )
+    stamp.store("table_layer", rounded, arguments.out)
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ def madelon() -> Iterator[Record]:
 
 def madelon_table() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return madelon, and which columns are relevant."""
-    X, y = tables.load("highdim/madelon.parquet")
+    X, y = tables.raw("madelon")
     return X, y, np.isin(np.arange(X.shape[1]), tables.MADELON_RELEVANT)
 
 

@@ -12,7 +12,6 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
 Everything is selected with default arguments; only ``random_state`` is set.
 """
 
-import argparse
 import json
 import time
 import warnings
@@ -20,7 +19,6 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,7 +161,7 @@ def _simple_scores(split: tables.Split, support: np.ndarray) -> dict[str, float]
 
 def cohorts(name: str, n_splits: int = 5) -> list[dict[str, Any]]:
     """Select species in a study; judge by a forest on held-out samples."""
-    X, y = tables.cohort(name)
+    X, y = tables.raw(name)
     splitter = StratifiedShuffleSplit(n_splits, test_size=0.2, random_state=0)
     records = []
     for seed, (train, test) in enumerate(splitter.split(X, y)):
@@ -209,11 +207,10 @@ def run_tasks(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument(
         "part", choices=("tabular", "boosted", "wide", "cohorts", "price", "table")
     )
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     parser.add_argument("--tables", nargs="+", default=list(tables.TABULAR))
     parser.add_argument("--judges", type=int, default=N_SEEDS)
     parser.add_argument(

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 import warnings
-from pathlib import Path
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -95,23 +95,17 @@ def record(shape: str, sizes: list[int], n_rounds: int) -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tables", nargs="+", default=TABLES)
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     parser.add_argument("--fit", help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.fit:
         print(json.dumps(fit(arguments.fit)))
         return
-    circumstances, found = stamp.stamp(), []
-    for shape in arguments.tables:
-        for each in record(shape, arguments.ranks, arguments.rounds):
-            print(each, flush=True)
-            found.append(each)
-    content = {"stamp": circumstances, "records": found}
-    stamp.write("ranks", content, arguments.out)
+    found = (record(t, arguments.ranks, arguments.rounds) for t in arguments.tables)
+    stamp.store("ranks", chain.from_iterable(found), arguments.out)
 
 
 if __name__ == "__main__":

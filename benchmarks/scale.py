@@ -8,7 +8,7 @@ Usage (from the repository root; a GPU is used where there is one)::
     python benchmarks/scale.py table     # print both, and the fitted model of the fits
 
 ``--device cuda`` or ``cpu`` says where, ``--limit`` after how many seconds no further
-fit begins: the first ones decide most.
+fit begins: the first ones decide most. A later call measures what is not stored yet.
 
 **Floor of a step.** A stack of M members over D columns, with a first layer and an
 embedding of 32 each, has P = 65 M D numbers that grow with D. Adam must read and write
@@ -48,8 +48,10 @@ from speed import _seconds_per_step, _synchronize, clock_of
 Record = dict[str, Any]
 KIND = {"cpu": "cpu", "cuda": "gpu"}
 BATCH, HIDDEN, NUMBERS = 256, 32, 65
-STEP_SIZES = ((64, 16), (500, 16), (5_000, 16), (50_000, 128))
-CPU_STEP_SIZES = ((64, 16), (500, 16), (5_000, 16), (50_000, 16))
+STEP_SIZES = {
+    "cuda": ((64, 16), (500, 16), (5_000, 16), (50_000, 128)),
+    "cpu": ((64, 16), (500, 16), (5_000, 16), (50_000, 16)),
+}
 # Rows, columns, members (None: the default), in the order in which they are measured:
 # the corners, what lies between, what is held out, and then the long ones.
 Shape = tuple[int, int, int | None]
@@ -57,33 +59,25 @@ FITS: tuple[Shape, ...] = (
     *((1_000, 100, None), (1_000_000, 100, None), (1_000, 100_000, None)),
     *((2_000, 20_000, None), (500, 50_000, None), (2_000, 100, 512), (2_000, 100, 2)),
     *((100_000, 500, None), (10_000, 1_000, None), (100_000, 100, None)),
-    *(
-        (3_000, 300, None),
-        (30_000, 60, None),
-        (1_500, 4_000, None),
-        (600, 30_000, None),
-    ),
-    *((1_000, 500_000, None), (10_000, 100, None), (1_000, 1_000, None)),
+    *((3_000, 300, None), (30_000, 60, None), (1_500, 4_000, None)),
+    *((600, 30_000, None), (1_000, 500_000, None), (10_000, 100, None)),
+    *((1_000, 1_000, None), (60_000, 784, None)),
     *((1_000, 10_000, None), (2_000, 100, 32), (2_000, 100, 128), (5_000, 5_000, None)),
     *((300_000, 30, None), (10_000_000, 100, None)),
 )
 CPU_FITS: tuple[Shape, ...] = (
-    *((1_000, 100, None), (100_000, 100, None), (1_000, 10_000, None)),
-    *((10_000, 100, None), (1_000, 1_000, None), (2_000, 100, 128), (2_000, 100, 2)),
-    *(
-        (3_000, 300, None),
-        (30_000, 60, None),
-        (1_500, 4_000, None),
-        (600, 15_000, None),
-    ),
-    *((2_000, 2_000, None), (2_000, 100, 32), (300_000, 30, None), (1_000, 10, None)),
+    *((1_000, 100, None), (1_000, 10_000, None), (2_000, 100, 2), (1_000, 10, None)),
+    *((10_000, 100, None), (1_000, 1_000, None), (2_000, 100, 128)),
+    *((300_000, 30, None), (3_000, 300, None), (30_000, 60, None)),
+    *((600, 15_000, None), (2_000, 100, 32)),
+    *((100_000, 100, None), (2_000, 2_000, None), (1_500, 4_000, None)),
     *((1_000, 50_000, None), (10_000, 500, None), (2_000, 100, 512)),
     *((1_000_000, 100, None), (5_000, 5_000, None)),
 )
 # What the model does not see.
 HELD_OUT = {(3_000, 300), (30_000, 60), (1_500, 4_000), (600, 30_000), (600, 15_000)}
 # With more threads than one these are enough.
-ON_THREADS = CPU_FITS[1:3]
+ON_THREADS: tuple[Shape, ...] = ((100_000, 100, None), (2_000, 2_000, None))
 # Columns from which on gates leave a stack on the CPU.
 _WIDE = 4096
 
@@ -93,7 +87,7 @@ _WIDE = 4096
 def steps(device: torch.device) -> Iterator[Record]:
     """Time gated steps, and the copies and products that bound them."""
     bandwidth = _bandwidth(device)
-    for n_columns, n_members in _sizes(device):
+    for n_columns, n_members in STEP_SIZES[device.type]:
         n_numbers = NUMBERS * n_columns * n_members
         n_bytes = 24 * n_numbers + 4 * BATCH * n_columns
         product = _product_seconds(n_columns, n_members, device)
@@ -109,11 +103,6 @@ def steps(device: torch.device) -> Iterator[Record]:
             "times_the_floor": round(seconds / floor, 2),
             "gigabytes_a_second": round(bandwidth / 1e9, 1),
         }
-
-
-def _sizes(device: torch.device) -> tuple[tuple[int, int], ...]:
-    """Return the sizes of stack that fit the device."""
-    return STEP_SIZES if device.type == "cuda" else CPU_STEP_SIZES
 
 
 def _seconds(work: Any, device: torch.device, n_times: int = 20) -> float:
@@ -180,13 +169,18 @@ def _expected(
     return {"n_voters": members, "n_steps": schedule.n_steps}
 
 
-def fits(device: str, jobs: list[int], limit: float) -> Iterator[Record]:
-    """Time default fits, each in a process of its own, while there is time."""
+def fits(
+    device: str, jobs: list[int], limit: float, known: list[Record]
+) -> Iterator[Record]:
+    """Time the other default fits, each in its process, while there is time."""
+    done = [(r["n_rows"], r["n_columns"], r["n_members"], r["n_jobs"]) for r in known]
     context = multiprocessing.get_context("fork")
     started = time.monotonic()
     for shape, n_jobs in planned(device, jobs):
         if time.monotonic() - started > limit:
             return
+        if (*shape, n_jobs) in done:
+            continue
         receiver, sender = context.Pipe(duplex=False)
         arguments = (sender, shape, device, n_jobs)
         child = context.Process(target=_one_fit, args=arguments)
@@ -376,14 +370,15 @@ def main() -> None:
         print_plan(device, arguments.jobs, arguments.out)
         return
     name, records = f"scale_{arguments.part}_{KIND[device]}", []
+    path, circumstances = arguments.out / f"{name}.json", _stamp()
     if arguments.part == "fits":
-        found = fits(device, arguments.jobs, arguments.limit)
+        records = json.loads(path.read_text())["records"] if path.exists() else []
+        found = fits(device, arguments.jobs, arguments.limit, list(records))
     else:
         found = steps(torch.device(device))
-    circumstances = _stamp()
     for record in found:  # what is finished is never lost
         print(record, flush=True)
-        records.append(record)
+        records.append({**record, "commit": circumstances["commit"]})
         content = {"stamp": circumstances, "records": records}
         stamp.write(name, content, arguments.out)
 

@@ -14,14 +14,12 @@ on the kept columns, on test rows no selector saw. (Not named selectors.py: that
 hide the module of the standard library which subprocess imports.)
 """
 
-import argparse
 import multiprocessing
 import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -169,9 +167,8 @@ def _cell(run: dict[str, Any] | None, shown: Any) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("part", choices=("run", "table"))
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     parser.add_argument("--tables", nargs="+", default=[*NARROW, *WIDE])
     parser.add_argument("--selectors", nargs="+", default=list(SELECTOR_LABELS))
     parser.add_argument("--rows", type=int, help="at most so many training rows")
@@ -181,16 +178,13 @@ def main() -> None:
         stamp.print_stored(arguments.out, {"selectors": print_records})
         return
     torch.set_num_threads(1)
-    circumstances, records = stamp.stamp(), []
-    for record in compare(
+    records = compare(
         arguments.tables,
         arguments.selectors,
         n_rows=arguments.rows,
         limit_seconds=arguments.time_limit,
-    ):
-        records.append(record)  # what is finished is never lost
-        content = {"stamp": circumstances, "records": records}
-        stamp.write("selectors", content, arguments.out)
+    )
+    stamp.store("selectors", records, arguments.out)
 
 
 if __name__ == "__main__":

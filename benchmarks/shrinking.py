@@ -8,12 +8,10 @@ columns are as rare as words, 30 of which tell the class. Seconds are those of t
 processor.
 """
 
-import argparse
 import time
 import warnings
 from collections.abc import Iterator
-from itertools import combinations
-from pathlib import Path
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -105,24 +103,18 @@ def print_shrinking(records: list[Record]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("part", nargs="?", choices=("run", "table"), default="run")
     parser.add_argument("--seeds", type=int, default=6)
     parser.add_argument("--tables", nargs="+", default=list(TABLES))
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     arguments = parser.parse_args()
     if arguments.part == "table":
         stamp.print_stored(arguments.out, {"shrinking": print_shrinking})
         return
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
-    circumstances, records = stamp.stamp(), []
-    for name in arguments.tables:
-        for record in pairs(name, arguments.seeds):
-            print(record, flush=True)
-            records.append(record)
-            content = {"stamp": circumstances, "records": records}
-            stamp.write("shrinking", content, arguments.out)
+    records = (pairs(name, arguments.seeds) for name in arguments.tables)
+    stamp.store("shrinking", chain.from_iterable(records), arguments.out)
 
 
 if __name__ == "__main__":

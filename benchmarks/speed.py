@@ -13,7 +13,6 @@ and `memory` is a process of its own on one thread, with a time limit; one that 
 or runs out of time is a row that says so.
 """
 
-import argparse
 import json
 import os
 import resource
@@ -24,7 +23,6 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -365,12 +363,11 @@ def _peak_bytes() -> int:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parts = ("peers", "stack", "memory", "gpu", "table", "one", "memory-one")
     parser.add_argument("part", choices=parts)
     parser.add_argument("method", nargs="?")
     parser.add_argument("name", nargs="?")
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     parser.add_argument("--jobs", type=int, default=1, help="for peers, see there")
     arguments = parser.parse_args()
     torch.set_num_threads(1)
@@ -385,15 +382,10 @@ def main() -> None:
     else:
         part = {"peers": partial(peers, arguments.jobs), "stack": stack}
         part |= {"memory": memory, "gpu": gpu}
-        circumstances = stamp.stamp()
         device = "gpu" if torch.cuda.is_available() else "cpu"
         name = f"speed_{arguments.part}"
         name += f"_{device}" if arguments.part == "stack" else ""
-        records = []
-        for record in part[arguments.part]():  # what is finished is never lost
-            records.append(record)
-            content = {"stamp": circumstances, "records": records}
-            stamp.write(name, content, arguments.out)
+        stamp.store(name, part[arguments.part](), arguments.out)
 
 
 if __name__ == "__main__":

@@ -8,12 +8,9 @@ compiler. Seconds are those of the processor, as other programs
 may run. ``--rounds 2`` says how many fits, ``--tables`` which tables.
 """
 
-import argparse
-import json
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -82,11 +79,10 @@ def print_pairs(records: list[dict[str, Any]]) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("part", nargs="?", choices=("run", "table"), default="run")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--tables", nargs="+", default=list(speed.TABLES))
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     arguments = parser.parse_args()
     if arguments.part == "table":
         stamp.print_stored(arguments.out, {"speed_pairs": print_pairs})
@@ -96,12 +92,8 @@ def main() -> None:
     for methods in PAIRS.values():  # the first calls of torch
         for method in methods:
             timed(method, "made_100x20")
-    circumstances, records = stamp.stamp(), []
-    for record in pairs(arguments.tables, arguments.rounds):
-        print(json.dumps(record), flush=True)
-        records.append(record)
-        content = {"stamp": circumstances, "records": records}
-        stamp.write("speed_pairs", content, arguments.out)
+    records = pairs(arguments.tables, arguments.rounds)
+    stamp.store("speed_pairs", records, arguments.out)
 
 
 if __name__ == "__main__":

@@ -1,44 +1,27 @@
 """Where a result comes from: commit, versions, device, command."""
 
+import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import torch
+from sievebench.environment import describe_environment
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = (
-    *("featuresieve", "torch", "numpy", "scikit-learn", "scipy", "pandas"),
-    *("autonfs", "boruta", "lassonet", "scikit-lego", "xgboost-cpu"),
-)
 
 
 def stamp() -> dict[str, Any]:
     """Return the circumstances of a run."""
-    versions = {}
-    for package in PACKAGES:
-        try:
-            versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    device = "cpu"
-    if torch.cuda.is_available():
-        device = torch.cuda.get_device_name()
     return {
+        **describe_environment(),
         "command": _command(),
         "commit": _commit(),
         "date": datetime.now(UTC).strftime("%Y-%m-%d"),
-        "python": platform.python_version(),
-        "versions": versions,
-        "device": device,
-        "n_cpus": os.cpu_count(),
     }
 
 
@@ -91,6 +74,22 @@ def print_stored(
             f"torch {origin['versions']['torch']}\n"
         )
         printer(stored["records"])
+
+
+def parser_of(doc: str | None) -> argparse.ArgumentParser:
+    """Return a parser that a script's docstring describes, with the option --out."""
+    parser = argparse.ArgumentParser(description=(doc or "").split("\n")[0])
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    return parser
+
+
+def store(name: str, records: Iterable[dict[str, Any]], folder: Path) -> None:
+    """Print each record, and write it at once: what is finished is never lost."""
+    circumstances, found = stamp(), []
+    for record in records:
+        print(json.dumps(record), flush=True)
+        found.append(record)
+        write(name, {"stamp": circumstances, "records": found}, folder)
 
 
 def write(name: str, content: dict[str, Any], folder: Path = RESULTS) -> Path:

@@ -15,7 +15,6 @@ import sys
 import time
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -163,23 +162,17 @@ def records_of(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser = stamp.parser_of(__doc__)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--only")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--published", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--out", type=Path, default=stamp.RESULTS)
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(measured(arguments.one, arguments.published)))
         return
-    circumstances, records = stamp.stamp(), []
-    for record in records_of(arguments):
-        print(record, flush=True)
-        records.append(record)
-        where = "gpu" if torch.cuda.is_available() else "cpu"
-        content = {"stamp": circumstances, "records": records}
-        stamp.write(f"wide_{where}", content, arguments.out)
+    where = "gpu" if torch.cuda.is_available() else "cpu"
+    stamp.store(f"wide_{where}", records_of(arguments), arguments.out)
 
 
 if __name__ == "__main__":

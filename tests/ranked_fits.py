@@ -15,6 +15,7 @@ from datetime import timedelta
 import numpy as np
 import torch
 import torch.distributed as dist
+from scipy import sparse
 from torch import nn
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Stream
@@ -141,6 +142,22 @@ def fit_stream(number, folder, classes, damaged=None):
     fitted = selector(classes).fit(stream, "y")
     sums = [fitted.logits_.tobytes(), fitted.history_["task_loss"].tobytes()]
     return sums, fitted.notes_[-1]["text"], sum(n_read)
+
+
+def fit_each_form(number, folder):  # noqa: ARG001
+    """Fit a table in memory, sparse, on disk and as a stream."""
+    X, y = class_table(300)
+    forms = {
+        "memory": (X, y),
+        "sparse": (sparse.csr_array(X), y),
+        "array on disk": (np.load(folder / "table.npy", mmap_mode="r"), y),
+        "stream": (folder / "table.parquet", "y"),
+    }
+    found = {}
+    for form, data in forms.items():
+        fitted = selector(n_epochs=None).fit(*data)
+        found[form] = fitted.support_.tolist(), fitted.logits_.tobytes()
+    return found
 
 
 def fails(files, n_rows):  # noqa: ARG001

@@ -11,6 +11,7 @@ from typing import Any
 _PACKAGES = (
     *("featuresieve", "torch", "numpy", "scikit-learn", "scipy", "pandas"),
     *("optuna", "boruta", "lassonet", "scikit-lego", "xgboost", "xgboost-cpu"),
+    "autonfs",
 )
 
 

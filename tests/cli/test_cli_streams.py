@@ -1,7 +1,7 @@
 """`featuresieve select` and `apply` on Parquet that is too large, or in many files."""
 
-import errno
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +10,6 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, parquet
 
-import featuresieve
 from featuresieve.cli import main
 from featuresieve.files import _writing
 
@@ -170,17 +169,33 @@ def hidden_files():
     return [path for path in Path().rglob(".*") if path.is_file()]
 
 
-def test_a_full_disk_is_said_and_costs_nothing_that_was_finished(monkeypatch, capsys):
-    full = OSError(errno.ENOSPC, "No space left on device")
-    monkeypatch.setattr(_writing.parquet, "ParquetWriter", fail_after_one(full))
-    Path("kept.parquet").write_text("before")
-    words = ("--out", "kept.parquet", "--save", "saved", "--json", "result.json")
-    assert select(*words) == 2
-    message = "kept.parquet cannot be written: the disk is full, and nothing is left"
-    assert message in capsys.readouterr().err
-    assert Path("kept.parquet").read_text() == "before"
-    assert featuresieve.load("saved").n_features_in_ == 5
+@contextmanager
+def room_in_a_file(n_bytes):
+    """Let no file grow further, as on a disk that is nearly full."""
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_is_said_and_costs_nothing_that_was_finished(capsys):
+    message = "{} cannot be written: the disk is full, and nothing is left of it"
+    words = ("--n-features", "4", "--save", "saved")
+    assert select(*words) == 0
+    before = Path("saved").read_bytes()
+    with room_in_a_file(len(before) // 2):
+        assert select(*words, "--json", "result.json", "--out", "kept.parquet") == 2
+    assert message.format("saved") in capsys.readouterr().err
+    assert Path("saved").read_bytes() == before
     assert json.loads(Path("result.json").read_text())["n_rows"] == N_ROWS
+    Path("kept.csv").write_text("before")
+    with room_in_a_file(20_000):
+        assert main(["apply", "saved", "events", "--out", "kept.csv"]) == 2
+    assert message.format("kept.csv") in capsys.readouterr().err
+    assert Path("kept.csv").read_text() == "before"
     assert not hidden_files()
 
 

@@ -16,7 +16,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from featuresieve import RankError
 from featuresieve.engine import joined_ranks, resolve_device, resolve_threads
-from made_tables import class_table
+from made_tables import INFORMATIVE, class_table
 from quick_selectors import quick
 from ranked_fits import (
     PATIENCE,
@@ -24,6 +24,7 @@ from ranked_fits import (
     fit,
     fit_and_warn,
     fit_as_on_gpus,
+    fit_each_form,
     fit_in_a_group_of_the_callers,
     fit_stream,
     fit_unalike,
@@ -50,6 +51,22 @@ def alone():
 @pytest.mark.parametrize("n_ranks", [2, 4])
 def test_the_number_of_ranks_changes_no_bit_of_the_answer(alone, n_ranks):
     assert on_ranks(n_ranks, fit) == [alone] * n_ranks
+
+
+def test_memory_sparse_disk_stream_and_ranks_select_the_same(tmp_path):
+    X, y = class_table(300)
+    np.save(tmp_path / "table.npy", X)
+    columns = dict(zip("abcdefgh", X.T, strict=True))
+    table = pa.table({**columns, "y": y})
+    parquet.write_table(table, tmp_path / "table.parquet", row_group_size=70)
+    [found] = on_ranks(1, fit_each_form, tmp_path)
+    support, logits = found["memory"]
+    assert np.flatnonzero(support).tolist() == [*INFORMATIVE]
+    assert found.pop("sparse")[0] == support  # its numbers are not centred
+    assert found == dict.fromkeys(found, (support, logits))
+    for told in on_ranks(2, fit_each_form, tmp_path):
+        assert told.pop("sparse")[0] == support
+        assert told == found
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,8 @@ def test_a_stream_is_scored_as_its_table(folder):
     expected = regressor.score(features, values, sample_weight=weights)
     found = regressor.score(rows.to_reader(), "a", sample_weight="weight")
     assert found == pytest.approx(expected, rel=1e-6)
+    with pytest.raises(ValueError, match="Input y contains missing values: some of"):
+        classifier.score(iter(spoiled(bought=gaps())), "bought")
 
 
 SMALL = "1 MB"

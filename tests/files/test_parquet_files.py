@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import dataset as arrow_dataset
@@ -63,6 +64,7 @@ def test_numbers_and_categories_of_several_files_are_one_column(write):
         [
             (pa.array([1, 2], pa.int32()), "xy"),
             (pa.array([None, None], pa.null()), "xx"),
+            ([2**60 + 1], "z"),  # no float64, but near to one
             ([0.5], "z"),
         ]
     ):
@@ -70,8 +72,8 @@ def test_numbers_and_categories_of_several_files_are_one_column(write):
         folder = write(pa.table({"a": values, "letter": coded}), f"{number}.parquet")
     found = read(folder)
     assert found.schema.field("a").type == pa.float64()
-    assert found.column("a").to_pylist() == [1.0, 2.0, None, None, 0.5]
-    assert found.column("letter").cast(pa.string()).to_pylist() == [*"xyxxz"]
+    assert found.column("a").to_pylist() == [1.0, 2.0, None, None, 2.0**60, 0.5]
+    assert found.column("letter").cast(pa.string()).to_pylist() == [*"xyxxzz"]
 
 
 def test_fragments_of_a_dataset_are_read_as_they_are_chosen(write):
@@ -142,6 +144,22 @@ def test_another_column_or_type_is_named(write, second, message):
     write(rows(), "0.parquet")
     with pytest.raises(TableFileError, match=message):
         Stream(write(second, "1.parquet")).open()
+
+
+def test_a_column_that_is_also_a_folder_is_no_damage(write):
+    folder = write(rows(year=["2023"] * 10), "year=2023/0.parquet")
+    message = r"0\.parquet and the files beside it make no table: .* year .* A name"
+    with pytest.raises(TableFileError, match=message):
+        Stream(folder).open()
+
+
+def test_names_of_rows_are_no_column(tmp_path):
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0]})
+    frame[frame["a"] != 2.0].to_parquet(tmp_path / "0.parquet")
+    assert "__index_level_0__" in parquet.read_schema(tmp_path / "0.parquet").names
+    assert read(tmp_path).column_names == ["a"]
+    named = read(tmp_path, columns=["__index_level_0__"])
+    assert named.column(0).to_pylist() == [0, 2, 3]
 
 
 MISSING = {

@@ -171,3 +171,73 @@ def test_stored_figures_are_those_of_their_scripts(study):
     assert (
         f"{sum(entropies) / len(kept):.2f} and" in study.loc["MNIST, entropy", "ours"]
     )
+
+
+def stored_as(folder, name, records):
+    """Write records as a script of benchmarks/ does; return what the claims say."""
+    folder.mkdir(exist_ok=True)  # a file that was read is remembered
+    (folder / f"{name}.json").write_text(json.dumps({"records": records}))
+    return verdicts_of(run(selector="autonfs:auto", n_kept=5), benchmarks=folder)
+
+
+def test_growth_tells_exponents_raw_and_after_the_fixed_part(tmp_path):
+    laws = {"autonfs:auto": lambda n: 2 + 1e-3 * n, "forest": lambda n: 0.01 * n**0.8}
+    records = [
+        {"selector": name, "axis": "columns", "size": size, "seconds": law(size)}
+        for name, law in laws.items()
+        for size in (32, 64, 128, 256, 512, 1024, 2048)
+    ]
+    row = stored_as(tmp_path, "scaling_cpu", records).loc["time, columns, cpu"]
+    assert row["verdict"] == "holds"
+    assert "(1.00 [1.00, 1.00]; 2,048); RF 0.80 [0.80, 0.80]" in row["ours"]
+    assert row["ours"].endswith("(0.80 [0.80, 0.80]; 2,048)")
+
+
+def test_cohorts_are_judged_by_the_mean_of_each_over_its_splits(tmp_path):
+    gains = {"FengQ_2015": (4, 6), "GuptaA_2019": (1, 3), "YachidaS_2019": (2, 2)}
+    records = [
+        {
+            **{"cohort": cohort, "split": split, "transform": "raw"},
+            "scores": {
+                what: {"mlp balanced_accuracy": s, "forest balanced_accuracy": s}
+                for what, s in {"all": 60, "kept": 60 + gain, "first 10": 59}.items()
+            },
+        }
+        for cohort, both in gains.items()
+        for split, gain in enumerate(both)
+    ]
+    rows = stored_as(tmp_path, "cohorts", records)
+    row = rows.loc["cohorts, mlp, present rule"]
+    assert row["verdict"] == "holds"
+    assert "raw, 3 of the 18 cohorts, 2 splits: kept +3.0 [+2.0, +5.0]" in row["ours"]
+    assert "the first 10 -1.0 [-1.0, -1.0] of its order" in row["ours"]
+
+
+def test_fresh_draws_of_few_tables_are_told_but_not_judged(tmp_path):
+    def one(score, count=5):
+        return {"what": "own", "count": count, "added": 0, "score": score}
+
+    def cell(table):
+        selectors = {"none": one(0.5, 10), "autonfs": one(0.9), "stg": one(0.6)}
+        shares = {"validation": 0.0}
+        return {
+            **{"table": table, "scenario": "random", "draw": 1, "n_original": 5},
+            **{"n_rows": [60, 20, 20], "is_sample": False},
+            "selectors": {
+                name: {
+                    "sets": [
+                        {**only, **shares, "what": what}
+                        for what in ("own", "1", "matched")
+                    ]
+                }
+                for name, only in selectors.items()
+            },
+        }
+
+    for n_tables, verdict in ((5, "cannot be tested here"), (6, "holds")):
+        cells = [cell(f"t{k}") for k in range(n_tables)]
+        rows = stored_as(tmp_path / verdict, "fields_breadth", cells)
+        row = rows.loc["fresh, breadth, paper"]
+        assert row["verdict"] == verdict
+        assert f"random, {n_tables} tables × 1 draw: rank 1.0" in row["ours"]
+        assert rows.loc["breadth, noise", "verdict"] == verdict

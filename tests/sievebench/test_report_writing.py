@@ -228,7 +228,8 @@ def test_command_says_what_is_wrong_with_the_runs(tmp_path, text, message, refus
 def test_command_says_that_runs_alone_give_no_table(tmp_path, refused):
     path = tmp_path / "runs.csv"
     table(run(experiment="matched")).to_csv(path, index=False)
-    error = refused("report", path, "--out", tmp_path / "report")
+    words = ("--benchmarks", tmp_path, "--out", tmp_path / "report")
+    error = refused("report", path, *words)
     assert "runs of matched give no table by themselves" in error
     assert not (tmp_path / "report").exists()
 

@@ -154,7 +154,7 @@ def _select(options: SelectOptions) -> int:
     """Select columns, print them, write files."""
     with interrupts_delayed():
         from featuresieve.cli._facts import facts, known_arguments
-        from featuresieve.files import AtomicFiles, read_inputs
+        from featuresieve.files import AtomicFiles, full_disk_explained, read_inputs
 
     check_options(options)
     if rank() > 0:
@@ -195,10 +195,10 @@ def _select(options: SelectOptions) -> int:
         if not is_silent:
             blank = "" if options.quiet else "\n"
             print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
-        with AtomicFiles() as drafts:
-            _write(outcome, file, options, drafts)
-        with AtomicFiles() as drafts:  # a disk that is full takes nothing else along
-            _write_columns(outcome, file, options, drafts)
+        for output, write in _outputs(outcome, file, options):
+            # One by one: a disk that is full takes nothing else along.
+            with full_disk_explained(output), AtomicFiles() as drafts:
+                write(output, drafts)
     for name in options.outputs:
         if name not in (None, "-") and not is_silent:
             print(f"wrote {name}", file=sys.stderr)
@@ -285,32 +285,34 @@ def _check_device(name: str) -> None:
         raise UsageError(message) from None
 
 
-def _write_columns(
-    outcome: Any, file: Any, options: SelectOptions, drafts: Any
-) -> None:
-    """Write the kept columns and the target, if that was asked for."""
+def _outputs(
+    outcome: Any, file: Any, options: SelectOptions
+) -> list[tuple[str, Callable[[str, Any], object]]]:
+    """Return the files that were asked for, each with what writes its draft."""
+    from featuresieve.cli._report import draw, json_text, write_page
     from featuresieve.files import write_columns
 
-    if options.out is not None:
-        wanted = {*outcome.kept, outcome.inputs.target.name}
-        names = file.table.column_names
-        indices = [index for index, name in enumerate(names) if name in wanted]
-        write_columns(file, indices, options.out, drafts)
-
-
-def _write(outcome: Any, file: Any, options: SelectOptions, drafts: Any) -> None:
-    """Write the other files that were asked for."""
-    from featuresieve.cli._report import draw, json_text, write_page
-
-    if options.json is not None:
-        with drafts.open(options.json) as out:
+    def write_json(name: str, drafts: Any) -> None:
+        with drafts.open(name) as out:
             out.write(json_text(outcome, file, options).encode())
-    if options.save is not None:
-        outcome.selector.save(drafts.path(options.save))
-    if options.plot is not None:
-        draw(outcome.selector, drafts.path(options.plot))
-    if options.report is not None:
-        write_page(outcome, file, options, drafts.path(options.report))
+
+    def write_table(name: str, drafts: Any) -> None:
+        wanted = {*outcome.kept, outcome.inputs.target.name}
+        present = enumerate(file.table.column_names)
+        write_columns(file, [j for j, each in present if each in wanted], name, drafts)
+
+    def page(name: str, drafts: Any) -> None:
+        write_page(outcome, file, options, drafts.path(name))
+
+    selector = outcome.selector
+    every: Any = (
+        (options.json, write_json),
+        (options.save, lambda name, drafts: selector.save(drafts.path(name))),
+        (options.plot, lambda name, drafts: draw(selector, drafts.path(name))),
+        (options.report, page),
+        (options.out, write_table),
+    )
+    return [(name, write) for name, write in every if name is not None]
 
 
 def _apply(given: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from featuresieve.files._atomic import (
     check_no_nul,
     check_output,
     draft_prefix,
+    full_disk_explained,
     write_atomically,
 )
 from featuresieve.files._column_types import TYPES, ColumnHint, ColumnType

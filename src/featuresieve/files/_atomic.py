@@ -1,5 +1,6 @@
 """Files are written whole, or not at all."""
 
+import errno
 import io
 import os
 import stat
@@ -11,6 +12,9 @@ from pathlib import Path
 from typing import IO, Any, Self, cast
 
 from featuresieve.errors import TableFileError
+
+# The disk, the user's share of it, or what a file may hold.
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def write_atomically(
@@ -114,6 +118,23 @@ class AtomicFiles:
             if final.is_file():  # a file that is replaced keeps its mode
                 path.chmod(stat.S_IMODE(final.stat().st_mode))
             yield file
+
+
+@contextmanager
+def full_disk_explained(name: str) -> Iterator[None]:
+    """Turn the errors of a disk without room for a file into one that says what to do.
+
+    It is a `TableFileError`.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        raise TableFileError(
+            f"{name} cannot be written: the disk is full, and nothing is left of it. "
+            "Make room, or name a file elsewhere."
+        ) from error
 
 
 class _StandardOutput(io.RawIOBase):

@@ -1,6 +1,5 @@
 """Writing the reduced table."""
 
-import errno
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -11,14 +10,15 @@ import pyarrow as pa
 from pyarrow import csv, feather, ipc, parquet
 
 from featuresieve.errors import TableFileError
-from featuresieve.files._atomic import AtomicFiles, check_output
+from featuresieve.files._atomic import (
+    AtomicFiles,
+    check_output,
+    full_disk_explained,
+)
 from featuresieve.files._reading import TableFile, read_arrow
 from featuresieve.files._source import Compression, packed
 from featuresieve.files._text_copy import copy_columns
 from featuresieve.files._typed_columns import as_usual
-
-# Of the disk, of the user's share of it, and of a file.
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Kind = Literal["text", "parquet", "feather"]
 _ENDINGS: dict[str, Kind] = {
@@ -118,23 +118,16 @@ def table_writer(
 
 @contextmanager
 def _opened(name: str, drafts: AtomicFiles) -> Iterator[IO[bytes]]:
-    """Give a file to write into, compressed if its name says so.
-
-    A disk that is full is a `TableFileError`.
-    """
+    """Give a file to write into, compressed if its name says so."""
     _, compression = _kind_of("--out", name)
     path = Path(name)
     member = path.stem if path.suffix.lower() in _COMPRESSED else path.name
-    try:
-        with drafts.open(name) as raw, packed(raw, compression, member) as out:
-            yield out
-    except OSError as error:
-        if error.errno not in _FULL:
-            raise
-        raise TableFileError(
-            f"{name} cannot be written: the disk is full, and nothing is left of it. "
-            "Make room, or name a file elsewhere."
-        ) from error
+    with (
+        full_disk_explained(name),
+        drafts.open(name) as raw,
+        packed(raw, compression, member) as out,
+    ):
+        yield out
 
 
 def _give_up(writers: Sequence[Any]) -> None:

@@ -94,15 +94,19 @@ def _rank_(
 ) -> tuple[list[FloatArray], list[FloatArray]]:
     """Replace the values of columns by their normal scores; return knots and scores."""
     n_columns, n_rows = block.shape
-    order = np.argsort(block, axis=1)  # NaN come last
+    is_missing = np.isnan(block)
+    has_missing = is_missing.any()
+    # As infinity, the last too, which is sorted several times as fast as NaN.
+    filled = np.where(is_missing, np.inf, block) if has_missing else block
+    order = np.argsort(filled, axis=1)
     of_order = None if weights is None else weights[order]
     order += n_rows * np.arange(n_columns)[:, None]
     ordered = block.take(order)  # found among the knots ten times as fast
     is_first = np.ones(block.shape, dtype=bool)
     np.not_equal(ordered[:, 1:], ordered[:, :-1], out=is_first[:, 1:])
     n_known = np.full(n_columns, n_rows)
-    if np.isnan(ordered[:, -1]).any():
-        n_known -= np.isnan(ordered).sum(axis=1)
+    if has_missing:
+        n_known -= is_missing.sum(axis=1)
         is_first &= np.arange(n_rows) < n_known[:, None]
     if of_order is None and is_first.all():
         known, score = ordered[:, _knot_positions(n_rows)], _plain(n_rows)

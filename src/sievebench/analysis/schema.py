@@ -78,33 +78,25 @@ def check_runs(table: pd.DataFrame) -> pd.DataFrame:
     sorted by what makes them a run. Raises RunTableError if a column is missing or
     holds something else than agreed, or if a run is there twice.
     """
-    missing = [
-        column.name
-        for column in COLUMNS
-        if column.default is None and column.name not in table.columns
-    ]
-    if missing:
+    needed = [column.name for column in COLUMNS if column.default is None]
+    if missing := [name for name in needed if name not in table.columns]:
         raise RunTableError(f"the table of runs has no column {_names(missing)}.")
     checked = pd.DataFrame(
         {column.name: _cells(table, column) for column in COLUMNS}, index=table.index
-    ).reset_index(drop=True)
-    _check_names(checked)
-    _check_selectors(checked, table)
+    )
+    _check_names(checked, table)
     _check_finished(checked, table)
-    _check_counts(checked)
     # Made tables of one name may have several widths.
-    wide = checked.assign(
-        width=checked["n_features"].where(checked["experiment"] == "scaling")
-    )[[*KEY, "width"]]
-    twice = wide[wide.duplicated()]
-    if len(twice):
-        first = twice.iloc[0]
+    is_made = checked["experiment"] == "scaling"
+    wide = checked.assign(width=checked["n_features"].where(is_made))[[*KEY, "width"]]
+    if wide.duplicated().any():
+        first = wide[wide.duplicated()].iloc[0]
         run = ", ".join(f"{name}={first[name]}" for name in KEY[:5])
-        alike = (wide == first) | (wide.isna() & first.isna())
+        alike = ((wide == first) | (wide.isna() & first.isna())).all(axis=1)
         raise RunTableError(
             f"a run is in the table twice: {run}, seed={first['seed']:g}"
-            f"{_records(table, alike.all(axis=1))}; take away what is not wanted, or "
-            "name settings that differ, as in forest:deep."
+            f"{_records(table, alike)}; take away what is not wanted, or name settings "
+            "that differ, as in forest:deep."
         )
     # Sums of floats depend on their order: it must not be that of the file.
     return checked.sort_values([*KEY, "n_features"], ignore_index=True)
@@ -114,47 +106,32 @@ def _cells(table: pd.DataFrame, column: Column) -> Any:
     """Return the cells of one column in its type."""
     if column.name not in table.columns:
         return pd.Series(column.default, index=table.index)
+    about, cells = f"column {column.name!r}", table[column.name]
     if column.kind == "number":
-        return _numbers(table, column.name)
-    cells = table[column.name]
-    if column.kind == "flag":
-        return _flags(cells, column.name)
-    empty = cells.isna()
-    if column.default is None and empty.any():
-        raise RunTableError(f"column {column.name!r} has an empty cell.")
-    texts = cells.where(~empty, "").astype(str)
-    wrong = sorted(set(texts) - set(column.allowed)) if column.allowed else []
-    if wrong:
-        raise RunTableError(
-            f"column {column.name!r} must be one of {_names(column.allowed)}, "
-            f"got {_names(wrong)}{_records(table, texts.isin(wrong))}."
+        numbers = pd.to_numeric(cells, errors="coerce").astype(float)
+        is_wrong = numbers.isna() & cells.notna()
+        _refuse(
+            table, is_wrong, f"{about} must hold numbers, got {_first(cells, is_wrong)}"
         )
+        return numbers
+    if column.kind == "flag":
+        words = {"true": True, "false": False, "1": True, "0": False}
+        flags = cells.astype(str).str.lower().map(words)
+        said = f"{about} must be true or false, got {_first(cells, flags.isna())}"
+        _refuse(table, flags.isna(), said)
+        return flags.astype(bool)
+    if column.default is None:
+        _refuse(table, cells.isna(), f"{about} has an empty cell")
+    texts = cells.where(cells.notna(), "").astype(str)
+    if column.allowed:
+        wrong = sorted(set(texts) - set(column.allowed))
+        said = f"{about} must be one of {_names(column.allowed)}, got {_names(wrong)}"
+        _refuse(table, texts.isin(wrong), said)
     return texts
 
 
-def _numbers(table: pd.DataFrame, name: str) -> Any:
-    cells = table[name]
-    numbers = pd.to_numeric(cells, errors="coerce").astype(float)
-    is_wrong = numbers.isna() & cells.notna()
-    if is_wrong.any():
-        raise RunTableError(
-            f"column {name!r} must hold numbers, got {cells[is_wrong].iloc[0]!r}"
-            f"{_records(table, is_wrong)}."
-        )
-    return numbers
-
-
-def _flags(cells: Any, name: str) -> Any:
-    words = {"true": True, "false": False, "1": True, "0": False}
-    flags = cells.astype(str).str.lower().map(words)
-    if flags.isna().any():
-        wrong = cells[flags.isna()].iloc[0]
-        raise RunTableError(f"column {name!r} must be true or false, got {wrong!r}.")
-    return flags.astype(bool)
-
-
-def _check_names(runs: pd.DataFrame) -> None:
-    """Refuse what cannot be part of the name of a file of a report."""
+def _check_names(runs: pd.DataFrame, table: pd.DataFrame) -> None:
+    """Refuse what cannot be part of a file's name, and selectors nobody has named."""
     for name in ("dataset", "selector", "downstream"):
         wrong = sorted(text for text in set(runs[name]) if not is_file_name(text))
         if wrong:
@@ -162,43 +139,37 @@ def _check_names(runs: pd.DataFrame) -> None:
                 f"column {name!r} must hold names that can be part of a file's, "
                 f"without / and \\, got {_names(wrong)}."
             )
-
-
-def _check_selectors(runs: pd.DataFrame, table: pd.DataFrame) -> None:
-    """Refuse selectors that nobody has named."""
     named = set(runs["selector"])
     wrong = sorted(n for n in named if n.partition(":")[0] not in SELECTOR_LABELS)
-    if wrong:
-        raise RunTableError(
-            f"column 'selector' has no name of sievebench.labels in {_names(wrong)}"
-            f"{_records(table, runs['selector'].isin(wrong))}; take away what was "
-            "misspelt."
-        )
+    said = f"column 'selector' has no name of sievebench.labels in {_names(wrong)}"
+    advice = "; take away what was misspelt."
+    _refuse(table, runs["selector"].isin(wrong), said, advice)
 
 
 def _check_finished(runs: pd.DataFrame, table: pd.DataFrame) -> None:
-    """Refuse finished runs without the numbers that make them one."""
+    """Refuse finished runs without the numbers that make them one, and odd counts."""
     is_done = runs["status"] == "done"
     needed = {c.name: is_done for c in COLUMNS if c.kind == "number" and c.is_known}
     needed["score"] = is_done & (runs["experiment"] != "scaling")
     for name, is_needed in needed.items():
         is_wrong = is_needed & ~np.isfinite(runs[name])
-        if is_wrong.any():
-            raise RunTableError(
-                f"column {name!r} is empty in a run that is done"
-                f"{_records(table, is_wrong)}."
-            )
-
-
-def _check_counts(runs: pd.DataFrame) -> None:
+        _refuse(table, is_wrong, f"column {name!r} is empty in a run that is done")
     for fewer, more in (("n_added_kept", "n_kept"), ("n_kept", "n_features")):
-        wrong = runs[runs[fewer] > runs[more]]
-        if len(wrong):
-            row = wrong.iloc[0]
+        for _, row in runs[runs[fewer] > runs[more]].iterrows():
             raise RunTableError(
                 f"column {fewer!r} exceeds {more!r}: {row[fewer]:g} of {row[more]:g} "
                 f"({row['selector']} on {row['dataset']})."
             )
+
+
+def _refuse(table: pd.DataFrame, is_wrong: Any, said: str, advice: str = ".") -> None:
+    """Raise RunTableError if any row is wrong, and say which records they are of."""
+    if is_wrong.any():
+        raise RunTableError(f"{said}{_records(table, is_wrong)}{advice}")
+
+
+def _first(cells: Any, is_wrong: Any) -> str:
+    return repr(cells[is_wrong].iloc[0]) if is_wrong.any() else ""
 
 
 def _records(table: pd.DataFrame, rows: Any) -> str:

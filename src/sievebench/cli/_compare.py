@@ -17,7 +17,7 @@ from featuresieve.cli import (
 )
 from featuresieve.errors import LARGEST_INTEGER, did_you_mean
 from featuresieve.process import INTERRUPTED, interrupts_delayed
-from sievebench.cli._commands import add_command, refuse
+from sievebench.cli import add_command, refuse
 from sievebench.cli._live_table import LiveTable
 from sievebench.labels import SELECTOR_LABELS
 

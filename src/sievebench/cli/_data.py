@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from featuresieve.process import show_status
-from sievebench.cli._commands import add_command, refuse
+from sievebench.cli import add_command, refuse
 
 if TYPE_CHECKING:
     from sievebench.data import CatalogEntry

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sievebench.cli._commands import add_command, refuse
+from sievebench.cli import add_command, refuse
 
 if TYPE_CHECKING:
     from sievebench.report import ReportData, Table

@@ -16,7 +16,7 @@ from featuresieve.cli import whole_number
 from featuresieve.errors import did_you_mean
 from featuresieve.files import check_output
 from featuresieve.process import INTERRUPTED, as_clock, interrupts_delayed, show_status
-from sievebench.cli._commands import TABLE_ENDINGS, add_command, refuse, write_table
+from sievebench.cli import TABLE_ENDINGS, add_command, refuse, write_table
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment

@@ -6,8 +6,15 @@ columns, selectors or predictors.
 
 from sievebench.data._catalog import SOURCE_KEYS as SOURCE_KEYS
 from sievebench.data._catalog import CatalogEntry as CatalogEntry
+from sievebench.data._catalog import CatalogError as CatalogError
+from sievebench.data._catalog import CorruptDataError as CorruptDataError
+from sievebench.data._catalog import DataError as DataError
 from sievebench.data._catalog import Metric as Metric
+from sievebench.data._catalog import MissingDataError as MissingDataError
+from sievebench.data._catalog import OfflineError as OfflineError
+from sievebench.data._catalog import SmallDataError as SmallDataError
 from sievebench.data._catalog import Task as Task
+from sievebench.data._catalog import UnknownDatasetError as UnknownDatasetError
 from sievebench.data._catalog import catalog as catalog
 from sievebench.data._catalog import data_folder as data_folder
 from sievebench.data._catalog import find_entry as find_entry
@@ -20,13 +27,6 @@ from sievebench.data._dataset import Split as Split
 from sievebench.data._dataset import fit_scaler as fit_scaler
 from sievebench.data._dataset import split as split
 from sievebench.data._download import download as download
-from sievebench.data._exceptions import CatalogError as CatalogError
-from sievebench.data._exceptions import CorruptDataError as CorruptDataError
-from sievebench.data._exceptions import DataError as DataError
-from sievebench.data._exceptions import MissingDataError as MissingDataError
-from sievebench.data._exceptions import OfflineError as OfflineError
-from sievebench.data._exceptions import SmallDataError as SmallDataError
-from sievebench.data._exceptions import UnknownDatasetError as UnknownDatasetError
 from sievebench.data._sources import SOURCES as SOURCES
 from sievebench.data._sources import bundled_table as bundled_table
 from sievebench.data._table_files import RawTable as RawTable

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from featuresieve.errors import did_you_mean
-from sievebench.data._exceptions import CatalogError, UnknownDatasetError
 from sievebench.toml_keys import (
     TEXT,
     Key,
@@ -25,6 +24,35 @@ from sievebench.toml_keys import (
     one_of,
     whole,
 )
+
+
+class DataError(Exception):
+    """Anything that keeps a data set from being loaded."""
+
+
+class CatalogError(DataError, ValueError):
+    """A catalogue has a mistake."""
+
+
+class UnknownDatasetError(DataError, ValueError):
+    """The catalogue has no row of this name."""
+
+
+class MissingDataError(DataError):
+    """The data set is not at hand, and the message says how to get it."""
+
+
+class OfflineError(MissingDataError):
+    """The source did not answer."""
+
+
+class CorruptDataError(DataError):
+    """A file differs from what the catalogue or its source says."""
+
+
+class SmallDataError(DataError, ValueError):
+    """The rows are too few, in all or of a class, for three parts."""
+
 
 Task = Literal["classification", "regression"]
 Metric = Literal["accuracy", "balanced_accuracy", "roc_auc", "negative_rmse"]

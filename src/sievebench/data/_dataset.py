@@ -9,8 +9,7 @@ import numpy.typing as npt
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import QuantileTransformer, StandardScaler
 
-from sievebench.data._catalog import Metric, Scaler, Task
-from sievebench.data._exceptions import SmallDataError
+from sievebench.data._catalog import Metric, Scaler, SmallDataError, Task
 
 Matrix = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from featuresieve.files import AtomicFiles
-from sievebench.data._exceptions import CorruptDataError, OfflineError
+from sievebench.data._catalog import CorruptDataError, OfflineError
 
 # Called with the bytes at hand and the bytes to come (None if the server is silent).
 Progress = Callable[[int, int | None], None]

@@ -14,8 +14,12 @@ import scipy.io
 import sklearn.datasets
 from scipy.io import arff
 
-from sievebench.data._catalog import N_RELEVANT, CatalogEntry
-from sievebench.data._exceptions import CatalogError, MissingDataError
+from sievebench.data._catalog import (
+    N_RELEVANT,
+    CatalogEntry,
+    CatalogError,
+    MissingDataError,
+)
 from sievebench.data._table_files import RawTable, numbered_names
 
 # Called with an address, a file name and a checksum; returns where the file now lies.

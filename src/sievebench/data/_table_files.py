@@ -12,7 +12,7 @@ import pandas as pd
 
 from featuresieve.errors import one_line
 from featuresieve.files import AtomicFiles
-from sievebench.data._exceptions import CorruptDataError
+from sievebench.data._catalog import CorruptDataError
 
 TARGET = "target"
 _NUMBERS = "iufb"  # kinds of dtypes

@@ -9,10 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from sievebench.data._catalog import CatalogEntry, cache_folder, data_folder, find_entry
+from sievebench.data._catalog import (
+    CatalogEntry,
+    CorruptDataError,
+    OfflineError,
+    cache_folder,
+    data_folder,
+    find_entry,
+)
 from sievebench.data._dataset import Dataset
 from sievebench.data._download import Progress, download
-from sievebench.data._exceptions import CorruptDataError, OfflineError
 from sievebench.data._sources import SOURCES, bundled_table, made_table, where_to_put
 from sievebench.data._table_files import RawTable, file_md5, read_table, write_table
 

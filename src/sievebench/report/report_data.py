@@ -124,7 +124,11 @@ class ReportData:
 
     def stored(self, name: str) -> dict[str, Any]:
         """Return a file of the folder of benchmarks; empty if it is not there."""
-        return {} if self.benchmarks is None else _stored(self.benchmarks / name)
+        return (
+            {}
+            if self.benchmarks is None
+            else _stored(self.benchmarks.absolute() / name)
+        )
 
     def records(self, name: str) -> list[dict[str, Any]]:
         """Return the records, or cells, of such a file; none if it is not there."""

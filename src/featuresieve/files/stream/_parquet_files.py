@@ -76,8 +76,8 @@ class ParquetFiles:
 
 
 def _cast(column: Any, kind: Any) -> Any:
-    """Return a column as the type that all files agree on."""
-    return column if column.type == kind else column.cast(kind)
+    """Return a column as the type that all files agree on; large integers round."""
+    return column if column.type == kind else column.cast(kind, safe=False)
 
 
 def find_files(
@@ -107,7 +107,10 @@ def find_files(
     except (pa.ArrowException, OSError) as error:
         for file in found:  # which of them it is
             _footer_of(system, file)
-        raise _damaged(found[0], error) from error
+        raise TableFileError(
+            f"{found[0]} and the files beside it make no table: {one_line(error)}. "
+            f"A name must be one column, of the files or of their folders. {_ADVICE}"
+        ) from error
     return checked(fragments, data.schema, columns)
 
 
