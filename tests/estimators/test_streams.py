@@ -181,7 +181,7 @@ def test_a_stream_is_scored_as_its_table(folder):
     found = regressor.score(rows.to_reader(), "a", sample_weight="weight")
     assert found == pytest.approx(expected, rel=1e-6)
     with pytest.raises(ValueError, match="Input y contains missing values: some of"):
-        classifier.score(iter(spoiled(bought=gaps())), "bought")
+        classifier.score(iter(changed("bought", 123, None)), "bought")
 
 
 SMALL = "1 MB"
