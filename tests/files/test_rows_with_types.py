@@ -151,6 +151,7 @@ def test_rows_of_a_sheet_are_skipped_and_counted_as_it_counts_them(put):
         (b"\xd0\xcf\x11\xe0garbage", {}, "cannot be read"),
         ("a\n1\n", {"sheet": "Data"}, "--sheet is for spreadsheets, and"),
     ],
+    ids=("misspelt", "empty", "damaged", "text"),  # the bytes hold the time
 )
 def test_what_is_no_sheet_is_told(put, content, arguments, message):
     assert message in refusal(put(content), **arguments)

@@ -92,6 +92,7 @@ REFUSED_TYPES = {
     r"generator.* list\(X\)": (([i, 1] for i in range(3)),),
     r"list\(X\)": (zip([1, 2], [3, 4], strict=True),),
     r"X is a dict.* pandas\.DataFrame\(X\)": ({"a": [1, 2]},),
+    r"X is a dict.* pandas\.DataFrame\(\[X\]\)": ({"a": 1, "b": "x"},),
     r"pandas\.DataFrame\(X\)": ([{"a": 1}, {"a": 2}],),
     "X is a set.* a list of rows": ({(1, 2), (3, 4)},),
     r"X is a str.* pandas\.read_csv\(X\)": ("table.csv",),

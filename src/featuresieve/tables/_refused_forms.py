@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
+import numpy as np
+
 _OR_A_STREAM = "; fit reads what does not fit into memory from Parquet, by its path: "
 # What to pass instead of what is lazy, or can be read only once, by library and class.
 _INSTEAD = {
@@ -47,7 +49,9 @@ def refuse_containers(X: Any) -> None:
         raise form_error(X, "a list of its rows, such as list(X)")
     is_records = isinstance(X, list | tuple) and X and isinstance(X[0], Mapping)
     if isinstance(X, Mapping) or is_records:
-        raise form_error(X, "a data frame, such as pandas.DataFrame(X)")
+        is_row = not is_records and all(np.ndim(value) == 0 for value in X.values())
+        rows = "[X]" if is_row else "X"
+        raise form_error(X, f"a data frame, such as pandas.DataFrame({rows})")
     if isinstance(X, Set):
         raise form_error(X, "a list of rows, which have an order")
     if isinstance(X, str | bytes):
