@@ -166,25 +166,22 @@ def run(options: argparse.Namespace) -> None:
     rest = (options.device, options.longest, queue)
     processes = [context.Process(target=lane, args=(one, *rest)) for one in lanes]
     until = time.monotonic() + options.seconds
-    waiting, running = list(processes), []
+    waiting, running, origin = list(processes), [], stamp.stamp()
     while time.monotonic() < until and (waiting or running):
         running = [process for process in running if process.is_alive()]
         while waiting and len(running) < options.lanes:
             running.append(waiting.pop(0))
             running[-1].start()
-        records += _heard(queue)
-    records += _heard(queue)
+        if heard := _heard(queue):
+            records += [one | {"commit": origin["commit"]} for one in heard]
+            content = {"stamp": origin, "records": records}
+            stamp.write(options.file, content, options.out)
     for process in running:
         process.kill()
-    commit = stamp.stamp()["commit"]
-    for one in records:
-        one.setdefault("commit", commit)
-    content = {"stamp": stamp.stamp(), "records": records}
-    stamp.write(options.file, content, options.out)
 
 
 def _heard(queue: Any) -> list[dict[str, Any]]:
-    """Return the fits that were told of, until there are none for a second."""
+    """Return the fits that are told of until there are none for a second."""
     heard = []
     while True:
         try:
