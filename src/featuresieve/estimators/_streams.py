@@ -20,6 +20,7 @@ from featuresieve.files import (
     take_array_rows,
     take_rows,
 )
+from featuresieve.problem import ClassEncoder
 from featuresieve.process import show_status
 from featuresieve.tables import plain_array, read_table
 
@@ -203,8 +204,28 @@ def kept_columns(estimator: Any, X: Any) -> Any:
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
-class ScoresStreams:
-    """What an estimator inherits, before scikit-learn's mixin, to be scored on them."""
+class Predicts:
+    """What an estimator inherits, before scikit-learn's mixin, to predict and score."""
+
+    @by_batches
+    def predict(self: Any, X: Any) -> npt.NDArray[Any]:
+        """Return the predicted values, or classes.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            As for `transform`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_outputs)
+            Of a classifier the most probable class, or the labels more probable than
+            not.
+        """
+        outputs, code = self._network_outputs(X), self._target_code
+        if isinstance(code, ClassEncoder):
+            return code.decode(code.probabilities(outputs))
+        return np.asarray(code.decode(outputs.mean(axis=0)))
 
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of a classifier, or R² of a regressor.
