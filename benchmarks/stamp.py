@@ -83,6 +83,30 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
     return parser
 
 
+def in_process(
+    *words: str, limit: float | None = None, **variables: str
+) -> dict[str, Any]:
+    """Run the script once more with other words, and read what it prints last.
+
+    What fails, or takes longer than the limit, is a record that says so.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, sys.argv[0], *words],
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            env=os.environ | variables,
+        )
+    except subprocess.TimeoutExpired:
+        return {"failure": f"more than {limit} s"}
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        return {"failure": reason[0][:200]}
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
 def store(name: str, records: Iterable[dict[str, Any]], folder: Path) -> None:
     """Print each record, and write it at once: what is finished is never lost."""
     circumstances, found = stamp(), []

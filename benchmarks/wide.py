@@ -10,11 +10,10 @@ what comes before the search, and `after` what comes behind the predictor.
 import argparse
 import json
 import resource
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,20 +120,7 @@ def _size(X: Any) -> int:
     return int(X.data.nbytes if sparse.issparse(X) else X.nbytes)
 
 
-def in_process(name: str, is_published: bool) -> dict[str, Any]:
-    """Measure in a process of its own; a failure is a record that says so."""
-    command = [sys.executable, __file__, "--one", name]
-    command += ["--published"] * is_published
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LIMIT_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return {"failure": f"more than {LIMIT_SECONDS} s"}
-    if done.returncode != 0:
-        return {"failure": (done.stderr.strip().splitlines() or [""])[-1][:200]}
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+apart = partial(stamp.in_process, limit=LIMIT_SECONDS)
 
 
 def exponent(records: list[dict[str, Any]]) -> float:
@@ -149,13 +135,17 @@ def records_of(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Measure one after the other."""
     tables = SMALL if arguments.small else TABLES
     for name in [arguments.only] if arguments.only else tables:
-        yield {"what": name, "setting": "default", **in_process(name, False)}
+        yield {"what": name, "setting": "default", **apart("--one", name)}
     if arguments.only:
         return
     grown = []
     for n_columns in SMALL_COLUMNS if arguments.small else COLUMNS:
         name = f"1000x{n_columns}"
-        record = {"what": name, "setting": "published", **in_process(name, True)}
+        record = {
+            "what": name,
+            "setting": "published",
+            **apart("--one", name, "--published"),
+        }
         grown.append(record)
         yield record
     yield {"what": "exponent of the published setting", "value": exponent(grown)}

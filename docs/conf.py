@@ -85,6 +85,7 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
+html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "start": []}
 
 # What a link to one of these files leads to.

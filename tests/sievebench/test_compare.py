@@ -32,6 +32,7 @@ from sievebench.compare import (
     screen_text,
 )
 from sievebench.compare._figures import clustered_order, score_scale, spread_labels
+from sievebench.compare._page import _within_bounds
 
 QUICK = ("none", "univariate", "lasso")
 
@@ -211,6 +212,13 @@ def test_ticks_are_round_and_labels_do_not_overlap():
     assert np.diff(np.sort(labels)).min() >= 16.0 - 0.1
     np.testing.assert_array_equal(np.argsort(labels), np.argsort(heights))
     assert labels[3] == 51.0  # the middle one of three stays where it is
+
+
+@pytest.mark.parametrize(("metric", "most"), [("r2", 1.0), ("neg_log_loss", 0.0)])
+def test_intervals_end_where_scores_do(metric, most):
+    scores = pd.DataFrame({"score": [most - 0.1, most - 0.3], "difference": [0, -0.2]})
+    shown = _within_bounds(scores.assign(high=[0.0, 0.7]), metric)
+    np.testing.assert_allclose(shown["high"], [0.0, 0.1])
 
 
 def test_similar_selectors_are_side_by_side():

@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 
 import featuresieve
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.storage.page._fit_data import FitData
+from featuresieve.storage.page._distribution import distribution
+from featuresieve.storage.page._fit_data import ColumnValues, FitData, TargetValues
 from headless_browser import use_page
 from quick_selectors import built
 
@@ -95,7 +96,16 @@ def test_hostile_names_are_text_on_a_page_without_addresses(page):
     assert not re.search(r"https?:|url\(|@import|fetch\(", page)
 
 
-def test_page_of_a_thousand_columns_is_small(tmp_path):
+MORE = """(page) => {
+  const shown = () => page.querySelectorAll("#columns tbody tr:not([hidden])").length;
+  const count = page.querySelector("#shown"), seen = [shown(), count.textContent];
+  page.querySelector("#more").click();
+  return [...seen, shown(), count.textContent];
+}"""
+
+
+@pytest.mark.browser
+def test_page_of_a_thousand_columns_is_small_and_shows_a_hundred_first(tmp_path):
     X = np.random.default_rng(0).normal(size=(500, 1000))
     selector = built(AutoNFSClassifier, 0.01, n_members=2, n_epochs=1, random_state=0)
     selector.fit(pd.DataFrame(X).add_prefix("a rather long name "), X[:, 0] > 0)
@@ -103,6 +113,8 @@ def test_page_of_a_thousand_columns_is_small(tmp_path):
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert len(Parsed(text).names) == 1000
     assert len(text.encode()) < 3e6
+    seen = use_page(text, MORE, tmp_path)["seen"]
+    assert seen == [100, "100 of 1,000", 1000, "1,000"]
 
 
 @pytest.mark.parametrize("scaling", ["normal_scores", "standard", "none"])
@@ -126,6 +138,13 @@ def test_pictures_are_drawn_from_the_values_of_the_table(scaling):
         assert read == known.iloc[rows].tolist()
     assert data.column(X.columns.get_loc("nothing")).missing_share == 1
     np.testing.assert_allclose(data.target.values, y[rows], rtol=1e-4, atol=1e-6)
+
+
+def test_long_positive_tails_are_drawn_by_their_logarithm():
+    values = np.random.default_rng(0).lognormal(5, 1.5, size=1000)
+    for numbers, is_log in ((values, True), (-values, False), (np.sqrt(values), False)):
+        picture = distribution(ColumnValues("number", numbers), TargetValues())
+        assert picture.high.endswith("(log)") is is_log
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])

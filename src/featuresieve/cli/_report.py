@@ -4,6 +4,7 @@ import json
 import math
 import re
 import shlex
+import warnings
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -75,7 +76,8 @@ def _score_lines(outcome: SelectResult) -> list[str]:
 
     def line(word: str, count: int, value: float, error: float) -> str:
         numbers = f"{_number(value)} ± {_number(error)}"
-        return f"  {word:<4} {count:>{width}} columns  {numbers}"
+        noun = "column" if count == 1 else "columns"
+        return f"  {word:<4} {count:>{width}} {noun:<7}  {numbers}"
 
     later = "" if outcome.inputs.times is None else "later "
     return [
@@ -160,7 +162,9 @@ def draw(selector: Any, path: Path) -> None:
         StabilityDisplay.from_estimator(selector, ax=right, max_features=24)
         left.set_title("How many?")
         right.set_title("Which?")
-        figure.savefig(path, dpi=130)
+        with warnings.catch_warnings():  # a name may have letters that no font has
+            warnings.filterwarnings("ignore", "Glyph", UserWarning)
+            figure.savefig(path, dpi=130)
 
 
 def write_page(

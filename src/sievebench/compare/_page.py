@@ -44,7 +44,8 @@ def html_page(comparison: Comparison) -> str:
     rows["kind"] = np.where(is_level(rows), "level", "worse")
     rows.loc[rows["selector"] == REFERENCE, "kind"] = "reference"
     scored = rows[rows["reason"] == ""]
-    scale = score_scale([*scored["score"]] or [0.0], _interval_ends(scored))
+    drawn = _within_bounds(scored, comparison.plan.metric)
+    scale = score_scale([*scored["score"]] or [0.0], _interval_ends(drawn))
     first, *others = verdict(rows, n_columns)
     return template.render(
         title=f"Selectors on {comparison.table.name}",
@@ -53,7 +54,7 @@ def html_page(comparison: Comparison) -> str:
         facts=facts(comparison),
         metric=comparison.plan.metric,
         ticks=scale.ticks(),
-        dots=[_dot(row, scale) for row in scored.itertuples()],
+        dots=[_dot(row, scale) for row in drawn.itertuples()],
         failed=[row for row in rows.itertuples() if row.reason],
         scatter=_scatter(scored, scale, n_columns),
         agreement=_heat_map(comparison),
@@ -61,6 +62,13 @@ def html_page(comparison: Comparison) -> str:
         headings=HEADINGS,
         figures=[(row, printed_cells(row)) for row in scored.itertuples()],
     )
+
+
+def _within_bounds(scored: pd.DataFrame, metric: str | None) -> pd.DataFrame:
+    """Return rows whose intervals end where scores do: errors at 0, the others at 1."""
+    most = 0.0 if (metric or "").startswith("neg_") else 1.0
+    best = scored["score"] - scored["difference"]
+    return scored.assign(high=scored["high"].clip(upper=most - best))
 
 
 def _interval_ends(scored: pd.DataFrame) -> list[tuple[float, float]]:

@@ -14,7 +14,9 @@ WIDTH = 460
 _LEFT, _RIGHT = 52, 14
 # Half of an interval of 95 %, in standard errors.
 HALF = 1.96
-_MOST_BARS = 60
+_MOST_BARS = 100
+# So many columns without a vote are shown, to see where the votes end.
+_ENDING = 3
 _MOST_LABELS = 9
 # Letters of a name in the table of correlations.
 _LONGEST = 23
@@ -122,9 +124,10 @@ def votes_chart(
     frequency: FloatArray, is_kept: Sequence[bool], names: Sequence[str], share: float
 ) -> dict[str, Any]:
     """Place one bar for each of the best ranked columns."""
-    n = min(len(frequency), _MOST_BARS)
+    last = int(np.flatnonzero((frequency > 0) | np.asarray(is_kept))[-1])
+    n = min(len(frequency), last + 1 + _ENDING, _MOST_BARS)
     top, bottom = 16, 214
-    y = Scale(0.0, 1.0, bottom, top)
+    y = Scale(0.0, min(1.0, 1.1 * max(frequency.max(), share)), bottom, top)
     x = Scale(0, n, _LEFT, WIDTH - _RIGHT)
     gap = min(3.0, 0.25 * (x(1) - x(0)))
     bars = [
@@ -143,8 +146,7 @@ def votes_chart(
         "n_shown": n,
         "share": y(share),
         "share_text": f"{share:.0%}",
-        "ticks": [(y(v), f"{v:.0%}") for v in (0, 0.25, 0.5, 0.75, 1)],
-        "bottom": bottom,
+        "ticks": y.ticks(is_share=True),
         "left": _LEFT,
         "right": WIDTH - _RIGHT,
     }
@@ -164,8 +166,8 @@ def heat_map(
             "y": round(top + cell * j, 1),
             "opacity": round(min(1.0, abs(value)), 2),
             "is_negative": bool(value < 0),
-            "text": f"{value:+.1f}".replace("-", "−").replace("0.", ".")
-            if abs(value) >= 0.25 and rows[j] != columns[k]
+            "text": f"{value:.1f}".replace("-", "−").replace("0.", ".")
+            if abs(value) >= 0.25 and j != k
             else "",
             "is_strong": abs(value) > 0.55,
             "title": f"{rows[j]}, {columns[k]}: {value:+.2f}".replace("-", "−"),

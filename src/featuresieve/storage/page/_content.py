@@ -101,7 +101,7 @@ def feature_rows(estimator: Any) -> list[Content]:
 def _why(row: Content) -> str:
     """Return the reason behind a verdict."""
     if row["represented_by"] is not None:
-        words = "the same as" if row["verdict"] == "duplicate" else "represented by"
+        words = "a copy, " * (row["verdict"] == "duplicate") + "represented by"
         return f"{words} {_name(row['represented_by'])}"
     return _REASONS.get(row["verdict"], "")
 
@@ -165,7 +165,7 @@ def _about_missing(rows: Sequence[Content]) -> list[tuple[str, str]]:
     gaps = sorted((gap for gap in gaps if gap[0] > 0), key=lambda gap: -gap[0])
     if not gaps:
         return []
-    named = ", ".join(f"{name[:60]} ({share:.0%})" for share, name in gaps[:5])
+    named = ", ".join(f"'{name[:60]}' ({share:.0%})" for share, name in gaps[:5])
     more = f" and {len(gaps) - 5:,} more" if len(gaps) > 5 else ""
     return [("note", f"Values are missing in {named}{more}.")]
 
@@ -184,7 +184,8 @@ def _correlations(rows: Sequence[Content], data: FitData) -> Content | None:
     strongest = np.abs(with_dropped).max(axis=0)
     order = np.argsort(-strongest, kind="stable")[:_MOST_CORRELATED]
     order = order[strongest[order] >= _LEAST_CORRELATION]
-    if len(kept) + len(order) < 2:
+    among_kept = np.abs(with_kept - np.eye(len(kept)))
+    if not len(order) and among_kept.max() < _LEAST_CORRELATION:
         return None
     names = [row["name"] for row in kept]
     columns = [*names, *(dropped[k]["name"] for k in order)]

@@ -11,6 +11,8 @@ from featuresieve.storage.page._fit_data import ColumnValues, TargetValues
 # Size of the picture, in units without a meaning: it is stretched.
 WIDTH, HEIGHT = 160, 40
 _N_BINS = 16
+# A tail so many times as long as the other, and positive, is drawn by its logarithm.
+_LONG_TAIL = 8
 # Numbers with fewer different values have a bin for each of them.
 _FEW = 12
 _MOST_LEVELS = 10
@@ -76,9 +78,13 @@ def _binned(
     low, high = np.quantile(values, [0.01, 0.99])
     if high <= low:
         low, high = distinct[0], distinct[-1]
+    middle = np.median(values)
+    ends = [_number(low, column.kind), _number(high, column.kind)]
+    if low > 0 and high - middle > _LONG_TAIL * (middle - low):
+        values, low, high = np.log(np.maximum(values, low)), np.log(low), np.log(high)
+        ends[1] += " (log)"
     shares = (values - low) / (high - low)
     bins = np.clip((shares * _N_BINS).astype(np.intp), 0, _N_BINS - 1)
-    ends = _number(low, column.kind), _number(high, column.kind)
     return bins, [ends[0], *([""] * (_N_BINS - 2)), ends[1]]
 
 

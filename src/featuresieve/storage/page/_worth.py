@@ -113,9 +113,9 @@ def _about_votes(
         sentences.append(f"No kept column had so many votes: {_some(kept)}.")
     else:
         n_clear = len(kept) - len(near)
+        who = f"Of {len(kept)} kept columns {n_clear}" if near else "All kept columns"
         close = f"; near that line, or below: {_some(near)}." if near else "."
-        text = f"Of {len(kept)} kept, {n_clear} had clearly more votes than that{close}"
-        sentences.append(text)
+        sentences.append(f"{who} had clearly more votes than that{close}")
     if below:
         sentences.append(f"Dropped, but with votes: {_some(below)}.")
     else:

@@ -25,21 +25,25 @@
   const search = one("#search");
   const choice = one("#sort");
   const choices = [...document.querySelectorAll(".choice button")];
-  let state = "all";
+  const more = one("#more");
+  let state = "all", most = 100;
   one(".tools").hidden = false;
 
   const filter = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
+    let found = 0;
     for (const row of rows) {
       const text = row.textContent.toLowerCase();
-      const isShown = (state === "all" || row.classList.contains(state))
+      const isFound = (state === "all" || row.classList.contains(state))
         && words.every((word) => text.includes(word));
-      row.hidden = !isShown;
-      shown += isShown;
+      found += isFound;
+      row.hidden = !isFound || found > most;
     }
-    one("#shown").textContent = shown.toLocaleString("en");
-    one("#nothing").hidden = shown > 0;
+    const all = found.toLocaleString("en");
+    one("#shown").textContent = found > most ? `${most} of ${all}` : all;
+    one("#nothing").hidden = found > 0;
+    more.hidden = found <= most;
+    more.textContent = `Show all ${all}`;
   };
   const order = (key, direction) => {
     const value = (row) => row.querySelector(`[data-key="${key}"]`).dataset.value;
@@ -50,6 +54,7 @@
       return direction * (isText ? first.localeCompare(second, "en", { numeric: true }) : first - second);
     });
     body.append(...rows);
+    filter();
     for (const head of document.querySelectorAll("#columns th[data-sort]")) {
       if (head.dataset.sort === key) {
         head.setAttribute("aria-sort", direction > 0 ? "ascending" : "descending");
@@ -59,6 +64,8 @@
     }
   };
   search.addEventListener("input", filter);
+  more.addEventListener("click", () => { most = Infinity; filter(); });
+  filter();
   choice.addEventListener("change", () => {
     order(choice.value, ["rank", "name"].includes(choice.value) ? 1 : -1);
   });
