@@ -245,6 +245,7 @@ def test_relative_import_is_refused():
         ("featuresieve.tables", {"torch", "safetensors"}),
         ("featuresieve.problem", {"torch", "safetensors"}),
         ("featuresieve.files", {"torch", "safetensors", "pyarrow"}),
+        ("featuresieve.estimators", {"pyarrow", "matplotlib", "jinja2"}),
         ("featuresieve.plotting", {"torch", "safetensors", "matplotlib"}),
         ("featuresieve.cli", {"torch", "safetensors", "pyarrow"}),
     ],
