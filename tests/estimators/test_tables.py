@@ -93,7 +93,7 @@ def test_set_output_keeps_dtypes_within_a_library(library):
 def test_set_output_of_no_known_library_is_refused():
     frame, y = pandas_frame()
     selector = quick().set_output(transform="panda").fit(frame, y)
-    with pytest.raises(ValueError, match="one of 'default', .* got 'panda'"):
+    with pytest.raises(ValueError, match=r"one of 'default', .* got 'panda'"):
         selector.transform(frame)
 
 
