@@ -343,7 +343,9 @@ def main() -> None:
     parser.add_argument("part", choices=parts)
     parser.add_argument("method", nargs="?")
     parser.add_argument("name", nargs="?")
-    parser.add_argument("--jobs", type=int, default=1, help="for peers, see there")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="for peers: one thread each"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.part == "one":
