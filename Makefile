@@ -122,7 +122,7 @@ ECOSYSTEM := .venv-ecosystem
 .PHONY: test-ecosystem
 
 test-ecosystem: $(ECOSYSTEM)/.installed ## one small use of each package we work beside
-	$(ECOSYSTEM)/bin/python -m pytest -n $(JOBS) tests/ecosystem
+	$(ECOSYSTEM)/bin/python -m pytest -n $(JOBS) tests/ecosystem tests/storage/test_onnx_model.py
 
 $(ECOSYSTEM)/.installed: pyproject.toml constraints-ecosystem.txt
 	$(PYTHON) -m venv $(ECOSYSTEM)

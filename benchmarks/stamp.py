@@ -84,15 +84,15 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
 
 
 def in_process(
-    *words: str, limit: float | None = None, **variables: str
+    *words: str, limit: float | None = None, script: str = "", **variables: str
 ) -> dict[str, Any]:
-    """Run the script once more with other words, and read what it prints last.
+    """Run this script, or another, with other words, and read what it prints last.
 
     What fails, or takes longer than the limit, is a record that says so.
     """
     try:
         done = subprocess.run(
-            [sys.executable, sys.argv[0], *words],
+            [sys.executable, script or sys.argv[0], *words],
             capture_output=True,
             text=True,
             timeout=limit,
@@ -107,9 +107,14 @@ def in_process(
     return found
 
 
-def store(name: str, records: Iterable[dict[str, Any]], folder: Path) -> None:
-    """Print each record, and write it at once: what is finished is never lost."""
-    circumstances, found = stamp(), []
+def store(
+    name: str,
+    records: Iterable[dict[str, Any]],
+    folder: Path,
+    known: Iterable[dict[str, Any]] = (),
+) -> None:
+    """Print each record, and write it at once, behind those that are `known`."""
+    circumstances, found = stamp(), [*known]
     for record in records:
         print(json.dumps(record), flush=True)
         found.append(record)

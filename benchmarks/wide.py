@@ -1,8 +1,9 @@
 """Where the time of whole fits goes on wide and long tables, and what it grows with.
 
 Run with ``python benchmarks/wide.py``, on the GPU if there is one; ``--small`` tries
-it out in a minute on a CPU, ``--only 2000x20000`` takes one table, and ``--out FOLDER``
-writes elsewhere than to ``benchmarks/results``. Every fit is a process of its own,
+it out in a minute on a CPU, ``--only 2000x20000`` takes one table, ``--limit 390`` says
+after how many seconds no further fit begins, and ``--out FOLDER`` writes elsewhere than
+to ``benchmarks/results``. Every fit is a process of its own,
 after a small fit that warms it up. Seconds are those of the clock; preparation is
 what comes before the search, and `after` what comes behind the predictor.
 """
@@ -132,14 +133,19 @@ def exponent(records: list[dict[str, Any]]) -> float:
 
 
 def records_of(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Measure one after the other."""
+    """Measure one after the other, while there is time."""
+    until = time.monotonic() + arguments.limit
     tables = SMALL if arguments.small else TABLES
     for name in [arguments.only] if arguments.only else tables:
+        if time.monotonic() > until:
+            return
         yield {"what": name, "setting": "default", **apart("--one", name)}
     if arguments.only:
         return
     grown = []
     for n_columns in SMALL_COLUMNS if arguments.small else COLUMNS:
+        if time.monotonic() > until:
+            return
         name = f"1000x{n_columns}"
         record = {
             "what": name,
@@ -155,6 +161,7 @@ def main() -> None:
     parser = stamp.parser_of(__doc__)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--limit", type=float, default=3600.0)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--published", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

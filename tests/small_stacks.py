@@ -3,6 +3,9 @@
 The one place in the tests that knows how a stack lays its parameters out.
 """
 
+import threading
+from contextlib import nullcontext
+
 import numpy as np
 import torch
 
@@ -101,3 +104,21 @@ def whole_epochs(n_epochs, n_rows, batch_size):
 
 def loss_for(is_classification):
     return LOSSES["classification" if is_classification else "regression"]
+
+
+class StopsAt:
+    """A monitor that takes the state after some steps, and ends the run."""
+
+    def __init__(self, step):
+        self._step, self.state, self.n_threads = step, None, 0
+
+    def following(self, trainer):  # noqa: ARG002
+        return nullcontext()
+
+    def after_step(self, trainer):
+        if trainer.step == self._step:
+            names = [thread.name for thread in threading.enumerate()]
+            self.n_threads = sum("featuresieve" in name for name in names)
+            self.state = trainer.state()
+            raise KeyboardInterrupt
+        return False

@@ -171,6 +171,15 @@ def _error(value: Any, statement: str, is_right_type: bool) -> Exception:
     return kind(f"{statement}, got {shown(value)}.")
 
 
+def infinity_error(label: str, row: int, value: Any) -> ValueError:
+    """Build the error for infinite values, with scikit-learn's words."""
+    return ValueError(
+        "Input X contains infinity or a value too large for dtype('float64'): "
+        f"{label} holds {value} in row {row}. Allowed are finite numbers and NaN "
+        "for missing ones."
+    )
+
+
 def one_line(
     error: BaseException, *, has_kind: bool = False, longest: int | None = _LONGEST_LINE
 ) -> str:

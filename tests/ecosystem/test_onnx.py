@@ -1,15 +1,15 @@
-"""Models of ONNX answer in onnxruntime as the estimators do, and pipelines too."""
+"""Pipelines with selectors are converted by skl2onnx, and answer in onnxruntime.
+
+That the models of `to_onnx` do shows storage/test_onnx_model.py, with onnxruntime here.
+"""
 
 import re
 from pathlib import Path
 
 import numpy as np
-import onnx
-import onnxruntime
 import pandas as pd
 import pytest
 import skl2onnx
-from scipy import sparse
 from skl2onnx.common.data_types import (
     DoubleTensorType,
     FloatTensorType,
@@ -26,99 +26,14 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, StandardScaler
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
 from featuresieve.estimators import register_onnx_converters
 from made_tables import class_table, value_table
-from onnx_feeds import feeds, tensor
-from onnx_tables import (
-    fit_mixed,
-    heavy_table,
-    holes_table,
-    labels_table,
-    mixed_table,
-    outputs_table,
-    quick,
-)
+from onnx_feeds import answers, tensor
+from onnx_tables import labels_table, mixed_table, outputs_table, quick
 
 # Float32 has 24 binary digits; scaled columns of two libraries differ in the last, and
 # ranks of values that are close together make more of it.
 FLOAT32 = {"rtol": 0.0, "atol": 1e-4}
 # The networks may run in float32, the model runs in float64: sums of some ten terms.
 NETWORKS = {"rtol": 0.0, "atol": 2e-6}
-
-
-def answers(model, inputs):
-    """Return the outputs of a model, by name."""
-    data = model if isinstance(model, bytes) else model.SerializeToString()
-    session = onnxruntime.InferenceSession(data, providers=["CPUExecutionProvider"])
-    names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(None, inputs), strict=True))
-
-
-def exported(selector, folder, **options):
-    selector.to_onnx(folder / "model.onnx", **options)
-    return onnx.load(folder / "model.onnx")
-
-
-# --- to_onnx
-
-
-@pytest.mark.parametrize("scaling", ["normal_scores", "standard"])
-def test_mixed_table_agrees(scaling, tmp_path):
-    selector = fit_mixed(scaling=scaling)
-    frame, _ = mixed_table(n_rows=500, seed=1)
-    model = exported(selector, tmp_path, predictor=True, dtype="float64")
-    found = answers(model, feeds(model, frame))
-    expected = selector.predict_proba(frame)
-    np.testing.assert_allclose(found["probabilities"], expected, **NETWORKS)
-    assert found["label"].tolist() == selector.predict(frame).tolist()
-
-
-def test_mixed_table_is_selected_from(tmp_path):
-    selector = fit_mixed()
-    frame, _ = mixed_table(n_rows=9, seed=1)
-    model = exported(selector, tmp_path)
-    inputs = feeds(model, frame)
-    found = answers(model, inputs)
-    for name in selector.transform(frame).columns:
-        np.testing.assert_array_equal(found[f"kept_{name}"], inputs[name])
-
-
-def test_matrix_is_selected_from(tmp_path):
-    X, y = class_table()
-    selector = quick().fit(X, y)
-    model = exported(selector, tmp_path, dtype="float64")
-    found = answers(model, {"X": X})["kept"]
-    np.testing.assert_array_equal(found, selector.transform(X))
-
-
-@pytest.mark.parametrize("is_sparse", [False, True])
-@pytest.mark.parametrize(
-    ("estimator_class", "table"),
-    [
-        (AutoNFSClassifier, class_table),
-        (AutoNFSClassifier, holes_table),
-        (AutoNFSClassifier, labels_table),
-        (AutoNFSRegressor, value_table),
-        (AutoNFSRegressor, outputs_table),
-        (AutoNFSRegressor, heavy_table),
-    ],
-)
-def test_matrix_agrees(estimator_class, table, is_sparse, tmp_path):
-    X, y = table()
-    if is_sparse:
-        X = np.where(np.abs(X) > 0.5, X, 0.0)
-    selector = quick(estimator_class).fit(sparse.csr_array(X) if is_sparse else X, y)
-    model = exported(selector, tmp_path, predictor=True, dtype="float64")
-    first, *rest = answers(model, {"X": X}).values()
-    predicted = selector.predict(X)
-    assert first.shape == predicted.shape
-    if not rest:
-        scale = np.abs(predicted).max(axis=0)
-        np.testing.assert_allclose(first / scale, predicted / scale, **NETWORKS)
-        return
-    np.testing.assert_array_equal(first, predicted)
-    np.testing.assert_allclose(rest[0], selector.predict_proba(X), **NETWORKS)
-
-
-# --- skl2onnx
 
 
 @pytest.fixture(scope="module", autouse=True)

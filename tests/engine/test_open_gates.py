@@ -1,7 +1,5 @@
 """A stack that gates leave trains on as the whole one does, where they are closed."""
 
-from contextlib import nullcontext
-
 import numpy as np
 import pytest
 import torch
@@ -18,7 +16,7 @@ from featuresieve.engine import (
     Training,
     TrainingData,
 )
-from small_stacks import CPU, loss_for
+from small_stacks import CPU, StopsAt, loss_for
 
 pytestmark = pytest.mark.numeric
 
@@ -153,22 +151,6 @@ def wide_run(n_threads, monitor=None, state=None):
     schedule = Schedule(N_STEPS, 4, 256, penalty_ramp=0.3)
     trainer.run(schedule, record_after=RECORDS, monitor=monitor)
     return trainer
-
-
-class StopsAt:
-    """A monitor that takes the state after some steps, and ends the run."""
-
-    def __init__(self, step):
-        self._step, self.state = step, None
-
-    def following(self, trainer):  # noqa: ARG002
-        return nullcontext()
-
-    def after_step(self, trainer):
-        if trainer.step == self._step:
-            self.state = trainer.state()
-            raise KeyboardInterrupt
-        return False
 
 
 @pytest.mark.parametrize("step", [3, 12, 20])

@@ -130,7 +130,7 @@ def train_both(settings, *, noise="gumbel", weights=None, **networks):
     for (rows, temperature, scale), found in zip(steps, states, strict=True):
         drawn = next(noises)
         for member, reference in enumerate(references):
-            record = reference.step(
+            task_loss, gradients = reference.step(
                 Batch(
                     *(X[rows], y[rows], drawn[:, member]),
                     temperature=temperature,
@@ -138,11 +138,12 @@ def train_both(settings, *, noise="gumbel", weights=None, **networks):
                     **weights_for(weights, member, rows),
                 )
             )
+            parameters = reference.parameters.items()
             expected = {
-                "task loss": record.task_loss,
-                "logits": np.array(reference.logits()),
-                "gradients": record.gradients,
-                "parameters": {k: v.copy() for k, v in reference.parameters.items()},
+                "task loss": task_loss,
+                "logits": reference.logits().detach().numpy(),
+                "gradients": gradients,
+                "parameters": {k: v.detach().numpy().copy() for k, v in parameters},
             }
             course.append((found[member], expected))
     return course

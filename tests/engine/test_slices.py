@@ -1,7 +1,6 @@
 """Large stacks train in slices on threads: the same numbers, whatever their number."""
 
 import threading
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -16,7 +15,7 @@ from featuresieve.engine import (
     TrainingData,
     stack_outputs,
 )
-from small_stacks import CPU, loss_for
+from small_stacks import CPU, StopsAt, loss_for
 
 pytestmark = pytest.mark.numeric
 
@@ -100,24 +99,6 @@ def test_outputs_of_some_members_are_those_of_the_stack():
     some = stack_outputs(task, X, MASK, slice(4, 9))
     everyones = stack_outputs(task, X, MASK)
     np.testing.assert_allclose(some, everyones[4:9], rtol=0, atol=1e-12)
-
-
-class StopsAt:
-    """A monitor that takes the state after some steps, and ends the run."""
-
-    def __init__(self, step):
-        self._step, self.state, self.n_threads = step, None, 0
-
-    def following(self, trainer):  # noqa: ARG002
-        return nullcontext()
-
-    def after_step(self, trainer):
-        if trainer.step == self._step:
-            names = [thread.name for thread in threading.enumerate()]
-            self.n_threads = sum("featuresieve" in name for name in names)
-            self.state = trainer.state()
-            raise KeyboardInterrupt
-        return False
 
 
 @pytest.mark.parametrize("n_threads", [2, 4])

@@ -9,20 +9,14 @@ import pyarrow as pa
 import pytest
 
 import featuresieve
+from any_table import ODD_LABELS
 from featuresieve import AutoNFSClassifier
 from quick_selectors import built
 
 # Names are tested here: what such short trainings keep does not matter.
 pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
 
-LABELS = {
-    "range": pd.RangeIndex(4),
-    "integers": pd.Index([10, 7, 3, 5]),
-    "floats": pd.Index([0.5, 1.5, 2.0, -1.0]),
-    "tuples": pd.Index([("a", 1), ("a", 2), ("b", 1), ("b", 2)], tupleize_cols=False),
-    "dates": pd.DatetimeIndex(["2024-01-01", "2024-03-01", "2023-01-01", "2022-12-31"]),
-    "levels": pd.MultiIndex.from_product([["a", "b"], [1, 2]], names=["one", "two"]),
-}
+LABELS = ("range", "integers", "floats", "tuples", "dates", "levels")
 
 
 @pytest.fixture(scope="module", params=LABELS)
@@ -31,7 +25,7 @@ def case(request):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame(rng.standard_normal((60, 4)))
     y = frame[0] + frame[2] > 0
-    frame.columns = LABELS[request.param]
+    frame.columns = ODD_LABELS[request.param](4)
     constraints = {"always_keep": [0, 2], "n_features_to_select": 2}
     quick = built(AutoNFSClassifier, 0.01, n_epochs=3, random_state=0, **constraints)
     return frame, y, quick

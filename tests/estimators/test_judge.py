@@ -1,6 +1,5 @@
 """judge= takes the set that another kind of model predicts best from."""
 
-import time
 import warnings
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training, load
 from featuresieve.errors import FeatureSieveWarning
 from featuresieve.problem import CountLimits, Problem
-from featuresieve.search import HeldOutSplit, Settings
+from featuresieve.search import HeldOutSplit, Settings, Unwatched
 from featuresieve.search._judge import judged_losses
 from featuresieve.search._refit import HeldOutLosses
 from featuresieve.search._vote_search import VoteSearch
@@ -157,10 +156,8 @@ def test_the_networks_judge_where_the_judge_has_no_time_for_what_they_elect():
         Problem(FEATURES, FEATURES[:, :1], 1, "regression"),
         Settings(Training(n_members=10)),
         CountLimits(1, 6),
+        Unwatched(max_time=0.0),
         tolerance=0.0,
-        seed=0,
-        started=time.monotonic() - 2.0,
-        max_time=1.0,
         judge=LinearRegression(),
     )
     logits = np.tile(np.linspace(3, -3, 6, dtype=np.float32), (10, 1))

@@ -8,12 +8,14 @@ import torch
 from sklearn.base import clone
 from torch import nn
 
+import interrupted_fits
 from featuresieve import (
     AutoNFSClassifier,
     AutoNFSRegressor,
     Training,
     TrainingDivergedError,
 )
+from interrupted_fits import assert_same_answers
 from made_tables import class_table, value_table
 from quick_selectors import built
 
@@ -98,20 +100,8 @@ SURROUNDINGS = {
 
 def answers(selector, X):
     """Return what is compared between fits, bit by bit."""
-    return {
-        "support": selector.support_,
-        "logits": selector.logits_,
-        "order": selector.order_,
-        "frequency": selector.selection_frequency_,
-        "balance": selector.balance_,
-        "losses": selector.path_["loss"],
-        "predictions": selector.predict(X),
-    }
-
-
-def assert_same_answers(found, expected):
-    for name, value in expected.items():
-        np.testing.assert_array_equal(found[name], value, err_msg=name)
+    frequency = {"frequency": selector.selection_frequency_}
+    return interrupted_fits.answers(selector, X) | frequency
 
 
 def fit_answers(name):
@@ -172,9 +162,9 @@ def test_fits_of_many_threads_are_those_of_one(usual):
 def test_order_of_the_columns_orders_the_answer_and_nothing_else(name, seed, usual):
     selector, X, y = fresh(name)
     order = np.random.default_rng(seed).permutation(X.shape[1])
-    by_column = ("support", "logits", "frequency")
+    by_column = ("support", "logits", "frequency", "history gates")
     expected = {
-        name: value[order] if name in by_column else value
+        name: value[..., order] if name in by_column else value
         for name, value in usual[name].items()
     }
     shuffled = answers(selector.fit(X[:, order], y), X[:, order])

@@ -181,7 +181,7 @@ def test_a_stream_is_scored_as_its_table(folder):
     found = regressor.score(rows.to_reader(), "a", sample_weight="weight")
     assert found == pytest.approx(expected, rel=1e-6)
     with pytest.raises(ValueError, match="Input y contains missing values: some of"):
-        classifier.score(iter(spoiled(bought=gaps())), "bought")
+        classifier.score(iter(changed("bought", 123, None)), "bought")
 
 
 SMALL = "1 MB"
@@ -327,74 +327,57 @@ def spoiled(**columns):
     return rows.to_batches(100)
 
 
-def gaps():
-    labels = table()["bought"].to_pylist()
-    labels[123] = None
-    return labels
+def changed(name, row, value):
+    """Return batches of the table with another value in one cell."""
+    values = table()[name].to_pylist()
+    values[row] = value
+    return spoiled(**{name: values})
 
 
-def far():
-    values = table()["a"].to_numpy().copy()
-    values[456] = -np.inf
-    return values
-
-
+# What was passed, a column of 200 lines, is one line of the first message.
 BAD_FITS = {
-    # What was passed, a column of 200 lines, is one line of the message.
     "^y must be the name of a column where X is a stream, got [^\n]*in memory.$": (
-        lambda: (table().to_reader(), table()["bought"]),
-        TypeError,
+        *(TypeError, lambda: table().to_reader(), lambda: table()["bought"]),
     ),
     "y: the reader has no column 'buys'; there are 'a'": (
-        lambda: (table().to_reader(), "buys"),
-        TableFileError,
+        *(TableFileError, lambda: table().to_reader(), lambda: "buys"),
     ),
     "missing values: 'bought' is None in row 123 of the stream": (
-        lambda: (spoiled(bought=gaps()), "bought"),
-        ValueError,
+        *(ValueError, lambda: changed("bought", 123, None)),
     ),
     "column 'a' holds -inf in row 456 of the stream": (
-        lambda: (spoiled(a=far()), "bought"),
-        ValueError,
+        *(ValueError, lambda: changed("a", 456, -np.inf)),
     ),
     "the reader holds no rows": (
-        *(lambda: (table().slice(0, 0).to_reader(), "bought"), TableFileError),
+        *(TableFileError, lambda: table().slice(0, 0).to_reader()),
     ),
     "memory must be at least .* which hold 100": (
-        lambda: (Stream(table().to_batches(), memory=5000), "bought"),
-        TableFileError,
+        *(TableFileError, lambda: Stream(table().to_batches(), memory=5000)),
     ),
     "must yield batches, pyarrow.RecordBatch, got a list": (
-        lambda: (iter([[1, 2]]), "bought"),
-        TypeError,
+        *(TypeError, lambda: iter([[1, 2]])),
     ),
     "the iterator holds no rows: it may have been read before": (
-        lambda: (iter([]), "bought"),
-        TableFileError,
+        *(TableFileError, lambda: iter([])),
     ),
     "a stream must be the path of Parquet files": (
-        lambda: (Stream({"a": [1]}), "bought"),
         TypeError,
+        lambda: Stream({"a": [1]}),
     ),
-    "there is no file or folder .*nowhere": (
-        lambda: ("nowhere", "bought"),
-        TableFileError,
-    ),
+    "there is no file or folder .*nowhere": (TableFileError, lambda: "nowhere"),
     "a batch has the columns 'b'.*, and the first one 'a'": (
-        lambda: (
-            (t.to_batches()[0] for t in (table(), table().drop_columns(["a"]))),
-            "bought",
-        ),
         TableFileError,
+        lambda: (t.to_batches()[0] for t in (table(), table().drop_columns(["a"]))),
     ),
 }
 
 
 @pytest.mark.parametrize("message", BAD_FITS)
 def test_bad_streams_are_refused_with_what_to_do(message):
-    arguments, error = BAD_FITS[message]
+    error, stream, *target = BAD_FITS[message]
+    y = target[0]() if target else "bought"
     with pytest.raises(error, match=f"(?s){message}"):
-        quick().fit(*arguments())
+        quick().fit(stream(), y)
 
 
 def test_a_reader_is_not_read_twice(folder):

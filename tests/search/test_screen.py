@@ -7,7 +7,7 @@ import pytest
 
 from featuresieve.engine import Training
 from featuresieve.problem import CountLimits, Gates, Problem
-from featuresieve.search import Settings
+from featuresieve.search import Settings, Unwatched
 from featuresieve.search._screen import screen_of
 from featuresieve.search._splits import held_out_splits
 from featuresieve.search._vote_search import VoteSearch
@@ -73,9 +73,9 @@ def test_forced_gates_are_looked_at_and_shut_ones_come_last():
 
 
 def search(**arguments):
-    arguments = {"tolerance": 0.0, "seed": 0} | arguments
+    arguments = {"tolerance": 0.0} | arguments
     limits = arguments.pop("limits", CountLimits())
-    return VoteSearch(wide_problem(), QUICK, limits, **arguments).run()
+    return VoteSearch(wide_problem(), QUICK, limits, Unwatched(), **arguments).run()
 
 
 def test_search_keeps_what_matters_and_ranks_the_rest_by_the_test():

@@ -11,7 +11,7 @@ from scipy import stats
 
 from featuresieve.engine import History, Training
 from featuresieve.problem import CountLimits, Problem
-from featuresieve.search import Judgement, Settings, _vote_search
+from featuresieve.search import Judgement, Settings, Unwatched, _vote_search
 from featuresieve.search._one_balance import fit_at_balance
 from featuresieve.search._price import balance_at_price, price_of_feature
 from featuresieve.search._refit import HeldOutLosses
@@ -49,6 +49,16 @@ def test_price_falls_with_the_rows_to_the_power_of_two_thirds():
     # Of a summed loss it is that of a batch.
     settings = Settings(Training(reduction="sum", batch_size=50))
     assert price_of_feature(make_problem(1000), settings) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_price_of_a_rare_class_is_that_of_its_rows(copies):
+    y = np.repeat(np.r_[np.ones(60), np.zeros(1940)].astype(np.int64), copies)
+    groups = np.repeat(np.arange(2000), copies) if copies > 1 else None
+    features = np.zeros((len(y), 2), dtype=np.float32)
+    problem = Problem(features, y, 2, "classification", row_groups=groups)
+    found = price_of_feature(problem.with_balanced_classes(), Settings())
+    assert found == pytest.approx(1.5 / 60)
 
 
 def test_price_is_at_most_a_24th_of_the_null_loss_and_positive():
@@ -148,22 +158,21 @@ QUICK = Settings(
 )
 
 
-@pytest.mark.parametrize("deadline", [None, 0.0])
-def test_fit_at_balance_keeps_the_columns_that_matter_in_its_time(deadline):
-    members = {"n_members": 2, "vote_share": 0.5, "seed": 0}
-    asked = make_problem(200, 6), QUICK, 1.0, CountLimits()
-    result = fit_at_balance(*asked, **members, deadline=deadline)
-    assert result.is_cut_short == (deadline is not None)
-    if deadline is None:
+@pytest.mark.parametrize("max_time", [None, 0.0])
+def test_fit_at_balance_keeps_the_columns_that_matter_in_its_time(max_time):
+    asked = make_problem(200, 6), QUICK, 1.0, CountLimits(), Unwatched(0, max_time)
+    result = fit_at_balance(*asked, n_members=2, vote_share=0.5)
+    assert result.is_cut_short == (max_time is not None)
+    if max_time is None:
         assert np.flatnonzero(result.support).tolist() == [0, 1]
         assert (result.is_collapsed, result.balance) == (False, 1.0)
 
 
-def make_search(problem=None, limits=None, settings=QUICK, **arguments):
+def make_search(problem=None, limits=None, settings=QUICK, work=None):
     """Return a search on the problem above, or on another."""
     problem = make_problem(200, 6) if problem is None else problem
-    arguments = {"tolerance": 0.0, "seed": 0} | arguments
-    return VoteSearch(problem, settings, limits or CountLimits(), **arguments)
+    limits, work = limits or CountLimits(), work or Unwatched()
+    return VoteSearch(problem, settings, limits, work, tolerance=0.0)
 
 
 @pytest.fixture(scope="module")
@@ -262,7 +271,9 @@ def test_so_few_rows_that_all_may_gain_by_chance_are_hardly_a_judgement(
 
 def test_search_says_when_a_deadline_cut_its_refits_short():
     search = make_search()
-    search._deadline = lambda share: None if share == _GATE_SHARE else time.monotonic()
+    search.work.deadline = lambda share: (
+        None if share == _GATE_SHARE else time.monotonic()
+    )
     assert search.run().is_cut_short
 
 
@@ -280,11 +291,9 @@ def test_search_of_a_wide_table_is_small_if_its_time_is_over(
 ):
     problem = make_problem(20, n_columns)
     chance = np.random.default_rng(1).standard_normal((20, 1)).astype(np.float32)
-    search = make_search(
-        replace(problem, targets=chance),
-        max_time=max_time,
-        monitor=SimpleNamespace(is_resumable=is_resumable),
-    )
+    work = Unwatched(max_time=max_time)
+    work.is_resumable = is_resumable
+    search = make_search(replace(problem, targets=chance), work=work)
     assert len(search.splits) * search.members_per_split == n_members
 
 
@@ -294,5 +303,5 @@ def test_search_that_was_cut_short_leaves_large_candidates_out(monkeypatch):
         *(_vote_search, "small_enough"), lambda sizes, _: asked.append(1) or sizes[:1]
     )
     for max_time in (1e-6, 1e6):
-        make_search(max_time=max_time).run()
+        make_search(work=Unwatched(max_time=max_time)).run()
     assert len(asked) == 1

@@ -5,7 +5,6 @@ import numpy as np
 import onnx
 import pandas as pd
 import pytest
-from onnx.reference import ReferenceEvaluator
 from scipy import sparse
 from torch import nn
 
@@ -15,7 +14,7 @@ from featuresieve import AutoNFSClassifier, AutoNFSRegressor, Training
 from featuresieve.estimators import register_onnx_converters
 from featuresieve.problem import value_target
 from made_tables import class_table, value_table
-from onnx_feeds import feeds, kinds_of
+from onnx_feeds import answers, feeds, kinds_of
 from onnx_tables import (
     fit_mixed,
     heavy_table,
@@ -39,12 +38,6 @@ def model_of(selector, folder, **options):
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
     return model
-
-
-def run(model, inputs):
-    names = [entry.name for entry in model.graph.output]
-    outputs = ReferenceEvaluator(model).run(None, inputs)
-    return dict(zip(names, outputs, strict=True))
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +64,7 @@ def test_selector_takes_the_columns_of_a_mixed_table(mixed, fresh, tmp_path):
     model = model_of(mixed, tmp_path, dtype="float64")
     assert [entry.name for entry in model.graph.input] == list(fresh.columns)
     inputs = feeds(model, fresh)
-    found = run(model, inputs)
+    found = answers(model, inputs)
     kept = mixed.transform(fresh).columns
     assert list(found) == [f"kept_{name}" for name in kept]
     for name in kept:
@@ -107,7 +100,7 @@ def test_selector_of_an_early_file_takes_the_columns_it_knows(tmp_path):
     model = model_of(selector, tmp_path)
     kept = selector.get_feature_names_out().tolist()
     assert [entry.name for entry in model.graph.input] == kept
-    found = run(model, feeds(model, mixed_rows(8)[0]))
+    found = answers(model, feeds(model, mixed_rows(8)[0]))
     assert found["kept_word"].ravel().tolist() == mixed_rows(8)[0]["word"].tolist()
 
 
@@ -119,10 +112,10 @@ def test_names_that_onnx_cannot_hold_are_positions(tmp_path):
     model = model_of(selector, tmp_path)
     names = [entry.name for entry in model.graph.input]
     assert names == ["a", "x1", "kept_a", "label", "text"]
-    found = run(model, feeds(model, frame))
+    found = answers(model, feeds(model, frame))
     expected = ["kept_a_", "kept_x1", "kept_kept_a", "kept_label", "kept_text"]
     assert list(found) == expected
-    found = run(*of_predictor(selector, frame, tmp_path))
+    found = answers(*of_predictor(selector, frame, tmp_path))
     assert list(found) == ["label_", "probabilities"]
 
 
@@ -142,7 +135,7 @@ def test_predictor_of_a_mixed_table_agrees(scaling, mixed, fresh, tmp_path):
     model = model_of(mixed, tmp_path, predictor=True, dtype="float64")
     kept = mixed.get_feature_names_out().tolist()
     assert [entry.name for entry in model.graph.input] == kept
-    found = run(model, feeds(model, fresh))
+    found = answers(model, feeds(model, fresh))
     expected = mixed.predict_proba(fresh)
     np.testing.assert_allclose(found["probabilities"], expected, **NETWORKS)
     assert found["label"].tolist() == mixed.predict(fresh).tolist()
@@ -155,7 +148,7 @@ def test_predictor_of_float32_agrees_with_what_is_predicted_of_it(
     mixed, fresh, tmp_path
 ):
     model = model_of(mixed, tmp_path, predictor=True)
-    found = run(model, feeds(model, fresh))
+    found = answers(model, feeds(model, fresh))
     assert found["probabilities"].dtype == np.float32
     rounded = fresh.astype({"wave": np.float32, "holes": np.float32})
     expected = mixed.predict_proba(rounded)
@@ -181,7 +174,7 @@ def test_predictor_of_a_matrix_agrees(case, is_sparse, tmp_path):
         X = np.where(np.abs(X) > 0.5, X, 0.0)
     selector = quick(estimator_class).fit(sparse.csr_array(X) if is_sparse else X, y)
     model = model_of(selector, tmp_path, predictor=True, dtype="float64")
-    found = run(model, {"X": X})
+    found = answers(model, {"X": X})
     predicted = selector.predict(X)
     if estimator_class is AutoNFSRegressor:
         scale = np.abs(predicted).max(axis=0)
@@ -217,7 +210,7 @@ def test_knots_and_what_lies_beyond_them_are_scored_as_numpy_does(tmp_path):
     )
     rows = np.repeat(around[:, None], 8, axis=1)
     model = model_of(selector, tmp_path, predictor=True, dtype="float64")
-    found = run(model, {"X": rows})
+    found = answers(model, {"X": rows})
     expected = selector.predict_proba(rows)
     np.testing.assert_allclose(found["probabilities"], expected, **NETWORKS)
 
@@ -234,7 +227,7 @@ def test_date_parts_are_those_of_the_calendar(tmp_path):
     parts = fitted(part, "normal_scores").features[0].encoder.parts
     assert parts == ("timestamp", "month", "weekday", "hour")
     model = model_of(selector, tmp_path, predictor=True, dtype="float64")
-    found = run(model, feeds(model, frame))
+    found = answers(model, feeds(model, frame))
     expected = selector.predict_proba(frame)
     np.testing.assert_allclose(found["probabilities"], expected, **NETWORKS)
 
@@ -252,7 +245,7 @@ def test_date_parts_are_those_of_the_calendar(tmp_path):
 def test_labels_are_of_a_type_that_tensors_have(labels, expected, tmp_path):
     X, y = class_table(n_rows=60)
     selector = quick().fit(X, np.array(labels)[y.astype(int)])
-    found = run(model_of(selector, tmp_path, predictor=True), {"X": np.float32(X)})
+    found = answers(model_of(selector, tmp_path, predictor=True), {"X": np.float32(X)})
     truth = selector.predict(np.float32(X)) == labels[1]
     assert found["label"].tolist() == np.array(expected)[truth.astype(int)].tolist()
 

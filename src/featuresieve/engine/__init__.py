@@ -28,7 +28,6 @@ from featuresieve.engine._schedule import Schedule
 from featuresieve.engine._slices import on_ranks, on_threads
 from featuresieve.engine._state import (
     RUNNING,
-    FollowedTrainer,
     History,
     Monitor,
     Resumable,

@@ -10,7 +10,7 @@ from torch import Tensor
 from featuresieve.engine._masking import MaskingNetwork
 from featuresieve.engine._optimizer import StackOptimizer
 from featuresieve.engine._task_network import StackedMLP
-from featuresieve.engine._training_data import GateTensors, TrainingData
+from featuresieve.engine._training_data import GateTensors
 
 # A gate whose logit is below this for every member is shut for good: its mask is 3e-4
 # where the noise is as usual, and what it lets through teaches it next to nothing.
@@ -29,13 +29,6 @@ class OpenGates:
         self.of_all = gates
         self.left = np.arange(len(logits))
         self._logits = logits.clone()
-
-    @classmethod
-    def of(
-        cls, data: TrainingData, masking: MaskingNetwork | None
-    ) -> "OpenGates | None":
-        """Return all gates of a masking network, None if there is none."""
-        return None if masking is None else cls(data.gates, masking.logits())
 
     @property
     def are_all(self) -> bool:

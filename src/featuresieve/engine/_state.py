@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,9 @@ import torch
 from torch import Tensor
 
 from featuresieve.errors import TrainingDivergedError
+
+if TYPE_CHECKING:
+    from featuresieve.engine._trainer import StackTrainer
 
 State = dict[str, npt.NDArray[Any]]
 
@@ -28,26 +31,16 @@ class Resumable(Protocol):
         """Become what `state` was taken from; a ValueError if that does not fit."""
 
 
-class FollowedTrainer(Resumable, Protocol):
-    """What a monitor sees of a trainer."""
-
-    step: int
-    planned_steps: int
-
-    def synchronize(self) -> None:
-        """Wait for the device."""
-
-
 class Monitor(Protocol):
     """What follows the training of one stack: progress, callbacks, a checkpoint."""
 
     def add(self, name: str, part: Resumable) -> None:
         """Keep something in the checkpoint beside the trainer."""
 
-    def following(self, trainer: FollowedTrainer) -> AbstractContextManager[None]:
+    def following(self, trainer: "StackTrainer") -> AbstractContextManager[None]:
         """Resume the trainer, follow it, and keep what it found."""
 
-    def after_step(self, trainer: FollowedTrainer) -> bool:
+    def after_step(self, trainer: "StackTrainer") -> bool:
         """Hear of a step; return whether to stop."""
 
 

@@ -54,19 +54,13 @@ class StackedMLP:
         self.parameters = FlatParameters(
             shapes, dtype=dtype, device=device, member_axes={"weight0": 1}
         )
-        self._reset_parameters((n_columns, *hidden_sizes), generator)
-        self._folded = torch.empty_like(self.parameters.value["weight0"])
-
-    def _reset_parameters(
-        self, fan_ins: tuple[int, ...], generator: torch.Generator
-    ) -> None:
-        """Draw every weight and bias uniform in ±1/sqrt(fan_in)."""
-        for layer, fan_in in enumerate(fan_ins):
+        for layer, fan_in in enumerate((n_columns, *hidden_sizes)):
             bound = 1.0 / math.sqrt(fan_in)
             for name in (f"weight{layer}", f"bias{layer}"):
                 value = self.parameters.value[name]
                 draw = torch.rand(value.shape, generator=generator)
                 value.copy_(draw.mul_(2 * bound).sub_(bound))
+        self._folded = torch.empty_like(self.parameters.value["weight0"])
 
     def of_members(self, members: slice) -> "StackedMLP":
         """Return a copy of some members."""

@@ -83,12 +83,13 @@ class StackTrainer:
         device = data.features.device
         self._order_generator = torch.Generator().manual_seed(seed)
         self.noise_generator = torch.Generator(device).manual_seed(seed + 1)
-        self._noise = noise_source
+        self._noise, self.open_gates = noise_source, None
         if masking is not None:
             bias = masking.parameters.value["bias"]  # (gates, members)
             drawn = NoiseBuffer(bias, training.noise, self.noise_generator)
             self._noise = noise_source or drawn
-        self.open_gates = OpenGates.of(data, masking) if may_shrink else None
+        if may_shrink and masking is not None:
+            self.open_gates = OpenGates(data.gates, masking.logits())
         self._loss_sums = data.features.new_zeros(task.n_members)
         self._n_threads, self.ranks = n_threads, ranks or Ranks()
         self._slices: Slices | None = None
@@ -102,8 +103,8 @@ class StackTrainer:
         training = self.training
         trained = [(self.task.trainable, training.task_learning_rate)]
         if self.masking is not None:
-            flat = self.masking.parameters.flat
-            trained.append(([flat], training.mask_learning_rate))
+            flat = [self.masking.parameters.flat]
+            trained.append((flat, training.mask_learning_rate))
         with torch.inference_mode(False):
             return [(StackOptimizer(values), rate) for values, rate in trained]
 
@@ -243,8 +244,7 @@ class StackTrainer:
         self.data, columns = self.data.of_gates(is_open)
         gates = self.open_gates.keep_(is_open)
         present = self.task, self.masking, vars(self).get("_optimizers", [])
-        left = networks_of(*present, columns, gates)
-        self.task, self.masking, optimizers = left
+        self.task, self.masking, optimizers = networks_of(*present, columns, gates)
         if optimizers:
             self._optimizers = optimizers
 

@@ -21,9 +21,6 @@ def learned_attributes(
     votes = result.votes
     logits = votes.logits.mean(axis=0, dtype=np.float64)
     support = prepared.by_feature(result.support, False)
-    rows = [
-        (r.balance, r.n_kept, r.loss, r.loss_error, r.is_chosen) for r in result.path
-    ]
     importances = prepared.by_feature(votes.importances(), 0.0)
     judgement = result.judgement
     if judgement is not None:
@@ -38,7 +35,7 @@ def learned_attributes(
         "selection_frequency_": frequency,
         "feature_importances_": importances / importances.sum(),
         "balance_": result.balance,
-        "path_": np.array(rows, dtype=PATH_FIELDS),
+        "path_": np.array(result.path, dtype=PATH_FIELDS),
         "history_": _history(result, prepared),
         "_judgement": judgement,
         "_importance": prepared.by_feature(importance, np.nan),

@@ -1,7 +1,7 @@
 """What the classifier and the regressor share: search, selector, predictor."""
 
 import time
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -60,7 +60,6 @@ from featuresieve.tables import read_table, with_known_names
 _MOST_BYTES_KEPT = 2**28
 
 
-@dataclass(repr=False, eq=False)
 class AutoNFS(
     CallbackSupportMixin,
     KeptColumns,
@@ -72,27 +71,51 @@ class AutoNFS(
 ):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
-    balance: float | str = "auto"
-    _: KW_ONLY
-    n_features_to_select: int | float | None = None
-    min_features_to_select: int = 1
-    max_features: int | float | None = None
-    feature_groups: Any = None
-    always_keep: Any = None
-    never_keep: Any = None
-    feature_costs: Any = None
-    class_weight: Any = None
-    goal: str = "minimal"
-    judge: Any = "networks"
-    cv: Any = None
-    tolerance: float = 0.0
-    max_time: float | None = None
-    checkpoint: Any = None
-    verbose: bool | int = 0
-    device: str = "auto"
-    n_jobs: int | None = None
-    random_state: Any = None
-    training: Training | None = None
+    @as_called
+    def __init__(
+        self,
+        balance: float | str = "auto",
+        *,
+        n_features_to_select: int | float | None = None,
+        min_features_to_select: int = 1,
+        max_features: int | float | None = None,
+        feature_groups: Any = None,
+        always_keep: Any = None,
+        never_keep: Any = None,
+        feature_costs: Any = None,
+        class_weight: Any = None,
+        goal: str = "minimal",
+        judge: Any = "networks",
+        cv: Any = None,
+        tolerance: float = 0.0,
+        max_time: float | None = None,
+        checkpoint: Any = None,
+        verbose: bool | int = 0,
+        device: str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        training: Training | None = None,
+    ) -> None:
+        self.balance = balance
+        self.n_features_to_select = n_features_to_select
+        self.min_features_to_select = min_features_to_select
+        self.max_features = max_features
+        self.feature_groups = feature_groups
+        self.always_keep = always_keep
+        self.never_keep = never_keep
+        self.feature_costs = feature_costs
+        self.class_weight = class_weight
+        self.goal = goal
+        self.judge = judge
+        self.cv = cv
+        self.tolerance = tolerance
+        self.max_time = max_time
+        self.checkpoint = checkpoint
+        self.verbose = verbose
+        self.device = device
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.training = training
 
     @classmethod
     def as_published(cls, **overrides: Any) -> Self:
@@ -252,7 +275,6 @@ class AutoNFS(
                 work,
                 balance=self.balance,
                 tolerance=self.tolerance,
-                max_time=self.max_time,
                 goal=self.goal,  # type: ignore[arg-type]
                 judge=self.judge,
                 splits=splits,
@@ -262,10 +284,8 @@ class AutoNFS(
                 settings,
                 np.flatnonzero(result.support),
                 result.predictor_share,
+                work,
                 is_auto=self.balance == "auto",
-                seed=work.seed,
-                deadline=work.deadline(1.0),
-                monitor=work,
             )
         learned = learned_attributes(result, prepared, settings.n_threads)
         self.__dict__.update(learned)
@@ -371,6 +391,3 @@ class AutoNFS(
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-AutoNFS.__init__ = as_called(AutoNFS.__init__)  # type: ignore[method-assign]

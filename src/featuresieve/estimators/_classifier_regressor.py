@@ -11,13 +11,13 @@ from sklearn.utils import Tags
 from featuresieve.estimators._autonfs import AutoNFS
 from featuresieve.estimators._docs import documented
 from featuresieve.estimators._persistence import restored
-from featuresieve.estimators._streams import ScoresStreams, by_batches
-from featuresieve.problem import ClassEncoder, ValueScaler
+from featuresieve.estimators._streams import Predicts, by_batches
+from featuresieve.problem import ClassEncoder
 from featuresieve.storage import read_estimator
 
 
 @documented
-class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
+class AutoNFSClassifier(Predicts, ClassifierMixin, AutoNFS):
     """Select the features a classification needs, and classify with them.
 
     @PARAMETERS@
@@ -60,8 +60,8 @@ class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
         -------
         ndarray of shape (n_samples, n_classes) or (n_samples, n_labels)
         """
-        outputs = self._network_outputs(X)
-        return self._class_code().probabilities(outputs)
+        assert isinstance(self._target_code, ClassEncoder)
+        return self._target_code.probabilities(self._network_outputs(X))
 
     def predict_log_proba(self, X: Any) -> npt.NDArray[np.float64]:
         """Return the logarithm of the probability of each class, or of each label.
@@ -79,27 +79,6 @@ class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
-    def _class_code(self) -> ClassEncoder:
-        """Return how outputs become labels."""
-        assert isinstance(self._target_code, ClassEncoder)
-        return self._target_code
-
-    @by_batches
-    def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Return the most probable class, or the labels more probable than not.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            As for `transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-        """
-        probabilities = self.predict_proba(X)
-        return self._class_code().decode(probabilities)
-
     def __sklearn_tags__(self) -> Tags:
         """Say what targets the classifier takes."""
         tags = super().__sklearn_tags__()
@@ -109,7 +88,7 @@ class AutoNFSClassifier(ScoresStreams, ClassifierMixin, AutoNFS):
 
 
 @documented
-class AutoNFSRegressor(ScoresStreams, RegressorMixin, AutoNFS):
+class AutoNFSRegressor(Predicts, RegressorMixin, AutoNFS):
     """Select the features a regression needs, and predict with them.
 
     @PARAMETERS@
@@ -131,23 +110,6 @@ class AutoNFSRegressor(ScoresStreams, RegressorMixin, AutoNFS):
     """
 
     __module__ = "featuresieve"
-
-    @by_batches
-    def predict(self, X: Any) -> npt.NDArray[np.float64]:
-        """Return the predicted values.
-
-        Parameters
-        ----------
-        X : table of shape (n_samples, n_features)
-            As for `transform`.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_outputs)
-        """
-        outputs = self._network_outputs(X).mean(axis=0)
-        assert isinstance(self._target_code, ValueScaler)
-        return self._target_code.decode(outputs)
 
 
 _CLASSES = {cls.__name__: cls for cls in (AutoNFSClassifier, AutoNFSRegressor)}

@@ -1,6 +1,5 @@
 """Another number of features from the votes and losses of a fit, without another."""
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -136,17 +135,14 @@ class OtherSizes:
                 "a file or a pickle, or the table was large. Pass X and y too, to "
                 "train the predictor on."
             )
-        max_time = other.max_time
         with torch_defaults(), explain_out_of_memory(settings.device):
             run = train_predictor(
                 prepared.problem,
                 settings,
                 prepared.gates_of(support),
                 share,
+                Unwatched(seed, other.max_time),
                 is_auto=other.balance == "auto",
-                seed=seed,
-                deadline=None if max_time is None else time.monotonic() + max_time,
-                monitor=Unwatched(),
             )
         learned = {n: value for n, value in vars(self).items() if n in _SHARED}
         learned |= kept_attributes(support, self.order_)

@@ -20,3 +20,5 @@ class Known:
     meanings: Mapping[str, ColumnHint]
     types: Mapping[str, ColumnType]  # what they must be read as
     missing: Sequence[str]  # texts that count as missing, beside the usual ones
+    decimal: str = "."
+    n_lines_before: int = 0  # the first row

@@ -226,16 +226,15 @@ def _rows(
 
 def _find_delimiter(text: str, quote: str, is_cut: bool) -> str:
     """Return the delimiter that cuts most rows as it cuts the header."""
-    found, best = ",", (0.0, 1)
-    for delimiter in _DELIMITERS:
+
+    def merit(delimiter: str) -> tuple[float, int]:
         rows, _ = _rows(text, delimiter, quote, is_cut)
         if not rows or len(rows[0]) < 2:
-            continue
+            return 0.0, 1
         n_alike = sum(len(row) == len(rows[0]) for row in rows)
-        merit = (round(n_alike / len(rows), 2), len(rows[0]))
-        if merit > best:
-            found, best = delimiter, merit
-    return found
+        return round(n_alike / len(rows), 2), len(rows[0])
+
+    return max(_DELIMITERS, key=merit)
 
 
 def _find_quote(text: str) -> str:

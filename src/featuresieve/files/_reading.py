@@ -105,7 +105,12 @@ def read_file(
 def _read_text(source: Source, dialect: Dialect, known: Known) -> TableFile:
     """Read delimited text."""
     names, notes = unique_names(dialect.headings)
-    table, dialect, said = read_text(source, dialect, names, _by_name(known, names))
+    known = replace(
+        _by_name(known, names),
+        decimal=dialect.decimal,
+        n_lines_before=dialect.n_header_lines,
+    )
+    table, dialect, said = read_text(source, dialect, names, known)
     return TableFile(source, dialect, table, dialect.headings, (*notes, *said))
 
 
@@ -132,8 +137,9 @@ def _read_sheet(
     source: Source, known: Known, sheet: str | None, skip: int
 ) -> TableFile:
     """Read a sheet of a spreadsheet."""
-    headings, columns, n_lines_before, notes = read_sheet(source, sheet, skip)
-    file = as_known(source, headings, columns, known, n_lines_before)
+    headings, columns, n_before, notes = read_sheet(source, sheet, skip)
+    known = replace(known, n_lines_before=n_before)
+    file = as_known(source, headings, columns, known)
     return replace(file, notes=(*notes, *file.notes))
 
 
@@ -142,7 +148,6 @@ def as_known(
     headings: Sequence[str],
     columns: Sequence[Any],
     known: Known,
-    n_lines_before: int = 0,
 ) -> TableFile:
     """Read columns that have types as what they are known to be."""
     names, notes = unique_names(headings)
@@ -150,9 +155,7 @@ def as_known(
     is_written = source.format not in ("parquet", "arrow")
     table = {}
     for name, found in zip(names, columns, strict=True):
-        table[name], said = typed(
-            *(name, found, known), is_written=is_written, n_lines_before=n_lines_before
-        )
+        table[name], said = typed(name, found, known, is_written=is_written)
         notes += said
     return TableFile(source, None, pa.table(table), tuple(headings), tuple(notes))
 

@@ -43,11 +43,7 @@ def read_text(
     for name in names:
         column = without_marks(columns[name], known.missing)
         if name in known.types:
-            columns[name], said = read_as(
-                *(name, column, known.types[name]),
-                decimal=dialect.decimal,
-                n_lines_before=dialect.n_header_lines,
-            )
+            columns[name], said = read_as(name, column, known)
         else:
             meaning = meanings.get(name)
             columns[name], said = refined(name, column, dialect.decimal, meaning)

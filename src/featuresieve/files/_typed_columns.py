@@ -1,6 +1,5 @@
 """Columns that have a type: as pyarrow computes with it, and as the user asks for."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -79,14 +78,7 @@ def is_text(kind: Any) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
-def typed(
-    name: str,
-    column: Any,
-    known: Known,
-    *,
-    is_written: bool = False,
-    n_lines_before: int = 0,
-) -> Noted:
+def typed(name: str, column: Any, known: Known, *, is_written: bool) -> Noted:
     """Return a column that has a type as what it is known to be, and notes.
 
     Text that is written, by hand or by a program, may hold numbers as text files do.
@@ -96,8 +88,7 @@ def typed(
     if not is_single_value(kind):  # an error unless it is dropped
         return column, []
     if name in known.types:
-        asked, lines = known.types[name], n_lines_before
-        return read_as(name, column, asked, missing=missing, n_lines_before=lines)
+        return read_as(name, column, known)
     if pa.types.is_floating(kind):
         return finite(name, column)
     if is_written and is_text(kind):
@@ -118,30 +109,23 @@ def meaning_of(asked: ColumnType) -> ColumnHint:
     return "text" if asked == "category" else asked
 
 
-def read_as(
-    name: str,
-    column: Any,
-    asked: ColumnType,
-    *,
-    decimal: str = ".",
-    missing: Sequence[str] = (),
-    n_lines_before: int = 0,
-) -> Noted:
+def read_as(name: str, column: Any, known: Known) -> Noted:
     """Read a column as the type that was asked for, and return it with notes."""
+    asked = known.types[name]
     meaning = meaning_of(asked)
     if _has_meaning(column.type, meaning):
-        return refined(name, column, decimal, meaning)
-    text = without_marks(pc.cast(column, pa.string()), missing)
-    found, notes = refined(name, text, decimal, meaning)
+        return refined(name, column, known.decimal, meaning)
+    text = without_marks(pc.cast(column, pa.string()), known.missing)
+    found, notes = refined(name, text, known.decimal, meaning)
     is_lost = pc.and_(pc.is_valid(text), pc.is_null(found))
     if meaning == "date" and found.type == pa.string():
         is_lost = unreadable_dates(text)
     row = pc.index(is_lost, True).as_py()
     if row >= 0:
-        value = text[row].as_py()
+        value, line = text[row].as_py(), known.n_lines_before + row + 1
         raise TableFileError(
-            f"--type {name}={asked}: {value!r} in row {n_lines_before + row + 1} is no "
-            f"{asked}; --missing {value!r} takes such cells as missing."
+            f"--type {name}={asked}: {value!r} in row {line} is no {asked}; --missing "
+            f"{value!r} takes such cells as missing."
         )
     return found, notes
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
-from featuresieve.engine import BEAT, FollowedTrainer, Ranks, Resumable
+from featuresieve.engine import BEAT, Ranks, Resumable, StackTrainer
 from featuresieve.errors import TrainingDivergedError
 from featuresieve.monitoring._callbacks import CallbackObserver
 from featuresieve.monitoring._checkpoint import Checkpoint
@@ -45,7 +45,7 @@ class StageMonitor:
         self._parts[name] = part
 
     @contextmanager
-    def following(self, trainer: FollowedTrainer) -> Iterator[None]:
+    def following(self, trainer: StackTrainer) -> Iterator[None]:
         """Resume the trainer, follow it, and keep what it found."""
         self.add("trainer", trainer)
         held: AbstractContextManager[Any] = nullcontext()
@@ -73,7 +73,7 @@ class StageMonitor:
         if self._ranks.most(self._interrupts.is_asked):  # during the last step
             raise KeyboardInterrupt
 
-    def after_step(self, trainer: FollowedTrainer) -> bool:
+    def after_step(self, trainer: StackTrainer) -> bool:
         """Tell the observers, write the checkpoint; return whether to stop."""
         self._wish = max(self._wish, self._wish_after(trainer))
         is_last = trainer.step == trainer.planned_steps
@@ -86,7 +86,7 @@ class StageMonitor:
             raise KeyboardInterrupt
         return wish == _STOP
 
-    def _wish_after(self, trainer: FollowedTrainer) -> int:
+    def _wish_after(self, trainer: StackTrainer) -> int:
         """Return what the observers, the clock and the user ask for."""
         is_stopped = False
         try:

@@ -119,13 +119,9 @@ def _keys(
     block = np.ascontiguousarray(features[rows[:, None, None], columns].T)
     block = block.swapaxes(0, 1)  # (gates, width, rows)
     found = _ranks_of_known(block) if by_rank else block
-    keys = [(width, _digest(key.tobytes())) for key in found]
+    # Short keys for long ones, so that many fit into memory.
+    keys = [(width, blake2b(key.tobytes(), digest_size=16).digest()) for key in found]
     return list(zip(gates.tolist(), keys, strict=True))
-
-
-def _digest(key: bytes) -> bytes:
-    """Return a short key for a long one, so that many fit into memory."""
-    return blake2b(key, digest_size=16).digest()
 
 
 def _ranks_of_known(block: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:

@@ -4,7 +4,7 @@ import numpy as np
 
 from featuresieve.problem import BoolArray, CountLimits, IndexArray, Problem
 from featuresieve.search._result import Candidate, SearchResult
-from featuresieve.search._run import Stages, Unwatched
+from featuresieve.search._run import SearchRun
 from featuresieve.search._screen import Screen, train_open_gates
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import RowArray, gate_halves
@@ -17,13 +17,11 @@ def fit_at_balance(
     settings: Settings,
     balance: float,
     limits: CountLimits,
+    work: SearchRun,
     *,
     n_members: int,
     vote_share: float | None,
     screen: Screen | None = None,
-    seed: int,
-    deadline: float | None = None,
-    monitor: Stages | None = None,
 ) -> SearchResult:
     """Train members at one balance on all rows and let them vote."""
     rows = np.arange(problem.n_rows)
@@ -34,14 +32,14 @@ def fit_at_balance(
         problem,
         settings,
         balance,
-        member_roles(problem, settings, rows, n_members, seed),
+        member_roles(problem, settings, rows, n_members, work.seed),
         is_open,
-        seed=seed,
+        seed=work.seed,
         may_shrink=vote_share is None,  # the published search is left as it is
-        deadline=deadline,
-        monitor=(monitor or Unwatched()).stage("gates"),
+        deadline=work.deadline(0.8),
+        monitor=work.stage("gates"),
     )
-    votes = decide(run, settings, seed, problem.gates, limits)
+    votes = decide(run, settings, work.seed, problem.gates, limits)
     if screen is not None:
         votes = screen.ranked_last(votes, screen.is_found)
     kept = elected(votes, problem.gates, limits, vote_share)

@@ -1,6 +1,7 @@
 """What a search found."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from featuresieve.engine import History
 from featuresieve.problem import BoolArray, IndexArray
@@ -13,8 +14,7 @@ from featuresieve.search._votes import Votes
 CONFIDENCE = 0.95
 
 
-@dataclass(frozen=True)
-class Candidate:
+class Candidate(NamedTuple):
     """One row of the path: a set that was refitted, and how it did."""
 
     balance: float

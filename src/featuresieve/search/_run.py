@@ -1,12 +1,15 @@
 """What a search asks of the fit around it: seed, time, and who follows its stages."""
 
+import time
 from typing import Protocol
 
 from featuresieve.engine import Monitor
 
 
-class Stages(Protocol):
-    """Who follows the stages of a fit."""
+class SearchRun(Protocol):
+    """A fit, as a search sees it."""
+
+    seed: int
 
     @property
     def is_resumable(self) -> bool:
@@ -15,21 +18,23 @@ class Stages(Protocol):
     def stage(self, name: str) -> Monitor | None:
         """Return what follows the next stage, or None if nobody wants to know."""
 
-
-class SearchRun(Stages, Protocol):
-    """A fit, as a search sees it."""
-
-    seed: int
-    started: float
-
     def deadline(self, share: float) -> float | None:
         """Return the moment at which a share of the time is spent, if it is limited."""
 
 
 class Unwatched:
-    """Stages that nobody follows."""
+    """A fit whose stages nobody follows; its time begins now."""
 
     is_resumable = False
 
+    def __init__(self, seed: int = 0, max_time: float | None = None) -> None:
+        self.seed, self._max_time, self._started = seed, max_time, time.monotonic()
+
     def stage(self, name: str) -> None:
         """Return None."""
+
+    def deadline(self, share: float) -> float | None:
+        """Return the moment at which a share of the time is spent, if it is limited."""
+        return (
+            None if self._max_time is None else self._started + share * self._max_time
+        )

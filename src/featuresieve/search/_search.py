@@ -10,7 +10,7 @@ from featuresieve.search._judge import NETWORKS
 from featuresieve.search._one_balance import fit_at_balance
 from featuresieve.search._price import balance_at_price
 from featuresieve.search._result import SearchResult
-from featuresieve.search._run import SearchRun, Stages
+from featuresieve.search._run import SearchRun
 from featuresieve.search._screen import SCREENED_PRICE, n_voters, screen_of
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit
@@ -33,7 +33,6 @@ def find_support(
     *,
     balance: float | str,
     tolerance: float,
-    max_time: float | None,
     goal: Goal = "minimal",
     judge: Any = NETWORKS,
     splits: list[HeldOutSplit] | None = None,
@@ -44,11 +43,8 @@ def find_support(
             problem,
             settings,
             limits,
+            work,
             tolerance=tolerance,
-            seed=work.seed,
-            started=work.started,
-            max_time=max_time,
-            monitor=work,
             goal=goal,
             judge=judge,
             splits=splits,
@@ -69,12 +65,10 @@ def find_support(
         settings,
         price,
         limits,
+        work,
         n_members=n_members,
         vote_share=share,
         screen=screen,
-        seed=work.seed,
-        deadline=work.deadline(0.8),
-        monitor=work,
     )
 
 
@@ -83,11 +77,9 @@ def train_predictor(
     settings: Settings,
     gates: IndexArray,
     share: float,
+    work: SearchRun,
     *,
     is_auto: bool,
-    seed: int,
-    deadline: float | None,
-    monitor: Stages,
 ) -> FixedMaskRun:
     """Refit the networks on the kept columns and all rows.
 
@@ -105,7 +97,7 @@ def train_predictor(
         settings,
         [np.arange(len(narrow.gates))] * _N_PREDICTORS,
         settings.schedule(narrow.n_rows, narrow.n_columns, _N_PREDICTORS, share),
-        seed=seed + 2,
-        deadline=deadline,
-        monitor=monitor.stage("predictor"),
+        seed=work.seed + 2,
+        deadline=work.deadline(1.0),
+        monitor=work.stage("predictor"),
     )

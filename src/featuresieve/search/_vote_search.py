@@ -4,7 +4,6 @@ Two stacks: gated members, which judge their columns on rows of their own, and p
 refits of nested sets on rows that the members who elected them never saw.
 """
 
-import time
 from dataclasses import replace
 from typing import Any, Literal, get_args
 
@@ -26,7 +25,7 @@ from featuresieve.search._price import balance_at_price
 from featuresieve.search._refit import HeldOutLosses, refit_candidates
 from featuresieve.search._result import CONFIDENCE, Candidate, SearchResult
 from featuresieve.search._rounds import ROUND_PRICE, all_relevant
-from featuresieve.search._run import Stages, Unwatched
+from featuresieve.search._run import SearchRun, Unwatched
 from featuresieve.search._screen import (
     MEMBER_COLUMNS,
     N_MEMBERS,
@@ -73,24 +72,22 @@ class VoteSearch:
         problem: Problem,
         settings: Settings,
         limits: CountLimits,
+        work: SearchRun,
         *,
         tolerance: float,
-        seed: int,
-        started: float | None = None,
-        max_time: float | None = None,
-        monitor: Stages | None = None,
         goal: Goal = "minimal",
         judge: Any = NETWORKS,
         splits: list[HeldOutSplit] | None = None,
     ) -> None:
         unbalanced, problem = problem, problem.with_balanced_classes()
         self.problem, self.settings, self.limits = problem, settings, limits
-        self._monitor, self.goal, self.judge = monitor or Unwatched(), goal, judge
+        self.work, self.seed = work, work.seed
+        self.tolerance, self.goal, self.judge = tolerance, goal, judge
         self._is_own_judge = isinstance(judge, str) and judge == NETWORKS
-        self.tolerance, self.seed, self.max_time = tolerance, seed, max_time
-        self._started = time.monotonic() if started is None else started
         self.balance = balance_at_price(problem, settings)
-        self.splits = splits or held_out_splits(problem, _N_PARTS, 1 / _N_PARTS, seed)
+        self.splits = splits or held_out_splits(
+            problem, _N_PARTS, 1 / _N_PARTS, work.seed
+        )
         self._screen = screen_of(unbalanced, self.splits, settings.n_threads)
         n_columns = problem.n_columns
         if self._screen is not None:
@@ -124,19 +121,14 @@ class VoteSearch:
             return self._widened(result)
         return result
 
-    def _deadline(self, share: float) -> float | None:
-        """Return the moment at which a share of the time is spent."""
-        return None if self.max_time is None else self._started + share * self.max_time
-
     def _must_be_small(self, n_columns: int) -> bool:
         """Tell whether there is no time even to set up the networks of a wide table.
 
         Not where a later fit may resume this one: it must find the same networks.
         """
-        deadline = self._deadline(_GATE_SHARE)
-        if deadline is None or self._monitor.is_resumable:
+        if self.work.is_resumable or n_columns <= _WIDE:
             return False
-        return n_columns > _WIDE and self.settings.is_past(deadline)
+        return self.settings.is_past(self.work.deadline(_GATE_SHARE))
 
     def _train_gates(
         self, balance: float, seed: int, stage: str, is_open: BoolArray | None = None
@@ -155,7 +147,8 @@ class VoteSearch:
         ]
         if is_open is None:
             is_open = np.ones((len(roles), len(self.problem.gates)), dtype=bool)
-        monitor = Unwatched() if stage == "check" else self._monitor
+        followed = Unwatched() if stage == "check" else self.work
+        share = _GATE_SHARE if stage == "gates" else _REFIT_SHARE
         return train_open_gates(
             self.problem,
             self.settings,
@@ -163,8 +156,8 @@ class VoteSearch:
             roles,
             is_open,
             seed=seed,
-            deadline=self._deadline(_GATE_SHARE if stage == "gates" else _REFIT_SHARE),
-            monitor=monitor.stage(stage),
+            deadline=self.work.deadline(share),
+            monitor=followed.stage(stage),
         )
 
     def _screened_votes(self, screen: Screen) -> tuple[GateRun, Votes]:
@@ -208,7 +201,7 @@ class VoteSearch:
         row = Candidate(
             self.balance, gates.count(np.flatnonzero(kept)), np.nan, np.nan, True
         )
-        path = [replace(candidate, is_chosen=False) for candidate in result.path]
+        path = [candidate._replace(is_chosen=False) for candidate in result.path]
         path = sorted([*path, row], key=lambda candidate: candidate.n_kept)
         return replace(
             result, support=kept, votes=votes, path=path, predictor_share=1.0
@@ -224,8 +217,8 @@ class VoteSearch:
             self._candidates(votes, sizes),
             self.splits,
             seed=self.seed + 1 if seed is None else seed,
-            deadline=self._deadline(_REFIT_SHARE),
-            monitor=self._monitor.stage("refit" if seed is None else "rounds"),
+            deadline=self.work.deadline(_REFIT_SHARE),
+            monitor=self.work.stage("refit" if seed is None else "rounds"),
         )
 
     def _by_split(self, votes: Votes) -> list[Votes]:
@@ -259,7 +252,7 @@ class VoteSearch:
         """Return what the networks say of what they elected, whoever judges."""
         elected, gates = self._elected(votes, sizes), self.problem.gates
         is_few = self.problem.n_columns * N_MEMBERS <= MEMBER_COLUMNS
-        deadline = self._deadline(_REFIT_SHARE)
+        deadline = self.work.deadline(_REFIT_SHARE)
         both: tuple[HeldOutLosses | None, HeldOutLosses | None] = (None, None)
         if not self.settings.is_past(deadline):
             both = refit_both(
@@ -294,7 +287,7 @@ class VoteSearch:
             self._candidates(votes, sizes),
             self.splits,
             settings=self.settings,
-            deadline=self._deadline(_REFIT_SHARE),
+            deadline=self.work.deadline(_REFIT_SHARE),
         )
         place = self._elected_place(votes, sizes)
         if place >= len(losses.rows):

@@ -12,6 +12,8 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.errors import infinity_error
+
 BoolArray = npt.NDArray[np.bool_]
 Kind = Literal["number", "boolean", "date", "category"]
 Level = str | bool | int | float
@@ -304,15 +306,6 @@ def complex_error(label: str) -> ValueError:
     hint = _WAY_OUT if label.startswith("column") else ""
     text = f"Complex data not supported: {label} of X holds such numbers.{hint}"
     return ValueError(text)
-
-
-def infinity_error(label: str, row: int, value: Any) -> ValueError:
-    """Build the error for infinite values, with scikit-learn's words."""
-    return ValueError(
-        "Input X contains infinity or a value too large for dtype('float64'): "
-        f"{label} holds {value} in row {row}. Allowed are finite numbers and NaN "
-        "for missing ones."
-    )
 
 
 def cell_error(label: str, row: int, value: Any) -> TypeError:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from narwhals.exceptions import DuplicateError
 from scipy import sparse
 
+from featuresieve.errors import infinity_error
 from featuresieve.tables._array_reading import as_array
 from featuresieve.tables._column import (
     BoolArray,
@@ -23,7 +24,6 @@ from featuresieve.tables._column import (
     column_of_floats,
     column_of_series,
     complex_error,
-    infinity_error,
     missing_columns,
 )
 from featuresieve.tables._refused_forms import (

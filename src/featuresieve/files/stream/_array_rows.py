@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.errors import infinity_error
 from featuresieve.files.stream._costs import array_row_cost, check_memory
 from featuresieve.files.stream._row_choice import (
     MOST_ROWS,
@@ -72,10 +73,7 @@ def _rows_of(X: Any, is_kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
         block = np.asarray(X[start : start + n_block])
         if block.dtype.kind == "f" and np.isinf(block).any():
             row, column = np.argwhere(np.isinf(block))[0]
-            raise ValueError(
-                "Input X contains infinity or a value too large for "
-                f"dtype('float64'): column {column} holds {block[row, column]} in row "
-                f"{start + row}. Allowed are finite numbers and NaN for missing ones."
-            )
+            found = block[row, column]
+            raise infinity_error(f"column {column}", start + row, found)
         blocks.append(block[is_kept[start : start + n_block]])
     return np.concatenate(blocks)

@@ -2,7 +2,6 @@
 
 import os
 import queue
-import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -16,6 +15,7 @@ from pyarrow import dataset
 from featuresieve.errors import TableFileError, listed
 from featuresieve.files.stream._costs import cell_bytes
 from featuresieve.files.stream._parquet_files import checked, find_files
+from featuresieve.files.stream._stream import is_of
 
 # Bytes of a batch; a few of them are read ahead.
 _BATCH_BYTES = 1 << 24
@@ -42,8 +42,8 @@ class BatchSource:
 
     def take(self, names: Sequence[str]) -> "BatchSource":
         """Return the same source with some of its columns."""
-        unknown = [name for name in names if name not in self.schema.names]
-        if unknown:
+        known = {*self.schema.names}
+        if unknown := [name for name in names if name not in known]:
             raise TableFileError(
                 f"{self.name} has no column {listed(unknown)}; there are "
                 f"{listed(self.schema.names)}."
@@ -77,7 +77,7 @@ def batch_source(
         return _of_dataset(source, columns)
     if isinstance(source, pa.RecordBatchReader):
         return _of_reader("the reader", source, source.schema)
-    if _is_relation(source):
+    if is_of(source, "duckdb", "DuckDBPyRelation"):
         return _of_relation(source)
     if is_list_of(source, pa.RecordBatch) or isinstance(source, Iterator):
         return _of_batches(source)
@@ -91,12 +91,6 @@ def is_list_of(source: Any, kind: Any) -> bool:
     """Tell whether something is a list of such things, not an empty one."""
     is_list = isinstance(source, list | tuple) and bool(source)
     return is_list and all(isinstance(each, kind) for each in source)
-
-
-def _is_relation(source: Any) -> bool:
-    """Tell whether something is a relation of duckdb, without importing it."""
-    duckdb = sys.modules.get("duckdb")
-    return duckdb is not None and isinstance(source, duckdb.DuckDBPyRelation)
 
 
 def source_of_files(name: str, files: Any) -> BatchSource:
@@ -219,47 +213,37 @@ def _checked(batch: Any, schema: Any) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-class _Reader(threading.Thread):
-    """A thread that puts what it reads, or the error it meets, into a queue."""
+def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield what a thread reads meanwhile, a few batches ahead; raise its errors."""
+    found: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_N_AHEAD)
+    is_unwanted = threading.Event()
 
-    def __init__(self, batches: Iterator[Any]) -> None:
-        super().__init__(name="featuresieve-reader", daemon=True)
-        self._batches = batches
-        self.is_unwanted = threading.Event()
-        self.found: queue.Queue[tuple[Any, BaseException | None]]
-        self.found = queue.Queue(_N_AHEAD)
-
-    def run(self) -> None:
-        """Read to the end, or until nobody wants more."""
-        try:
-            for batch in self._batches:
-                if not self._put(batch):
-                    return
-            self._put(None)
-        except BaseException as error:
-            self._put(None, error)
-
-    def _put(self, batch: Any, error: BaseException | None = None) -> bool:
+    def put(batch: Any, error: BaseException | None = None) -> bool:
         """Hand over a batch when there is room for it; tell whether it is wanted."""
-        while not self.is_unwanted.is_set():
+        while not is_unwanted.is_set():
             with suppress(queue.Full):
-                self.found.put((batch, error), timeout=_SECONDS_BETWEEN_LOOKS)
+                found.put((batch, error), timeout=_SECONDS_BETWEEN_LOOKS)
                 return True
         return False
 
+    def read() -> None:
+        """Read to the end, or until nobody wants more."""
+        try:
+            if all(map(put, batches)):
+                put(None)
+        except BaseException as error:
+            put(None, error)
 
-def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a thread reads meanwhile, a few batches ahead; raise its errors."""
-    reader = _Reader(batches)
+    reader = threading.Thread(target=read, name="featuresieve-reader", daemon=True)
     reader.start()
     try:
         while True:
-            batch, error = reader.found.get()
+            batch, error = found.get()
             if error is not None:
                 raise error
             if batch is None:
                 return
             yield batch
     finally:  # also where nobody asks for more, or after Ctrl-C
-        reader.is_unwanted.set()
+        is_unwanted.set()
         reader.join(_MOST_SECONDS_TO_END)

@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError
+from featuresieve.files._typed_columns import is_number
 
 
 class ColumnFacts:
@@ -29,9 +30,7 @@ class ColumnFacts:
         """Look at the rows of a batch; infinite numbers are an error."""
         self.n_rows += batch.num_rows
         for field, column in zip(batch.schema, batch.columns, strict=True):
-            if not (
-                pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
-            ):
+            if not is_number(field.type):
                 continue
             found = pc.min_max(column)
             least, most = found["min"].as_py(), found["max"].as_py()

@@ -26,6 +26,8 @@ def row_cost(schema: Any, max_categories: int) -> int:
     """
     from pyarrow import types
 
+    from featuresieve.files._typed_columns import is_text
+
     total = float(_ROW_BYTES)
     for field in schema:
         n_columns = 1
@@ -47,13 +49,6 @@ def cell_bytes(kind: Any) -> float:
         return float(kind.bit_width / 8)
     except ValueError:  # no fixed width
         return 16.0
-
-
-def is_text(kind: Any) -> bool:
-    """Tell whether a type is that of text of any length."""
-    from pyarrow import types
-
-    return bool(types.is_string(kind) or types.is_large_string(kind))
 
 
 def check_memory(memory: float, cost: float) -> None:

@@ -15,8 +15,9 @@ from featuresieve.files._column_types import ColumnHint, ColumnType, Known
 from featuresieve.files._reading import TableFile, Whole, as_known
 from featuresieve.files._source import Source
 from featuresieve.files._task import MOST_CLASSES
+from featuresieve.files._typed_columns import is_number, is_text
 from featuresieve.files.stream._batch_source import source_of_files
-from featuresieve.files.stream._costs import TEXT_COPIES, is_text, row_cost
+from featuresieve.files.stream._costs import TEXT_COPIES, row_cost
 from featuresieve.files.stream._memory import as_bytes, memory_of_process, size_text
 from featuresieve.files.stream._parquet_files import find_files, is_address, is_pattern
 from featuresieve.files.stream._row_choice import MOST_ROWS
@@ -149,18 +150,15 @@ def read_sample(
     file = as_known(source, sample.table.column_names, sample.table.columns, known)
     about = large.batches, files.schema, files.n_rows
     whole = Whole(*about, taken.n_left_out, sample.weights)
-    return replace(file, whole=whole, notes=(*_notes(large, taken), *file.notes))
-
-
-def _notes(large: LargeFiles, taken: Any) -> list[str]:
-    """Return what is to be said of a sample."""
-    if taken.sample.is_whole:
-        return []
-    return [
-        f"{large.files.n_rows:,} rows are more than fit into the memory for them "
-        f"({size_text(large.memory)}; --memory): a random sample of "
-        f"{len(taken.sample.rows):,} is selected from and scored."
-    ]
+    notes = file.notes
+    if not sample.is_whole:
+        note = (
+            f"{files.n_rows:,} rows are more than fit into the memory for them "
+            f"({size_text(large.memory)}; --memory): a random sample of "
+            f"{len(sample.rows):,} is selected from and scored."
+        )
+        notes = (note, *notes)
+    return replace(file, whole=whole, notes=notes)
 
 
 def _has_classes(large: LargeFiles, target: str, task: str) -> bool:
@@ -171,7 +169,7 @@ def _has_classes(large: LargeFiles, target: str, task: str) -> bool:
     if task != "auto":
         return task == "classification"
     kind = large.files.schema.field(target).type
-    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+    if not is_number(kind):
         return not pa.types.is_decimal(kind)
     found: set[float] = set()
     for batch in large.batches([target]):

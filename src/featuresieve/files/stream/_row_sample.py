@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError, shown
-from featuresieve.files.stream._costs import is_text
+from featuresieve.files._typed_columns import is_text
 from featuresieve.files.stream._row_choice import (
     MOST_ROWS,
     IndexArray,

@@ -83,9 +83,8 @@ class Stream:
     @property
     def is_read_once(self) -> bool:
         """Tell whether the source is gone when it has been read."""
-        pyarrow = sys.modules.get("pyarrow")
-        is_reader = pyarrow and isinstance(self.source, pyarrow.RecordBatchReader)
-        return bool(is_reader or isinstance(self.source, Iterator))
+        is_reader = is_of(self.source, "pyarrow", "RecordBatchReader")
+        return is_reader or isinstance(self.source, Iterator)
 
     def open(self) -> Any:
         """Return the source as one of batches; files are checked, no row is read."""
@@ -118,20 +117,20 @@ def _is_many(X: Any) -> bool:
     """Tell whether X is a list of paths or of batches."""
     if not isinstance(X, list | tuple) or not X:
         return False
-    pyarrow = sys.modules.get("pyarrow")
-    kinds: list[Any] = [(str, os.PathLike)]
-    kinds += [pyarrow.RecordBatch] if pyarrow else []
-    return any(all(isinstance(each, kind) for each in X) for kind in kinds)
+    are_paths = all(isinstance(each, str | os.PathLike) for each in X)
+    return are_paths or all(is_of(each, "pyarrow", "RecordBatch") for each in X)
 
 
 def _is_lazy(X: Any) -> bool:
-    """Tell whether X is a data set, a reader or a relation; nothing is imported."""
-    kinds = (
-        ("pyarrow.dataset", "Dataset"),
-        ("pyarrow", "RecordBatchReader"),
-        ("duckdb", "DuckDBPyRelation"),
+    """Tell whether X is a data set, a reader or a relation."""
+    return (
+        is_of(X, "pyarrow.dataset", "Dataset")
+        or is_of(X, "pyarrow", "RecordBatchReader")
+        or is_of(X, "duckdb", "DuckDBPyRelation")
     )
-    return any(
-        module in sys.modules and isinstance(X, getattr(sys.modules[module], name))
-        for module, name in kinds
-    )
+
+
+def is_of(X: Any, module: str, name: str) -> bool:
+    """Tell whether X is of a class, without importing its module."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(X, kind)

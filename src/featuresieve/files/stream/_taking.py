@@ -35,11 +35,11 @@ class TakenRows:
         """Name the columns of one value in these rows, and of others elsewhere."""
         if self.sample.is_whole:
             return []
+        names = {*self.features.column_names}
         return [
             name
             for name in self.facts.varying
-            if name in self.features.column_names
-            and _is_constant(self.features.column(name))
+            if name in names and len(pc.unique(self.features.column(name))) == 1
         ]
 
 
@@ -214,11 +214,6 @@ def _weights(
         weights = weights * sampled.weights
     mean = float(weights.mean())
     return np.asarray(weights / mean) if np.isfinite(mean) and mean > 0 else weights
-
-
-def _is_constant(column: Any) -> bool:
-    """Tell whether a column has one value, and no gap beside it."""
-    return len(pc.unique(column)) == 1
 
 
 def kept_batches(stream: Stream, names: Sequence[str]) -> tuple[Any, Iterator[Any]]:

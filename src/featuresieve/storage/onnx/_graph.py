@@ -1,6 +1,6 @@
 """A graph of ONNX while it is built: nodes and constants, without the package onnx."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -37,8 +37,8 @@ class Node:
 class UniqueNames:
     """Gives every name once: a name that is taken gets underscores behind it."""
 
-    def __init__(self, taken: Iterable[str] = ()) -> None:
-        self._taken = {"", *taken}
+    def __init__(self) -> None:
+        self._taken = {""}
 
     def __call__(self, wanted: str) -> str:
         """Return a name like the wanted one, which is taken from now on."""
