@@ -5,10 +5,12 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
     python benchmarks/breadth.py run --selectors auto price      # draws 11 and 12
     python benchmarks/breadth.py run --draws 11 --selectors f_test l1 forest \
         --file breadth_peers
-    python benchmarks/breadth.py run --draws 11 --limit 400 --file breadth_slow \
-        --selectors boruta rfecv autonfs --skip breadth_boruta   # what is not there
+    python benchmarks/breadth.py run --draws 11 --limit 200 --selectors autonfs \
+        --file breadth_autonfs           # and so rfecv, and all_relevant
+    python benchmarks/breadth.py run --draws 11 --selectors auto --file breadth_cpu
     python benchmarks/breadth.py run --tables colon_alon riboflavin --file breadth_wide
-    python benchmarks/breadth.py run --draws 11 --selectors former   # of another commit
+    python benchmarks/breadth.py run --draws 11 --selectors former \
+        --file breadth_former            # with the sources of another commit
     python benchmarks/breadth.py ablation --draws 1 2            # the rule, varied
     python benchmarks/breadth.py table                           # print what is stored
     python benchmarks/breadth.py table --file breadth_ablation

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 import stamp
-from breadth_cells import SCENARIOS, WIDE
+from breadth_cells import SCENARIOS
 from breadth_selectors import UNRANKED
 from scipy.stats import rankdata
 
 FILES = (
-    *("breadth", "breadth_peers", "breadth_boruta", "breadth_slow"),
+    *("breadth", "breadth_peers", "breadth_boruta", "breadth_autonfs"),
+    *("breadth_rfecv", "breadth_relevant", "breadth_former"),
     *("breadth_trees", "breadth_screened", "breadth_wide"),
 )
 # Training rows from which a fit should be clearly faster than Boruta.
@@ -74,7 +75,7 @@ def table(options: argparse.Namespace) -> None:
             line = " ".join(f"{means[h]:{f}}" for h, f in _HEADS.items())
             rank = ranks.get(name, "")
             print(f"{name:24} {rank:>11} {line} {len(group):5d} {n_failed:6d}")
-        _print_faster(own)
+        _print_times(own)
 
 
 def _key(cell: Cell) -> tuple[str, str, int, int]:
@@ -187,17 +188,21 @@ def stability(sets: Sequence[set[int]], n_columns: int) -> float:
     return float(1 - variance / (share * (1 - share)))
 
 
-def _print_faster(cells: list[Cell]) -> None:
-    """Print how many times faster than Boruta the default is on tables of many rows."""
+def _print_times(cells: list[Cell]) -> None:
+    """Print how many times as long as the default others take, on one core."""
     seconds: dict[str, dict[Any, float]] = defaultdict(dict)
-    for cell in cells:
-        if cell["n_rows"] > _MANY_ROWS and cell["table"] not in WIDE:
-            seconds[cell["selector"]][_key(cell)] = cell["runs"][0]["seconds"]
-    shared = sorted(set(seconds["auto"]) & set(seconds["boruta"]))
-    if shared:
-        times = [seconds["boruta"][key] / seconds["auto"][key] for key in shared]
-        least = shared[int(np.argmin(times))][0]
-        print(
-            f"times faster than boruta, {len(shared)} cells of more than {_MANY_ROWS}"
-            f" rows: median {np.median(times):.0f}, least {min(times):.1f} ({least})"
-        )
+    others = [cell for cell in cells if cell["selector"] in ("boruta", "former")]
+    for cell in [*others, *stored_cells("breadth_cpu")]:
+        runs = [run["seconds"] for run in cell["runs"] if run["kept"]]
+        if runs:
+            seconds[cell["selector"]][_key(cell)] = float(np.mean(runs))
+    for other, n_rows in (("boruta", _MANY_ROWS), ("former", 0)):
+        shared = sorted(set(seconds["auto"]) & set(seconds[other]))
+        shared = [key for key in shared if key[-1] > n_rows]
+        times = [seconds[other][key] / seconds["auto"][key] for key in shared]
+        if times:
+            print(
+                f"{other}: {np.median(times):.2f} times as long in the median of"
+                f" {len(times)} cells of more than {n_rows} rows,"
+                f" {min(times):.2f} to {max(times):.2f}"
+            )

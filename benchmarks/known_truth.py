@@ -7,6 +7,7 @@ Usage (from the repository root; madelon needs FEATURESIEVE_DATA)::
     python benchmarks/known_truth.py madelon     # the same of ours, five seeds
     python benchmarks/known_truth.py chance      # pure noise, its rows in five forms
     python benchmarks/known_truth.py rare        # a class that is ever rarer
+    python benchmarks/known_truth.py rare_wide   # a rare class, and many columns
     python benchmarks/known_truth.py few         # noise on few rows, and the check
     python benchmarks/known_truth.py table       # print what is stored
 
@@ -15,7 +16,9 @@ copies and noise; everything but the noise is relevant (`made_table`). `chance` 
 rows of 12 columns of noise and a target of chance; then the same with constant weights,
 class weights, a third of the rows twice, or five near-copies of each row in groups. The
 answer should be one column and an `UninformativeTargetWarning`, in each form. `rare`
-is 2,000 rows of 20 columns, three of which make the largest x3 x7 + x11 positive.
+is 2,000 rows of 20 columns, three of which make the largest x3 x7 + x11 positive; and
+of 300 columns, 20 of which show five causes, with 3.5 % positive: also with the price
+that common classes have.
 """
 
 import argparse
@@ -26,6 +29,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import stamp
@@ -41,6 +45,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 import tables
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
+from featuresieve.search._price import _RARE
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 BUNDLED = {
@@ -51,7 +56,7 @@ BUNDLED = {
 }
 N_SEEDS, N_MADELON_SEEDS, N_MADE, N_CHANCE_SEEDS = 10, 5, 6, 20
 POSITIVES, N_RARE_DRAWS = (0.5, 0.2, 0.07, 0.04), 4
-N_FEW_SEEDS = 8
+N_FEW_SEEDS, N_WIDE_DRAWS = 8, 2
 Record = dict[str, Any]
 
 
@@ -197,6 +202,25 @@ def rare() -> Iterator[Record]:
             }
 
 
+def rare_wide() -> Iterator[Record]:
+    """Look for the 20 of 300 columns that show causes, three of which are a class's."""
+    for draw in range(N_WIDE_DRAWS):
+        rng = np.random.default_rng(draw)
+        causes, X = rng.standard_normal((2000, 5)), rng.standard_normal((2000, 300))
+        X[:, :20] = causes[:, np.arange(20) % 5] + 0.8 * X[:, :20]
+        strength = causes[:, :3].sum(axis=1) + rng.standard_normal(2000)
+        y = strength > np.quantile(strength, 1 - 0.035)
+        for least in (_RARE, 0.0):
+            with patch("featuresieve.search._price._RARE", least):
+                support = AutoNFSClassifier(random_state=0).fit(X, y).support_
+            yield {
+                "least": least,
+                "draw": draw,
+                "n_found": int(support[:20].sum()),
+                "n_false": int(support[20:].sum()),
+            }
+
+
 def few() -> Iterator[Record]:
     """Select where there is nothing to find on few rows, and a product among many."""
     for n_rows, n_columns in ((40, 30), (60, 100)):
@@ -217,7 +241,7 @@ def few() -> Iterator[Record]:
 
 PARTS = {
     **{"noise": noise, "relevant": relevant, "madelon": madelon},
-    **{"chance": chance, "rare": rare, "few": few},
+    **{"chance": chance, "rare": rare, "rare_wide": rare_wide, "few": few},
 }
 
 
@@ -239,6 +263,7 @@ def table() -> None:
         **{"noise": _show_noise, "relevant": _show_relevant},
         "madelon": _show_relevant,
         **{"chance": _show_chance, "rare": _show_rare, "few": _show_few},
+        "rare_wide": _show_rare_wide,
     }
     for what, show in shown.items():
         file = stamp.RESULTS / f"known_truth_{what}.json"
@@ -294,6 +319,13 @@ def _show_rare(stored: list[Record]) -> None:
         n_all = sum(r["n_found"] == 3 for r in own)
         n_false = sum(r["n_false"] for r in own)
         print(f"{share:4.0%} positive: {n_all} of {len(own)}, {n_false} others")
+
+
+def _show_rare_wide(stored: list[Record]) -> None:
+    """Print how many related and unrelated columns are kept at each price."""
+    for least in dict.fromkeys(r["least"] for r in stored):
+        counts = [(r["n_found"], r["n_false"]) for r in stored if r["least"] == least]
+        print(f"price at least {least:g} / positives: {counts} related, others")
 
 
 def _show_few(stored: list[Record]) -> None:

@@ -13,11 +13,8 @@ process of its own.
 
 import argparse
 import json
-import os
 import resource
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
@@ -358,15 +355,8 @@ def run_memory() -> list[dict[str, Any]]:
     """Measure each case in a process of its own."""
     records = []
     for name in MEMORY_CASES:
-        answer = subprocess.run(
-            [sys.executable, __file__, "one-memory", name],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "OMP_NUM_THREADS": "1"},
-        )
-        last = answer.stdout.strip().splitlines()[-1:]
-        failed = {"selector": name, "failed": answer.stderr.strip()[-300:]}
-        records.append(json.loads(last[0]) if answer.returncode == 0 else failed)
+        found = stamp.in_process("one-memory", name, OMP_NUM_THREADS="1")
+        records.append({"selector": name, **found})
         print(records[-1], flush=True)
     return records
 

@@ -137,27 +137,26 @@ def lane(tasks: Sequence[tuple[str, str, int]], *settings: Any) -> None:
 
 
 def left_of(
-    names: Sequence[str], records: list[dict[str, Any]], longest: float
+    options: argparse.Namespace, records: list[dict[str, Any]]
 ) -> list[tuple[str, str, int]]:
     """Return the climbs that can go on: selector, axis and the size they are above."""
     left = []
-    for name in names:
-        for axis, sizes in SIZES.items():
+    for name in options.selectors:
+        for axis in options.axes:
             own = [r for r in records if (r["selector"], r["axis"]) == (name, axis)]
             above = max((r["size"] for r in own), default=0)
             took = max((r["seconds"] for r in own), default=0.0)
-            if above < sizes[-1] and took <= longest:
+            if above < SIZES[axis][-1] and took <= options.longest:
                 left.append((name, axis, above))
     return left
 
 
 def run(options: argparse.Namespace) -> None:
     """Start the lanes, listen until the time is up, store."""
-    names = options.selectors or list(RUNS)
     is_cuda = options.device == "cuda"
     path = options.out / f"{options.file}.json"
     records = json.loads(path.read_text())["records"] if path.exists() else []
-    climbs = left_of(names, records, options.longest)
+    climbs = left_of(options, records)
     climbs.sort(key=lambda one: ON_GPU.index(one[0]) if one[0] in ON_GPU else 99)
     shared = [one for one in climbs if is_cuda and one[0] in ON_GPU]
     lanes = [[one] for one in climbs if one not in shared]
@@ -167,25 +166,22 @@ def run(options: argparse.Namespace) -> None:
     rest = (options.device, options.longest, queue)
     processes = [context.Process(target=lane, args=(one, *rest)) for one in lanes]
     until = time.monotonic() + options.seconds
-    waiting, running = list(processes), []
+    waiting, running, origin = list(processes), [], stamp.stamp()
     while time.monotonic() < until and (waiting or running):
         running = [process for process in running if process.is_alive()]
         while waiting and len(running) < options.lanes:
             running.append(waiting.pop(0))
             running[-1].start()
-        records += _heard(queue)
-    records += _heard(queue)
+        if heard := _heard(queue):
+            records += [one | {"commit": origin["commit"]} for one in heard]
+            content = {"stamp": origin, "records": records}
+            stamp.write(options.file, content, options.out)
     for process in running:
         process.kill()
-    commit = stamp.stamp()["commit"]
-    for one in records:
-        one.setdefault("commit", commit)
-    content = {"stamp": stamp.stamp(), "records": records}
-    stamp.write(options.file, content, options.out)
 
 
 def _heard(queue: Any) -> list[dict[str, Any]]:
-    """Return the fits that were told of, until there are none for a second."""
+    """Return the fits that are told of until there are none for a second."""
     heard = []
     while True:
         try:
@@ -220,7 +216,10 @@ def main() -> None:
     parser.add_argument("what", choices=("run", "table"))
     usual = "cuda" if torch.cuda.is_available() else "cpu"
     parser.add_argument("--device", choices=("cpu", "cuda"), default=usual)
-    parser.add_argument("--selectors", nargs="+", choices=list(RUNS))
+    parser.add_argument(
+        "--selectors", nargs="+", choices=list(RUNS), default=list(RUNS)
+    )
+    parser.add_argument("--axes", nargs="+", choices=list(SIZES), default=list(SIZES))
     parser.add_argument("--seconds", type=float, default=600.0, help="in all")
     parser.add_argument("--longest", type=float, default=40.0, help="of the last fit")
     parser.add_argument("--lanes", type=int, default=14, help="at the same time")

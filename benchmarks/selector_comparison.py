@@ -14,12 +14,11 @@ on the kept columns, on test rows no selector saw. (Not named selectors.py: that
 hide the module of the standard library which subprocess imports.)
 """
 
-import multiprocessing
+import json
 import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
-from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -48,50 +47,30 @@ def load(name: str, n_rows: int | None) -> tables.Split:
     return replace(split, X=X, y=y)
 
 
-def fit_in_child(
-    pipe: Connection, name: str, X: np.ndarray, y: np.ndarray, is_regression: bool
-) -> None:
-    """Fit one selector and send what came of it."""
-    from threadpoolctl import threadpool_limits
-
+def fit(name: str, table: str, n_rows: int | None) -> dict[str, Any]:
+    """Fit one selector, and return seconds and columns."""
     from sievebench.selectors import SELECTORS
 
     warnings.simplefilter("ignore")
-    task = "regression" if is_regression else "classification"
-    try:
-        torch.set_num_threads(1)
-        pipe.send("fitting")
-        with threadpool_limits(1):
-            started = time.perf_counter()
-            selector = SELECTORS[name](task=task, random_state=0).fit(X, y)
-            seconds = time.perf_counter() - started
-        kept = np.flatnonzero(selector.support_).tolist()
-        pipe.send({"seconds": round(seconds, 3), "kept": kept})
-    except Exception as error:  # a selector that fails is a result
-        pipe.send({"reason": f"{type(error).__name__}: {error}"})
+    torch.set_num_threads(1)
+    split = load(table, n_rows)
+    task = "regression" if split.is_regression else "classification"
+    started = time.perf_counter()
+    selector = SELECTORS[name](task=task, random_state=0)
+    selector.fit(split.X["train"], split.y["train"])
+    seconds = time.perf_counter() - started
+    kept = np.flatnonzero(selector.support_).tolist()
+    return {"seconds": round(seconds, 3), "kept": kept}
 
 
-def fit(name: str, split: tables.Split, limit_seconds: float) -> dict[str, Any]:
-    """Fit one selector in a process of its own and return seconds and columns."""
-    context = multiprocessing.get_context("spawn")
-    pipe, far_end = context.Pipe(duplex=False)
-    arguments = (split.X["train"], split.y["train"], split.is_regression)
-    process = context.Process(target=fit_in_child, args=(far_end, name, *arguments))
-    process.start()
-    far_end.close()
-    try:
-        pipe.recv()  # the imports are done: the clock starts
-        if not pipe.poll(limit_seconds):
-            return {"reason": f"more than {limit_seconds:g} s"}
-        answer: dict[str, Any] = pipe.recv()
-        return answer
-    except EOFError:
-        process.join()
-        return {"reason": f"process ended with code {process.exitcode}"}
-    finally:
-        process.kill()
-        process.join()
-        pipe.close()
+def fit_apart(
+    name: str, table: str, n_rows: int | None, limit_seconds: float
+) -> dict[str, Any]:
+    """Fit in a process of its own; why it failed, or was ended, is a result."""
+    words = ["--selectors", name, "--tables", table]
+    words += [] if n_rows is None else ["--rows", str(n_rows)]
+    found = stamp.in_process("one", *words, limit=limit_seconds, OMP_NUM_THREADS="1")
+    return {"reason": found["failure"]} if "failure" in found else found
 
 
 def judge(split: tables.Split, runs: list[dict[str, Any]]) -> None:
@@ -118,7 +97,8 @@ def compare(
         split = load(name, n_rows)
         runs = []
         for selector in selectors:
-            run = {"selector": selector} | fit(selector, split, limit_seconds)
+            run = fit_apart(selector, name, n_rows, limit_seconds)
+            run = {"selector": selector} | run
             count = len(run["kept"]) if "kept" in run else run["reason"]
             print(name, selector, run.get("seconds", ""), count, flush=True)
             runs.append(run)
@@ -168,7 +148,7 @@ def _cell(run: dict[str, Any] | None, shown: Any) -> str:
 
 def main() -> None:
     parser = stamp.parser_of(__doc__)
-    parser.add_argument("part", choices=("run", "table"))
+    parser.add_argument("part", choices=("run", "table", "one"))
     parser.add_argument("--tables", nargs="+", default=[*NARROW, *WIDE])
     parser.add_argument("--selectors", nargs="+", default=list(SELECTOR_LABELS))
     parser.add_argument("--rows", type=int, help="at most so many training rows")
@@ -176,6 +156,10 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.part == "table":
         stamp.print_stored(arguments.out, {"selectors": print_records})
+        return
+    if arguments.part == "one":
+        found = fit(arguments.selectors[0], arguments.tables[0], arguments.rows)
+        print(json.dumps(found))
         return
     torch.set_num_threads(1)
     records = compare(

@@ -14,10 +14,7 @@ or runs out of time is a row that says so.
 """
 
 import json
-import os
 import resource
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -184,24 +181,9 @@ def measure_one(method: str, name: str) -> dict[str, Any]:
     }
 
 
-def in_process(arguments: list[str], limit: int = LIMIT_SECONDS) -> dict[str, Any]:
-    """Run this script once more with other arguments and read what it prints."""
-    environment = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-    try:
-        done = subprocess.run(
-            [sys.executable, __file__, *arguments],
-            capture_output=True,
-            text=True,
-            timeout=limit,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired:
-        return {"failure": f"more than {limit} s"}
-    if done.returncode != 0:
-        reason = done.stderr.strip().splitlines()[-1:] or ["no message"]
-        return {"failure": reason[0][:200]}
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
+apart = partial(
+    stamp.in_process, limit=LIMIT_SECONDS, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1"
+)
 
 
 def peers(n_jobs: int) -> Iterator[dict[str, Any]]:
@@ -223,9 +205,9 @@ def peers(n_jobs: int) -> Iterator[dict[str, Any]]:
 def _peer(cell: tuple[str, str]) -> dict[str, Any]:
     """Time one selector on one table, the best of three where that is quick."""
     name, method = cell
-    result = in_process(["one", method, name])
+    result = apart("one", method, name)
     if result.get("seconds", LIMIT_SECONDS) < 3:
-        again = [in_process(["one", method, name])["seconds"] for _ in range(2)]
+        again = [apart("one", method, name)["seconds"] for _ in range(2)]
         result["seconds"] = min(result["seconds"], *again)
     print(name, method, result, flush=True)
     return {"table": name, "method": method, **result}
@@ -331,7 +313,7 @@ MEMORY_SHAPES = ("20000x16", "60000x200", "200000x100", "500x60", "50x7000")
 def memory() -> Iterator[dict[str, Any]]:
     """Measure what a default fit adds to the memory of the process."""
     for shape in MEMORY_SHAPES:
-        record = {"shape": shape, **in_process(["memory-one", "-", shape])}
+        record = {"shape": shape, **apart("memory-one", "-", shape)}
         print(record, flush=True)
         yield record
 

@@ -5,9 +5,11 @@ automatic choice and at the same fixed setting, on one thread each: warm is the 
 of some fits in turns in this process, after one of each on a small table; cold is one
 fit in a process of its own, which pays for torch's first calls and for importing its
 compiler. Seconds are those of the processor, as other programs
-may run. ``--rounds 2`` says how many fits, ``--tables`` which tables.
+may run. ``--rounds 2`` says how many fits, ``--tables`` which tables: what is
+stored of others stays.
 """
 
+import json
 import time
 import warnings
 from collections.abc import Iterator
@@ -34,7 +36,8 @@ def timed(method: str, name: str) -> tuple[float, int]:
 
 def cold(method: str, name: str) -> float | None:
     """Return the seconds in a process of its own, None if it took too long."""
-    result = speed.in_process(["one", method, name], LIMIT_SECONDS)
+    words = ("one", method, name)
+    result = speed.apart(*words, limit=LIMIT_SECONDS, script=speed.__file__)
     seconds: float | None = result.get("cpu_seconds")
     return seconds
 
@@ -92,8 +95,12 @@ def main() -> None:
     for methods in PAIRS.values():  # the first calls of torch
         for method in methods:
             timed(method, "made_100x20")
-    records = pairs(arguments.tables, arguments.rounds)
-    stamp.store("speed_pairs", records, arguments.out)
+    path, commit = arguments.out / "speed_pairs.json", stamp.stamp()["commit"]
+    known = json.loads(path.read_text())["records"] if path.exists() else []
+    others = [r for r in known if r["table"] not in arguments.tables]
+    found = pairs(arguments.tables, arguments.rounds)
+    records = ({**record, "commit": commit} for record in found)
+    stamp.store("speed_pairs", records, arguments.out, others)
 
 
 if __name__ == "__main__":

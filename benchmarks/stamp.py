@@ -83,9 +83,38 @@ def parser_of(doc: str | None) -> argparse.ArgumentParser:
     return parser
 
 
-def store(name: str, records: Iterable[dict[str, Any]], folder: Path) -> None:
-    """Print each record, and write it at once: what is finished is never lost."""
-    circumstances, found = stamp(), []
+def in_process(
+    *words: str, limit: float | None = None, script: str = "", **variables: str
+) -> dict[str, Any]:
+    """Run this script, or another, with other words, and read what it prints last.
+
+    What fails, or takes longer than the limit, is a record that says so.
+    """
+    try:
+        done = subprocess.run(
+            [sys.executable, script or sys.argv[0], *words],
+            capture_output=True,
+            text=True,
+            timeout=limit,
+            env=os.environ | variables,
+        )
+    except subprocess.TimeoutExpired:
+        return {"failure": f"more than {limit} s"}
+    if done.returncode != 0:
+        reason = done.stderr.strip().splitlines()[-1:] or ["no message"]
+        return {"failure": reason[0][:200]}
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def store(
+    name: str,
+    records: Iterable[dict[str, Any]],
+    folder: Path,
+    known: Iterable[dict[str, Any]] = (),
+) -> None:
+    """Print each record, and write it at once, behind those that are `known`."""
+    circumstances, found = stamp(), [*known]
     for record in records:
         print(json.dumps(record), flush=True)
         found.append(record)

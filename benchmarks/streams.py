@@ -9,19 +9,17 @@ a process of its own; its peak is from the start, libraries included.
 
 import argparse
 import json
-import os
 import resource
-import subprocess
-import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
-from stamp import RESULTS, stamp, write
+from stamp import RESULTS, in_process, stamp, write
 
 _FILE_ROWS = 500_000
 _GROUP_ROWS = 100_000
@@ -74,14 +72,7 @@ def fit(folder: str, how: str) -> dict[str, Any]:
     }
 
 
-def fit_apart(folder: str, how: str) -> dict[str, Any]:
-    """Fit in a process of its own."""
-    words = [sys.executable, __file__, "--fit", folder, how]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        words, capture_output=True, text=True, check=True, env=environment
-    )
-    return dict(json.loads(done.stdout.splitlines()[-1]))
+apart = partial(in_process, OMP_NUM_THREADS="1")
 
 
 def measure(n_rows: int, n_columns: int, hows: list[str], folder: Path) -> Any:
@@ -90,7 +81,7 @@ def measure(n_rows: int, n_columns: int, hows: list[str], folder: Path) -> Any:
     if not any(folder.iterdir()):
         write_files(folder, n_rows, n_columns)
     truth = {f"x{j}" for j in range(_N_RELEVANT)}
-    runs = [fit_apart(str(folder), how) for how in hows]
+    runs = [apart("--fit", str(folder), how) for how in hows]
     logits = [run.pop("logits") for run in runs]
     for run in runs:
         run["n_found"] = len(truth & {*run["kept"]})

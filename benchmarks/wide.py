@@ -1,8 +1,9 @@
 """Where the time of whole fits goes on wide and long tables, and what it grows with.
 
 Run with ``python benchmarks/wide.py``, on the GPU if there is one; ``--small`` tries
-it out in a minute on a CPU, ``--only 2000x20000`` takes one table, and ``--out FOLDER``
-writes elsewhere than to ``benchmarks/results``. Every fit is a process of its own,
+it out in a minute on a CPU, ``--only 2000x20000`` takes one table, ``--limit 390`` says
+after how many seconds no further fit begins, and ``--out FOLDER`` writes elsewhere than
+to ``benchmarks/results``. Every fit is a process of its own,
 after a small fit that warms it up. Seconds are those of the clock; preparation is
 what comes before the search, and `after` what comes behind the predictor.
 """
@@ -10,11 +11,10 @@ what comes before the search, and `after` what comes behind the predictor.
 import argparse
 import json
 import resource
-import subprocess
-import sys
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -121,20 +121,7 @@ def _size(X: Any) -> int:
     return int(X.data.nbytes if sparse.issparse(X) else X.nbytes)
 
 
-def in_process(name: str, is_published: bool) -> dict[str, Any]:
-    """Measure in a process of its own; a failure is a record that says so."""
-    command = [sys.executable, __file__, "--one", name]
-    command += ["--published"] * is_published
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=LIMIT_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        return {"failure": f"more than {LIMIT_SECONDS} s"}
-    if done.returncode != 0:
-        return {"failure": (done.stderr.strip().splitlines() or [""])[-1][:200]}
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+apart = partial(stamp.in_process, limit=LIMIT_SECONDS)
 
 
 def exponent(records: list[dict[str, Any]]) -> float:
@@ -146,16 +133,25 @@ def exponent(records: list[dict[str, Any]]) -> float:
 
 
 def records_of(arguments: argparse.Namespace) -> Iterator[dict[str, Any]]:
-    """Measure one after the other."""
+    """Measure one after the other, while there is time."""
+    until = time.monotonic() + arguments.limit
     tables = SMALL if arguments.small else TABLES
     for name in [arguments.only] if arguments.only else tables:
-        yield {"what": name, "setting": "default", **in_process(name, False)}
+        if time.monotonic() > until:
+            return
+        yield {"what": name, "setting": "default", **apart("--one", name)}
     if arguments.only:
         return
     grown = []
     for n_columns in SMALL_COLUMNS if arguments.small else COLUMNS:
+        if time.monotonic() > until:
+            return
         name = f"1000x{n_columns}"
-        record = {"what": name, "setting": "published", **in_process(name, True)}
+        record = {
+            "what": name,
+            "setting": "published",
+            **apart("--one", name, "--published"),
+        }
         grown.append(record)
         yield record
     yield {"what": "exponent of the published setting", "value": exponent(grown)}
@@ -165,6 +161,7 @@ def main() -> None:
     parser = stamp.parser_of(__doc__)
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--only")
+    parser.add_argument("--limit", type=float, default=3600.0)
     parser.add_argument("--one", help=argparse.SUPPRESS)
     parser.add_argument("--published", action="store_true", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -257,6 +257,12 @@ def test_importing_a_room_loads_only_what_it_needs(room, unwanted):
     assert not unwanted & set(done.stdout.split())
 
 
+def test_estimators_need_what_the_wheel_names_and_no_extra():
+    extras = "dict.fromkeys(('pyarrow', 'pandas', 'matplotlib', 'jinja2'))"
+    code = f"import sys; sys.modules.update({extras}); import featuresieve.estimators"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_all_lists_exactly_the_visible_names():
     def is_plain(name):
         value = getattr(featuresieve, name)

@@ -90,6 +90,13 @@ def test_set_output_keeps_dtypes_within_a_library(library):
     assert list(found.dtypes) == list(expected.dtypes)
 
 
+def test_set_output_of_no_known_library_is_refused():
+    frame, y = pandas_frame()
+    selector = quick().set_output(transform="panda").fit(frame, y)
+    with pytest.raises(ValueError, match=r"one of 'default', .* got 'panda'"):
+        selector.transform(frame)
+
+
 @pytest.mark.parametrize("make", [pandas_frame, polars_frame, arrow_table])
 def test_set_output_default_gives_an_array_as_scikit_learn_does(make, tmp_path):
     frame, y = make()

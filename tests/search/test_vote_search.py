@@ -51,6 +51,16 @@ def test_price_falls_with_the_rows_to_the_power_of_two_thirds():
     assert price_of_feature(make_problem(1000), settings) == pytest.approx(0.5)
 
 
+@pytest.mark.parametrize("copies", [1, 3])
+def test_price_of_a_rare_class_is_that_of_its_rows(copies):
+    y = np.repeat(np.r_[np.ones(60), np.zeros(1940)].astype(np.int64), copies)
+    groups = np.repeat(np.arange(2000), copies) if copies > 1 else None
+    features = np.zeros((len(y), 2), dtype=np.float32)
+    problem = Problem(features, y, 2, "classification", row_groups=groups)
+    found = price_of_feature(problem.with_balanced_classes(), Settings())
+    assert found == pytest.approx(1.5 / 60)
+
+
 def test_price_is_at_most_a_24th_of_the_null_loss_and_positive():
     problem = make_problem(16)
     found = price_of_feature(problem, Settings())

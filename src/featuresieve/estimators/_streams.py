@@ -10,16 +10,11 @@ from sklearn.base import is_classifier
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from featuresieve import files  # the parts that need pyarrow, when they are used
 from featuresieve.engine import Ranks, Training
 from featuresieve.errors import listed, shown
 from featuresieve.estimators._notes import Note, as_note
-from featuresieve.files import (
-    Stream,
-    as_stream,
-    kept_batches,
-    take_array_rows,
-    take_rows,
-)
+from featuresieve.files import Stream, as_stream, take_array_rows
 from featuresieve.problem import ClassEncoder
 from featuresieve.process import show_status
 from featuresieve.tables import plain_array, read_table
@@ -67,7 +62,7 @@ def rows_of_fit(
                 f"{shown(name)}; where it holds values, X must be in memory."
             )
     is_told = estimator.verbose and (ranks is None or ranks.is_first)
-    taken = take_rows(
+    taken = files.take_rows(
         stream.open(),
         y,
         memory=stream.n_bytes,
@@ -171,7 +166,7 @@ def _kept_parts(estimator: Any, stream: Stream) -> Iterator[Any]:
         for start in range(0, len(X), _BLOCK_ROWS):
             yield X[start : start + _BLOCK_ROWS]
         return
-    _, batches = kept_batches(stream, _kept_names(estimator))
+    _, batches = files.kept_batches(stream, _kept_names(estimator))
     for batch in batches:
         if batch.num_rows:
             yield _as_table(batch)
@@ -200,7 +195,7 @@ def kept_columns(estimator: Any, X: Any) -> Any:
         return (plain_array(part[:, estimator.support_]) for part in parts)
     import pyarrow as pa
 
-    schema, batches = kept_batches(stream, _kept_names(estimator))
+    schema, batches = files.kept_batches(stream, _kept_names(estimator))
     return pa.RecordBatchReader.from_batches(schema, batches)
 
 
@@ -250,7 +245,7 @@ class Predicts:
         check_is_fitted(self)
         metric = accuracy_score if is_classifier(self) else r2_score
         kept, others = _kept_names(self), [y, *filter(None, [sample_weight])]
-        _, batches = kept_batches(stream, [*kept, *others])
+        _, batches = files.kept_batches(stream, [*kept, *others])
         guesses, known = [], []
         for batch in batches:
             if batch.num_rows == 0:

@@ -1,6 +1,5 @@
 """Axes, colours and labels that all displays share."""
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,22 +28,16 @@ _LINE_HEIGHT = 1.2
 _LONGEST_NAME = 26
 
 
-def pyplot() -> ModuleType:
-    """Return matplotlib.pyplot, or say how to install it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "the displays need matplotlib, which the extra 'plot' installs: "
-            "pip install 'featuresieve[plot]'"
-        ) from error
-    return plt
-
-
 def axes_for(ax: "Axes | None", n_rows: int = 0) -> "Axes":
     """Return `ax`, or the axes of a new figure, taller where it has many rows."""
     if ax is None:
-        plt = pyplot()
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError as error:
+            raise ImportError(
+                "the displays need matplotlib, which the extra 'plot' installs: "
+                "pip install 'featuresieve[plot]'"
+            ) from error
         width, height = plt.rcParams["figure.figsize"]
         # Of the height 0.77 is axes, and of these a tenth may be the legend.
         tall = n_rows * _LINE_HEIGHT * _SMALLEST / 72 * 1.1 / 0.77

@@ -8,8 +8,9 @@ from scipy.sparse import issparse
 from featuresieve.problem import BoolArray, IndexArray, Problem
 from featuresieve.search._settings import Settings
 
-# The price falls with the rows to this power.
-_EXPONENT = -2 / 3
+# The price falls with the rows to this power, and is at least this over the rows that
+# do not have the most common target.
+_EXPONENT, _RARE = -2 / 3, 1.5
 # The most that a feature costs, as a share of what a perfect prediction is worth.
 _LARGEST_SHARE = 1 / 24
 
@@ -19,7 +20,8 @@ def price_of_feature(problem: Problem, settings: Settings) -> float:
 
     What a column of chance gains falls like one over the rows (Akaike), and this price
     falls slower, as many rows make worthless columns by the dozen look worth a little.
-    Copies of a row count once.
+    Copies of a row count once. A rare class weighs as much as others, and few rows tell
+    what is chance in it.
     """
     price = min(_usual_price(problem), _ceiling(problem))
     if settings.training.reduction == "sum":  # the task loss is that of a whole batch
@@ -34,7 +36,8 @@ def is_at_ceiling(problem: Problem) -> bool:
 
 def _usual_price(problem: Problem) -> float:
     """Return what a feature costs, however much that is."""
-    return float(problem.n_groups**_EXPONENT)
+    n_uncommon = max(problem.n_uncommon(np.arange(problem.n_rows)), 1)
+    return float(max(problem.n_groups**_EXPONENT, _RARE / n_uncommon))
 
 
 def _ceiling(problem: Problem) -> float:

@@ -10,7 +10,7 @@ from featuresieve.search._votes import Votes
 
 # What a feature costs in a round, as a share of the usual price, and the share of the
 # members that must keep it.
-ROUND_PRICE, _ROUND_SHARE = 2 / 3, 0.08
+ROUND_PRICE, _ROUND_SHARE = 2 / 3, 0.07
 _MOST_ROUNDS = 10
 # Chances that a member sees a feature that was found: some see none of them, and keep
 # what stands in for them; others some, and keep what matters beside one of them.

@@ -10,11 +10,13 @@ import sklearn
 from scipy import sparse
 from sklearn.utils import check_array
 
+from featuresieve.errors import check_choice
 from featuresieve.tables._array_reading import as_array, is_tensor
 from featuresieve.tables._column import BoolArray
 from featuresieve.tables._scaling import IndexArray
 from featuresieve.tables._table import as_frame, is_labelled_array
 
+_OUTPUTS = ("default", "pandas", "polars")
 _PANIC = "PanicException"  # of polars; no Exception
 # From 1.9 on, scikit-learn reads data frames as we do, with narwhals.
 _READS_EVERY_FRAME = tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 9)
@@ -126,6 +128,7 @@ def as_library(library: str, X: Any, names: npt.NDArray[Any]) -> Any:
     A frame keeps its names, its index where there can be one, and its dtypes; what has
     no names gets `names`.
     """
+    check_choice("the transform of set_output", library, _OUTPUTS)
     if sparse.issparse(X):
         raise ValueError(
             f"a sparse matrix does not fit into a frame of {library}: "

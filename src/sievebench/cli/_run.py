@@ -6,7 +6,7 @@ import sys
 import textwrap
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from statistics import fmean
@@ -20,7 +20,7 @@ from sievebench.cli import TABLE_ENDINGS, add_command, refuse, write_table
 
 if TYPE_CHECKING:
     from sievebench.experiment import Experiment
-    from sievebench.run_spec import EarlierResults, Group, RunSpec
+    from sievebench.run_spec import RunSpec
     from sievebench.store import Store
 
 _RETRIED = ("failed", "timeout", "skipped")
@@ -156,46 +156,38 @@ def _run(
             cluster.close()
 
 
+_FIELDS = ("dataset", "scenario", "selector")  # that --datasets and so on choose from
+
+
 def _cells(experiment: "Experiment", options: argparse.Namespace) -> list["RunSpec"]:
+    """Return the cells that are asked for and can be run."""
     cells = replace(experiment, match={}, reuse={}).cells(options.device)
     _check_choice(cells, options)
     cells = _chosen(cells, options)
-    if experiment.match or experiment.reuse:
-        counts = _counts(experiment.match, options.out) if experiment.match else None
-        earlier = _earlier(experiment.reuse, options.out) if experiment.reuse else None
-        found = _chosen(experiment.cells(options.device, counts, earlier), options)
+    if source := experiment.match or experiment.reuse:
+        taken_over = _taken_over(experiment, options.out)
+        found = _chosen(experiment.cells(options.device, **taken_over), options)
         n_left_out = len(cells) - len(found)
-        source = (experiment.match or experiment.reuse)["experiment"]
         if n_left_out and found and not options.quiet:
             print(
-                f"{n_left_out} of {len(cells)} cells are left out, as {source!r} has "
-                "no finished record for them",
+                f"{n_left_out} of {len(cells)} cells are left out, as "
+                f"{source['experiment']!r} has no finished record for them",
                 file=sys.stderr,
             )
         if not found:
             raise ValueError(
-                f"none of the {len(cells)} cells has a finished record in {source!r} "
-                "to take over from."
+                f"none of the {len(cells)} cells has a finished record in "
+                f"{source['experiment']!r} to take over from."
             )
         cells = found
     first, step = options.shard or (1, 1)
     return cells[first - 1 :: step]
 
 
-def _choices(options: argparse.Namespace) -> dict[str, list[str]]:
-    """Return the names the user asked for, by the field of a cell."""
-    named = {
-        "dataset": options.datasets,
-        "scenario": options.scenarios,
-        "selector": options.selectors,
-    }
-    return {field: names for field, names in named.items() if names is not None}
-
-
 def _check_choice(cells: list["RunSpec"], options: argparse.Namespace) -> None:
-    for field, names in _choices(options).items():
+    for field in _FIELDS:
         known = dict.fromkeys(getattr(spec, field) for spec in cells)
-        for name in names:
+        for name in getattr(options, f"{field}s") or ():
             if name not in known:
                 raise ValueError(
                     f"--{field}s: the experiment has no {field} {name!r}"
@@ -204,41 +196,38 @@ def _check_choice(cells: list["RunSpec"], options: argparse.Namespace) -> None:
 
 
 def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpec"]:
-    choices = _choices(options).items()
+    named = [(field, getattr(options, f"{field}s")) for field in _FIELDS]
     return [
         spec
         for spec in cells
-        if all(getattr(spec, field) in names for field, names in choices)
+        if all(names is None or getattr(spec, field) in names for field, names in named)
     ]
 
 
-def _counts(match: Mapping[str, str], out: Path) -> dict["Group", int]:
-    """Return how many columns the selector to match kept, cell by cell."""
-    from sievebench.store import Store, counts_kept
+def _taken_over(experiment: "Experiment", out: Path) -> dict[str, Any]:
+    """Return what the cells take over from the records of another experiment."""
+    from sievebench.store import Store, counts_kept, earlier_results
 
-    store = Store(out / match["experiment"])
-    counts = counts_kept(store.records(), match["selector"])
-    if not counts:
-        raise ValueError(
-            f"{store.folder} has no record of {match['selector']!r} to match: run "
-            f"{match['experiment']!r} first."
+    found: dict[str, Any] = {}
+    if match := experiment.match:
+        store = Store(out / match["experiment"])
+        found["counts"] = counts_kept(store.records(), match["selector"])
+        if not found["counts"]:
+            raise ValueError(
+                f"{store.folder} has no record of {match['selector']!r} to match: run "
+                f"{match['experiment']!r} first."
+            )
+    if reuse := experiment.reuse:
+        store = Store(out / reuse["experiment"])
+        found["earlier"] = earlier_results(
+            store.records(), reuse["n_predictors"], reuse.get("not_from", ())
         )
-    return counts
-
-
-def _earlier(reuse: Mapping[str, Any], out: Path) -> "EarlierResults":
-    from sievebench.store import Store, earlier_results
-
-    store = Store(out / reuse["experiment"])
-    earlier = earlier_results(
-        store.records(), reuse["n_predictors"], reuse.get("not_from", ())
-    )
-    if not earlier.predictors:
-        raise ValueError(
-            f"{store.folder} has no finished search to take over: run "
-            f"{reuse['experiment']!r} first."
-        )
-    return earlier
+        if not found["earlier"].predictors:
+            raise ValueError(
+                f"{store.folder} has no finished search to take over: run "
+                f"{reuse['experiment']!r} first."
+            )
+    return found
 
 
 def _summarise(
@@ -311,8 +300,13 @@ class RunProgress:
         cell = f"{spec.dataset} {spec.scenario} {spec.selector} {spec.downstream}"
         line = f"[{n_done}/{self.n_cells}] {self._times()}  {cell} {what}"
         if has_ended:
-            reason = "" if what == "done" else self._reason(spec)
-            line += f" after {seconds:.1f} s{reason}"
+            line += f" after {seconds:.1f} s"
+            record = None if what == "done" else self.store.read(spec)
+            if record is not None and record.reason:
+                reason = textwrap.shorten(
+                    record.reason, _LONGEST_REASON, placeholder=" ..."
+                )
+                line += f": {reason}"
         elif what == "running":
             line += f" for {as_clock(seconds)}"
         show_status(line)
@@ -320,14 +314,6 @@ class RunProgress:
             print(line, file=sys.stderr, flush=True)
         elif has_ended and what != "done":  # stays on the screen
             print(file=sys.stderr, flush=True)
-
-    def _reason(self, spec: "RunSpec") -> str:
-        record = self.store.read(spec)
-        if record is None or not record.reason:
-            return ""
-        return (
-            f": {textwrap.shorten(record.reason, _LONGEST_REASON, placeholder=' ...')}"
-        )
 
     def _times(self) -> str:
         spent = as_clock(time.monotonic() - self.started)

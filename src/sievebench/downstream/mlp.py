@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,34 +17,24 @@ from sievebench.downstream._evaluation import Evaluation, score
 from sievebench.search_space import MLP_SPACE, SearchSpace
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.mlp import StackedMLP
-from sievebench.stack.penalized_loss import stack_outputs
+from sievebench.stack.penalized_loss import PenalizedLoss, stack_outputs
 from sievebench.stack.task_loss import TaskLoss
-from sievebench.stack.training import (
-    Objective,
-    StackRows,
-    TrainingSettings,
-    train_stack,
-)
+from sievebench.stack.training import StackRows, TrainingSettings, train_stack
 
 SPACE: SearchSpace = MLP_SPACE
+SETTINGS = (*SPACE, "batch_size", "max_epochs", "patience")
 
 # All seeds see the rows in one order, which therefore depends on no seed.
 _ORDER_SEED = 0
 
 
 @dataclass(frozen=True)
-class MLPSettings:
+class MLPSettings(TrainingSettings):
     """The MLP and its training; the defaults are the benchmark's before tuning."""
 
     # Blocks of Linear, ReLU and dropout; a linear head follows.
     hidden_sizes: tuple[int, ...] = (100, 100)
     dropout: float = 0.1
-    learning_rate: float = 1e-3
-    weight_decay: float = 2e-4
-    # As in `TrainingSettings`; so is the schedule.
-    batch_size: int = 512
-    max_epochs: int = 200
-    patience: int = 20
 
     def __post_init__(self) -> None:
         """Raise ValueError for the first setting that is not allowed."""
@@ -55,22 +45,14 @@ class MLPSettings:
             check_integer(name, getattr(self, name), low=1)
 
 
-SETTINGS = tuple(field.name for field in fields(MLPSettings))
-_OF_TRAINING = set(SETTINGS) - {"hidden_sizes", "dropout"}
-
-
-class _MetricObjective(Objective):
+class _MetricObjective(PenalizedLoss):
     """Mean task loss; checkpoints are judged by the metric of the data set."""
 
     def __init__(self, network: StackedMLP, loss: TaskLoss, metric: Metric) -> None:
-        self._network, self._loss, self._metric = network, loss, metric
+        super().__init__(network, loss)
+        self._metric = metric
         # The mean over the classes that are there has to look which are.
         self.is_recordable = metric != "balanced_accuracy"
-
-    def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
-        """Return what each member minimises on a batch, (members,)."""
-        outputs = self._network.forward(batch, training=True)
-        return self._loss.row_losses(outputs, targets).mean(dim=1)
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return one score a member, larger = better, (members,)."""
@@ -100,7 +82,7 @@ def evaluate(
     started = time.perf_counter()
     with torch_defaults(is_exact=False):
         rows, test = _rows(split, torch_device)
-        loss = _task_loss(split)
+        loss = TaskLoss.for_classes(split.n_classes)
         network = StackedMLP(
             int(rows.features.shape[1]),
             loss.n_outputs,
@@ -110,10 +92,7 @@ def evaluate(
             is_seen=None if is_seen is None else torch.from_numpy(is_seen),
         )
         objective = _MetricObjective(network, loss, split.metric)
-        training = TrainingSettings(
-            **{name: getattr(chosen, name) for name in _OF_TRAINING}
-        )
-        train_stack(network, objective, rows, training, order_seed=_ORDER_SEED)
+        train_stack(network, objective, rows, chosen, order_seed=_ORDER_SEED)
         validation_scores = objective.scores(rows, rows.validation).tolist()
         test_scores = objective.scores(rows, test).tolist()
         seconds = (time.perf_counter() - started) / len(seeds)
@@ -134,12 +113,6 @@ def _with_mean(rows: StackRows, test: Tensor, column: int) -> StackRows:
     features = rows.features.clone()
     features[test, column] = features[rows.training, column].mean()
     return replace(rows, features=features)
-
-
-def _task_loss(split: Split) -> TaskLoss:
-    if split.task == "regression":
-        return TaskLoss.for_values()
-    return TaskLoss.for_classes(split.n_classes)
 
 
 def _rows(split: Split, device: torch.device) -> tuple[StackRows, Tensor]:

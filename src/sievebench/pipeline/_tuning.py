@@ -1,9 +1,9 @@
 """The settings of a cell, searched on the validation part."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 
@@ -18,7 +18,6 @@ from sievebench.pipeline._cell import (
     select,
 )
 from sievebench.run_spec import RunSpec
-from sievebench.search_space import SearchSpace
 from sievebench.selectors import SELECTORS, Selection
 from sievebench.stack.on_gpu import side_by_side
 from sievebench.tuning import (
@@ -37,15 +36,14 @@ def tune_cell(
     spec: RunSpec, table: CellTable, journal: Path | SharedStudy | None
 ) -> TuningResult:
     """Search the settings of selector and predictor together, but for those given."""
-    spaces = {
-        "downstream": _without(
-            PREDICTORS[spec.downstream].space, spec.downstream_settings
-        )
-    }
+    spaces = {"downstream": PREDICTORS[spec.downstream].space}
     if spec.tunes_selector:
-        spaces["selector"] = _without(
-            SELECTORS[spec.selector_name].search_space(), spec.selector_settings
-        )
+        spaces["selector"] = SELECTORS[spec.selector_name].search_space()
+    given = own_settings(spec)
+    spaces = {
+        part: {name: drawn for name, drawn in space.items() if name not in given[part]}
+        for part, space in spaces.items()
+    }
     judge = _Judge(spec, table)
     try:
         return tune(
@@ -59,10 +57,6 @@ def tune_cell(
         )
     except NothingWorkedError as error:
         raise ValueError(f"{error} The last one: {judge.problems[-1:]}") from error
-
-
-def _without(space: SearchSpace, given: Mapping[str, Any]) -> SearchSpace:
-    return {name: choice for name, choice in space.items() if name not in given}
 
 
 class _Judge:
@@ -83,9 +77,9 @@ class _Judge:
             for settings in complete
             if (key := _key_of(settings)) not in self._selections
         }
+        fit = partial(select, self._spec, self._table, repetition=SPARE_REPETITION)
         found = side_by_side(
-            [partial(self._tried, self._select, chosen) for chosen in fresh.values()],
-            device,
+            [partial(self._tried, fit, chosen) for chosen in fresh.values()], device
         )
         self._selections.update(zip(fresh, found, strict=True))
         return side_by_side(
@@ -102,9 +96,6 @@ class _Judge:
         except (ArithmeticError, RuntimeError, ValueError) as error:
             self.problems.append(one_line(error, has_kind=True, longest=None))
             return None
-
-    def _select(self, settings: Mapping[str, Any]) -> Selection:
-        return select(self._spec, self._table, settings, SPARE_REPETITION)
 
     def _score(self, settings: Settings) -> float | None:
         selection = self._selections[_key_of(settings)]

@@ -225,11 +225,7 @@ class NeuralSelector(ScoredSelector):
             y, self.validation_fraction, seed, stratify=is_classification
         )
         n_classes = int(y.max()) + 1 if is_classification else 0
-        task_loss = (
-            TaskLoss.for_classes(n_classes)
-            if is_classification
-            else TaskLoss.for_values()
-        )
+        task_loss = TaskLoss.for_classes(n_classes)
         monitor = self.monitor
         if task_loss.kind == "binary" and len(np.unique(y[validation])) < 2:
             monitor = "loss"  # one class has no area under the ROC curve

@@ -24,15 +24,10 @@ class TaskLoss:
 
     @classmethod
     def for_classes(cls, n_classes: int) -> "TaskLoss":
-        """Return the loss for so many classes."""
-        if n_classes == 2:
-            return cls("binary", 1)
-        return cls("cross_entropy", n_classes)
-
-    @classmethod
-    def for_values(cls) -> "TaskLoss":
-        """Return the loss for one real value."""
-        return cls("squared", 1)
+        """Return the loss for so many classes, for real values if there are none."""
+        if n_classes > 2:
+            return cls("cross_entropy", n_classes)
+        return cls("binary" if n_classes == 2 else "squared", 1)
 
     def row_losses(self, outputs: Tensor, targets: Tensor) -> Tensor:
         """Return the losses, (members, rows), of (members, rows, outputs)."""

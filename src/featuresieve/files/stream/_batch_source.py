@@ -42,8 +42,8 @@ class BatchSource:
 
     def take(self, names: Sequence[str]) -> "BatchSource":
         """Return the same source with some of its columns."""
-        unknown = [name for name in names if name not in self.schema.names]
-        if unknown:
+        known = {*self.schema.names}
+        if unknown := [name for name in names if name not in known]:
             raise TableFileError(
                 f"{self.name} has no column {listed(unknown)}; there are "
                 f"{listed(self.schema.names)}."

@@ -150,18 +150,15 @@ def read_sample(
     file = as_known(source, sample.table.column_names, sample.table.columns, known)
     about = large.batches, files.schema, files.n_rows
     whole = Whole(*about, taken.n_left_out, sample.weights)
-    return replace(file, whole=whole, notes=(*_notes(large, taken), *file.notes))
-
-
-def _notes(large: LargeFiles, taken: Any) -> list[str]:
-    """Return what is to be said of a sample."""
-    if taken.sample.is_whole:
-        return []
-    return [
-        f"{large.files.n_rows:,} rows are more than fit into the memory for them "
-        f"({size_text(large.memory)}; --memory): a random sample of "
-        f"{len(taken.sample.rows):,} is selected from and scored."
-    ]
+    notes = file.notes
+    if not sample.is_whole:
+        note = (
+            f"{files.n_rows:,} rows are more than fit into the memory for them "
+            f"({size_text(large.memory)}; --memory): a random sample of "
+            f"{len(sample.rows):,} is selected from and scored."
+        )
+        notes = (note, *notes)
+    return replace(file, whole=whole, notes=notes)
 
 
 def _has_classes(large: LargeFiles, target: str, task: str) -> bool:

@@ -145,7 +145,7 @@ def checked(
 
 def _wanted(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
     """Return the fields that are read, without what programs noted about them."""
-    names = schema.names if columns is None else columns
+    names = {*(schema.names if columns is None else columns)}
     return pa.schema(
         [pa.field(field.name, field.type) for field in schema if field.name in names]
     )
@@ -269,8 +269,7 @@ def _check_names(
         (path, schema, first_path, first),
         (first_path, first, path, schema),
     ):
-        missing = [name for name in its.names if name not in own.names]
-        if missing:
+        if missing := sorted({*its.names} - {*own.names}, key=its.names.index):
             raise TableFileError(
                 f"{one} has no column {listed(missing)}, which {other} has. {_ADVICE}"
             )

@@ -35,11 +35,11 @@ class TakenRows:
         """Name the columns of one value in these rows, and of others elsewhere."""
         if self.sample.is_whole:
             return []
+        names = {*self.features.column_names}
         return [
             name
             for name in self.facts.varying
-            if name in self.features.column_names
-            and len(pc.unique(self.features.column(name))) == 1
+            if name in names and len(pc.unique(self.features.column(name))) == 1
         ]
 
 

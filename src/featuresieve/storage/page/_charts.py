@@ -105,7 +105,9 @@ def path_chart(
             "size": int(sizes[k]),
             "gain": f"{gains[k]:.1%} ± {errors[k]:.1%}",
             "is_chosen": k == chosen,
-            "is_named": k == chosen or (k % every == 0 and _is_far(k, chosen, every)),
+            # No nearer to the label of the chosen set than to others.
+            "is_named": k == chosen
+            or (k % every == 0 and (chosen is None or abs(k - chosen) >= every)),
         }
         for k in range(len(sizes))
     ]
@@ -116,11 +118,6 @@ def path_chart(
         "ticks": y.ticks(is_share=True),
         "bottom": bottom,
     }
-
-
-def _is_far(k: int, chosen: int | None, every: int) -> bool:
-    """Tell whether a label is no nearer to that of the chosen set than to others."""
-    return chosen is None or every == 1 or abs(k - chosen) >= every
 
 
 def votes_chart(

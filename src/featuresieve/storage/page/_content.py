@@ -46,15 +46,9 @@ _LEAST_CORRELATION = 0.3
 def page_content(
     estimator: Any, data: FitData | None, facts: Mapping[str, Any]
 ) -> Content:
-    """Return what the template shows.
+    """Return what the template shows; `facts` are those of `report`.
 
-    Parameters
-    ----------
-    estimator : fitted estimator
-    data : FitData or None
-        Rows of the fit; without them there are no distributions and no correlations.
-    facts : mapping
-        What the estimator does not know: see `report`.
+    `data` are rows of the fit: without them there are no distributions.
     """
     rows = feature_rows(estimator)
     target = str(facts.get("target") or "the target")
@@ -98,7 +92,8 @@ def feature_rows(estimator: Any) -> list[Content]:
         row["name"] = _name(row["name"])
         row["feature"], row["picture"] = feature, None
         for field in ("importance", "importance_error", "represented_by"):
-            row[field] = None if _is_nothing(row[field]) else row[field]
+            if isinstance(row[field], float) and math.isnan(row[field]):
+                row[field] = None
         row["why"] = _why(row)
     return rows
 
@@ -109,11 +104,6 @@ def _why(row: Content) -> str:
         words = "a copy, " * (row["verdict"] == "duplicate") + "represented by"
         return f"{words} {_name(row['represented_by'])}"
     return _REASONS.get(row["verdict"], "")
-
-
-def _is_nothing(value: Any) -> bool:
-    """Tell whether a cell is empty: None or NaN."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
 
 
 def _name(value: Any) -> str:
@@ -189,10 +179,8 @@ def _correlations(rows: Sequence[Content], data: FitData) -> Content | None:
         return None
     own = [row["feature"] for row in kept]
     others = [row["feature"] for row in dropped]
-    with_kept, with_dropped = (
-        data.correlations(own, own),
-        data.correlations(own, others),
-    )
+    with_kept = data.correlations(own, own)
+    with_dropped = data.correlations(own, others)
     strongest = np.abs(with_dropped).max(axis=0)
     order = np.argsort(-strongest, kind="stable")[:_MOST_CORRELATED]
     order = order[strongest[order] >= _LEAST_CORRELATION]
