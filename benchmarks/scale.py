@@ -68,14 +68,17 @@ FITS: tuple[Shape, ...] = (
 CPU_FITS: tuple[Shape, ...] = (
     *((1_000, 100, None), (1_000, 10_000, None), (2_000, 100, 2), (1_000, 10, None)),
     *((10_000, 100, None), (2_000, 100, 32), (2_000, 100, 128), (500, 30, None)),
-    *((3_000, 300, None), (30_000, 60, None), (1_000, 1_000, None)),
-    *((300_000, 30, None), (600, 15_000, None), (100_000, 100, None)),
+    *((700, 60, None), (400, 300, None), (1_500, 30, None), (5_000, 20, None)),
+    *((300, 1_000, None), (3_000, 300, None), (30_000, 60, None)),
+    *((1_000, 1_000, None), (300_000, 30, None), (600, 15_000, None)),
+    *((100_000, 100, None),),
     *((2_000, 2_000, None), (1_500, 4_000, None), (1_000, 50_000, None)),
     *((10_000, 500, None), (2_000, 100, 512), (1_000_000, 100, None)),
     *((5_000, 5_000, None),),
 )
 # What the model does not see.
 HELD_OUT = {(3_000, 300), (30_000, 60), (1_500, 4_000), (600, 30_000), (600, 15_000)}
+HELD_OUT |= {(700, 60), (400, 300)}
 # With more threads than one these are enough.
 ON_THREADS: tuple[Shape, ...] = ((100_000, 100, None), (2_000, 2_000, None))
 # Columns from which on gates leave a stack on the CPU.

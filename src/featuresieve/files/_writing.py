@@ -47,7 +47,8 @@ def write_columns(
     """
     kind, _ = _kind_of("--out", name)
     if file.whole is not None:
-        names = [file.whole.schema.names[j] for j in indices]
+        present = file.whole.schema.names
+        names = [present[j] for j in indices]
         with table_writer(name, drafts) as write:
             for batch in file.whole.batches(names):
                 write(pa.Table.from_batches([batch]))
