@@ -286,7 +286,7 @@ class AutoNFS(
                 work,
                 is_auto=self.balance == "auto",
             )
-        vars(self).update(learned_attributes(result, prepared, settings.n_threads))
+        self.__dict__.update(learned_attributes(result, prepared, settings.n_threads))
         self._keep_predictor(prepared, target.code, run)
         self._seed = work.seed
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT
