@@ -138,7 +138,7 @@ LEVELS = ["1", "2", "3", "4+"] * 10
             [-1017, 1200],
             "numbers in brackets, such as (",
         ),
-        ("a;b\n(1.017,50 €);x\n3,50;y\n", [-1017.5, 3.5], "numbers in brackets, such"),
+        ("a;b\n(1.017,50 €);x\n3,50;y\n", [-1017.5, 3.5], "taken as negative."),
         (
             "a,b\n($5.50),x\n$(7),y\n(12) %,z\nNA,\n",
             *([-5.5, -7, -12, None], "numbers in brackets, such as ("),

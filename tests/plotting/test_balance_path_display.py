@@ -70,28 +70,21 @@ def test_path_takes_a_logarithmic_axis_for_far_counts(counts, scale):
     assert low < counts[0] < counts[-1] < high
 
 
-def test_path_of_a_single_exact_candidate_has_a_finite_axis():
+def test_path_of_a_single_candidate_has_a_finite_axis_and_one_tick():
     display = made_path((1.0, 1, 0.0, 0.0)).plot()
     low, high = display.ax_.get_ylim()
     assert low < 0 < high
+    display = made_path((1.0, 1, 0.3, 0.1)).plot()
+    display.figure_.draw_without_rendering()
+    low, high = display.ax_.get_xlim()
+    assert [t for t in display.ax_.get_xticks() if low <= t <= high] == [1]
 
 
-def test_path_words_stay_above_all_points(selector):
-    display = BalancePathDisplay.from_estimator(selector)
+def test_path_words_stay_above_all_points_and_other_arguments_are_passed_on(selector):
+    display = BalancePathDisplay.from_estimator(selector, markersize=11)
+    assert display.errorbar_[0].get_markersize() == 11
     display.figure_.draw_without_rendering()
     path = selector.path_
     top = (path["loss"] + path["loss_error"]).max()
     (_, top_on_screen) = display.ax_.transData.transform((1, top))
     assert display.chosen_label_.get_window_extent().y0 > top_on_screen
-
-
-def test_path_passes_other_arguments_on(selector):
-    display = BalancePathDisplay.from_estimator(selector, markersize=11)
-    assert display.errorbar_[0].get_markersize() == 11
-
-
-def test_path_of_one_count_has_one_tick():
-    display = made_path((1.0, 1, 0.3, 0.1)).plot()
-    display.figure_.draw_without_rendering()
-    low, high = display.ax_.get_xlim()
-    assert [t for t in display.ax_.get_xticks() if low <= t <= high] == [1]

@@ -174,19 +174,20 @@ def test_evolution_names_do_not_cover_one_another():
     assert all(box.x1 <= figure.bbox.x1 for box in boxes)
 
 
-def test_evolution_of_many_columns_draws_the_best_and_says_so():
+def test_of_many_columns_the_best_are_drawn_which_is_said():
     display = made_evolution(n_features=7000, n_kept=3).plot()
     assert len(display.lines_) == 200
     words = [text.get_text() for text in display.ax_.get_legend().get_texts()]
     assert words == ["kept (3)", "dropped (197 of 6,997)"]
-
-
-def test_evolution_as_heat_map_draws_the_gates_of_the_best_columns():
     display = made_evolution(n_features=500).plot(kind="heatmap", max_features=20)
     drawn = display.mesh_.get_array().reshape(20, 3)
     np.testing.assert_array_equal(drawn, display.gates[:, ::-1][:, :20].T)
     assert display.lines_ == []
     assert "20 of 500" in display.ax_.get_ylabel()
+    display = made_stability(n_features=7000).plot()
+    assert len(display.bars_) == 30
+    assert display.ax_.get_yticklabels()[0].get_text() == "x6999"
+    assert "30 of 7,000" in display.ax_.get_ylabel()
 
 
 @pytest.mark.parametrize("kind", ["lines", "heatmap"])
@@ -245,13 +246,6 @@ def test_stability_line_stands_at_the_threshold_and_colours_are_passed_on(thresh
     assert lines == ([] if threshold is None else [{threshold}])
     assert (display.threshold_line_ is None) == (threshold is None)
     assert {bar.get_facecolor() for bar in display.bars_} == {to_rgba("red")}
-
-
-def test_stability_of_many_columns_draws_the_best_and_says_so():
-    display = made_stability(n_features=7000).plot()
-    assert len(display.bars_) == 30
-    assert display.ax_.get_yticklabels()[0].get_text() == "x6999"
-    assert "30 of 7,000" in display.ax_.get_ylabel()
 
 
 # Names

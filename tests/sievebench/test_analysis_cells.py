@@ -68,7 +68,8 @@ def test_score_table_is_in_the_order_of_the_paper():
 
 def test_misselection_is_the_mean_over_tables_of_the_mean_over_seeds():
     counts = [("eye", 0, 10, 5), ("eye", 1, 10, 0), ("otto", 0, 4, 1)]
-    counts += [("otto", 1, 0, 0)]  # an empty selection is left out, and counted
+    # Empty selections are left out, and counted.
+    counts += [("otto", 1, 0, 0), ("eye", 2, 0, 0)]
     runs = [
         run(dataset=dataset, seed=seed, n_kept=kept, n_added_kept=added)
         for dataset, seed, kept, added in counts
@@ -76,7 +77,7 @@ def test_misselection_is_the_mean_over_tables_of_the_mean_over_seeds():
     runs.append(run(n_kept=4, n_added_kept=3, downstream="forest"))
     row = misselection(checked(*runs), "mlp").iloc[0]
     assert row["share"] == pytest.approx(((0.5 + 0.0) / 2 + 0.25) / 2)
-    assert (row["n_datasets"], row["n_empty"]) == (2, 1)
+    assert (row["n_datasets"], row["n_empty"]) == (2, 2)
     # Of the predictor that the columns were tuned with.
     assert misselection(checked(*runs), "forest").loc[0, "share"] == 0.75
 

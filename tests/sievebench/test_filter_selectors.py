@@ -71,16 +71,12 @@ def test_estimate_for_normal_variables_is_near_the_closed_form(correlation):
     assert scores[0] == pytest.approx(-0.5 * np.log(1 - correlation**2), abs=0.06)
 
 
-def test_estimate_for_a_column_that_tells_the_class_is_its_entropy():
+def test_estimate_sees_classes_and_relations_without_correlation():
     y = np.repeat([0, 1], 500)
     X = np.random.default_rng(0).random((1000, 1)) + 5 * y[:, None]
     scores = MutualInformation(random_state=0).fit(X, y).scores_
-    assert scores[0] == pytest.approx(np.log(2), abs=0.01)
-
-
-def test_relation_without_correlation_is_seen():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 4))
+    assert scores[0] == pytest.approx(np.log(2), abs=0.01)  # the entropy
+    X = np.random.default_rng(0).normal(size=(500, 4))
     selector = MutualInformation(n_features_to_select=1, random_state=0)
     assert selector.fit(X, X[:, 2] ** 2).support_[2]
 

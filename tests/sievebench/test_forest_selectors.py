@@ -59,14 +59,11 @@ def test_scores_are_average_gains_of_the_written_trees(table, monkeypatch):
     np.testing.assert_allclose(scores, expected / expected.sum(), rtol=1e-4)
 
 
-def test_boosting_of_noise_stops_early():
+def test_boosting_of_noise_stops_early_and_unused_columns_score_zero():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(200, 4)), rng.integers(2, size=200)
     selector = XGBoost(n_jobs=1, early_stopping_rounds=7, random_state=0).fit(X, y)
     assert 8 <= selector.n_rounds_ < 100
-
-
-def test_columns_no_tree_uses_score_zero():
     X, y = class_table()
     selector = XGBoost(gamma=1e9, n_estimators=3, n_jobs=1, random_state=0).fit(X, y)
     assert (selector.scores_ == 0).all()

@@ -50,7 +50,7 @@ def rows_of(tables, name):
     return {" ".join(row[:n]): row[n:] for row in tables[name].rows}
 
 
-def test_markdown_escapes_bars_and_marks_the_best():
+def test_table_is_written_as_markdown_latex_and_csv():
     lines = markdown(SMALL).splitlines()
     assert lines[0] == "## A small one"
     assert lines[2] == r"| selector |           score\_% |"
@@ -58,21 +58,12 @@ def test_markdown_escapes_bars_and_marks_the_best():
     assert lines[4] == r"| a\|b     | **-0.333 ± 0.001** |"
     assert lines[5] == "| AutoNFS  |            missing |"
     assert lines[7] == "- One note."
-
-
-def test_latex_escapes_and_marks_the_best():
     text = latex(SMALL)
     assert r"selector & score\_\% \\" in text
     assert r"a\textbar{}b & \textbf{$-$0.333 $\pm$ 0.001} \\" in text
     assert text.startswith("% A small one\n% One note.\n\\begin{tabular}{lr}\n")
     assert text.endswith("\\bottomrule\n\\end{tabular}\n")
-
-
-def test_csv_leaves_a_missing_cell_empty():
     assert csv(SMALL) == "selector,score\na,0.333333\nb,\n"
-
-
-def test_table_refuses_a_row_of_another_length():
     with pytest.raises(ValueError, match="as long as its header"):
         Table("x", "x", pd.DataFrame(), ("a", "b"), (("1",),))
 

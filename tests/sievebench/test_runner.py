@@ -134,11 +134,6 @@ def test_retry_forgets_trials_of_code_that_failed(tmp_path, details, is_kept):
     assert store.journal_of(spec).exists() == is_kept
 
 
-def test_command_says_what_is_wrong_with_a_database(file, tmp_path, refused):
-    error = refused("run", file, "--out", tmp_path, "--storage", "postgres")
-    assert "'postgres' is no address of a database" in error
-
-
 def is_running(pid):
     """Tell whether a process runs; one that nobody has collected does not."""
     try:
@@ -210,12 +205,21 @@ def test_tuning_that_is_killed_has_the_outcome_of_one_that_is_not(tmp_path):
     assert outcome(killed.read(spec)) == outcome(alone)
 
 
-def test_command_lists_cells_and_filters_them(file, printed, refused):
-    words = ["run", file, "--list", "--scenarios", "random"]
+def test_command_lists_cells_filters_them_and_shards_share_all(
+    file, tmp_path, printed, refused
+):
+    words = ["run", file, "--list"]
+    everything = printed(*words).split()
+    parts = [printed(*words, "--shard", f"{n}/3").split() for n in (1, 2, 3)]
+    assert sorted(chain.from_iterable(parts)) == sorted(everything)
+    assert [len(part) for part in parts] == [4, 4, 4]
+    words += ["--scenarios", "random"]
     keys = printed(*words, "--selectors", "none", "mrmr").split()
     assert [key.split("--")[3] for key in keys] == ["none", "mrmr"]
     error = refused(*words, "--selectors", "nonne")
     assert "has no selector 'nonne'; did you mean 'none'?" in error
+    error = refused("run", file, "--out", tmp_path, "--storage", "postgres")
+    assert "'postgres' is no address of a database" in error
     file.write_text("profile = 3")
     assert "profile must be one of" in refused(*words)
 
@@ -229,14 +233,6 @@ def test_numbers_that_make_no_sense_are_refused(tmp_path, capsys, words):
     assert "must be" in capsys.readouterr().err
     with pytest.raises(ValueError, match="n_workers must be"):
         run_cells([], Store(tmp_path), n_workers=0)
-
-
-def test_shards_share_all_cells(file, printed):
-    words = ["run", file, "--list"]
-    everything = printed(*words).split()
-    parts = [printed(*words, "--shard", f"{n}/3").split() for n in (1, 2, 3)]
-    assert sorted(chain.from_iterable(parts)) == sorted(everything)
-    assert [len(part) for part in parts] == [4, 4, 4]
 
 
 def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(
@@ -356,13 +352,6 @@ def leave_thread(pipe, *_):
     pipe.recv()
 
 
-def test_worker_with_a_thread_that_never_ends_is_ended(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "work_there", leave_thread)
-    monkeypatch.setattr(processes, "FAREWELL_SECONDS", 0.5)
-    assert run_cells([cell("none")], Store(tmp_path)) == {"done": 1}
-    assert not multiprocessing.active_children()
-
-
 def half_write(pipe, folder, _):
     """Be killed while a record is written."""
     pipe.send("ready")
@@ -372,8 +361,15 @@ def half_write(pipe, folder, _):
     os.kill(os.getpid(), 9)
 
 
-def test_record_that_a_dead_worker_half_wrote_is_removed(tmp_path, monkeypatch):
-    monkeypatch.setattr(processes, "work_there", half_write)
-    assert run_cells([cell("none")], Store(tmp_path)) == {"failed": 1}
+@pytest.mark.parametrize(
+    ("worker", "ending"), [(leave_thread, "done"), (half_write, "failed")]
+)
+def test_worker_that_leaves_a_thread_or_half_a_record_is_ended(
+    tmp_path, monkeypatch, worker, ending
+):
+    monkeypatch.setattr(processes, "work_there", worker)
+    monkeypatch.setattr(processes, "FAREWELL_SECONDS", 0.5)
+    assert run_cells([cell("none")], Store(tmp_path)) == {ending: 1}
+    assert not multiprocessing.active_children()
     names = [path.suffix for path in (tmp_path / "records").iterdir()]
-    assert names == [".json"]
+    assert names == [".json"] * (worker is half_write)

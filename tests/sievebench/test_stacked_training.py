@@ -142,11 +142,15 @@ def test_each_member_is_restored_to_its_own_best_epoch():
     assert len(set(record.best_epoch.tolist())) > 1
 
 
-def test_stack_stops_after_patience_is_spent():
+def test_stack_stops_after_patience_is_spent_and_divergence_is_an_error():
     never_a_gain = {"learning_rate": 1e-300, "patience": 3, "monitor": "loss"}
     _, record = trained(make_stack(), CLASSES, small_rows(), **never_a_gain)
     assert record.best_epoch.tolist() == [0, 0]
     assert record.n_epochs == 5  # epoch 4 is the first that is more than 3 after 0
+    rows, loss = small_rows(n_classes=0), TASK_LOSSES["values"]
+    rows = replace(rows, targets=rows.targets * torch.inf)
+    with pytest.raises(TrainingDivergedError, match="no epoch of a network"):
+        trained(stack_for(loss), loss, rows, max_epochs=2)
 
 
 def test_learning_rate_follows_the_protocol():
@@ -192,13 +196,6 @@ def test_penalty_hooks_see_every_step():
     assert len(seen) == 4
     assert rates == pytest.approx([2e-4, 2e-4, 4e-4, 4e-4])
     assert stack.first_weight.abs().max() <= 0.1
-
-
-def test_divergence_is_an_error():
-    rows, loss = small_rows(n_classes=0), TASK_LOSSES["values"]
-    rows = replace(rows, targets=rows.targets * torch.inf)
-    with pytest.raises(TrainingDivergedError, match="no epoch of a network"):
-        trained(stack_for(loss), loss, rows, max_epochs=2)
 
 
 def test_predictions_in_blocks_are_those_of_one_pass():

@@ -109,14 +109,11 @@ def test_put_columns_of_a_frame_have_the_names_and_the_order_of_fit():
         put_columns(X[["c", "b"]], SUPPORT, ["a", "b", "c", "d"])
 
 
-def test_put_columns_without_names_are_numbered():
+def test_put_columns_without_names_are_numbered_and_keep_dtype_and_gaps():
     X = nw.from_native(pl.DataFrame({"p": [1], "q": [2]}))
     found = put_columns(X, SUPPORT, None)
     assert isinstance(found, nw.DataFrame)
     assert found.columns == ["x0", "x1", "x2", "x3"]
-
-
-def test_put_columns_of_an_array_keep_dtype_and_missing_values():
     X = np.array([[1, np.nan], [2, 3]], dtype=np.float32)
     found = put_columns(X, SUPPORT, None)
     np.testing.assert_array_equal(found, [[0, 1, np.nan, 0], [0, 2, 3, 0]])
