@@ -8,6 +8,8 @@ Usage (from the repository root, FEATURESIEVE_DATA set)::
     python benchmarks/breadth.py run --draws 11 --limit 200 --selectors autonfs \
         --file breadth_autonfs           # and so rfecv, and all_relevant
     python benchmarks/breadth.py run --draws 11 --selectors auto --file breadth_cpu
+    python benchmarks/breadth.py run --draws 11 --selectors boruta \
+        --tables kr_vs_kp telco_churn --file breadth_boruta_cpu
     python benchmarks/breadth.py run --tables colon_alon riboflavin --file breadth_wide
     python benchmarks/breadth.py run --draws 11 --selectors former \
         --file breadth_former            # with the sources of another commit

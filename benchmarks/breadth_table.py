@@ -75,7 +75,7 @@ def table(options: argparse.Namespace) -> None:
             line = " ".join(f"{means[h]:{f}}" for h, f in _HEADS.items())
             rank = ranks.get(name, "")
             print(f"{name:24} {rank:>11} {line} {len(group):5d} {n_failed:6d}")
-        _print_times(own)
+    _print_times(cells)
 
 
 def _key(cell: Cell) -> tuple[str, str, int, int]:
@@ -191,8 +191,10 @@ def stability(sets: Sequence[set[int]], n_columns: int) -> float:
 def _print_times(cells: list[Cell]) -> None:
     """Print how many times as long as the default others take, on one core."""
     seconds: dict[str, dict[Any, float]] = defaultdict(dict)
-    others = [cell for cell in cells if cell["selector"] in ("boruta", "former")]
-    for cell in [*others, *stored_cells("breadth_cpu")]:
+    timed = [cell for cell in cells if cell["selector"] == "former"]
+    for name in ("breadth_cpu", "breadth_boruta_cpu"):
+        timed += stored_cells(name)
+    for cell in timed:
         runs = [run["seconds"] for run in cell["runs"] if run["kept"]]
         if runs:
             seconds[cell["selector"]][_key(cell)] = float(np.mean(runs))

@@ -187,14 +187,7 @@ apart = partial(
 
 
 def peers(n_jobs: int) -> Iterator[dict[str, Any]]:
-    """Time every selector on every table, the slow ones last.
-
-    Parameters
-    ----------
-    n_jobs : int
-        Measurements at a time, each a process with one thread: one, or on a machine
-        of many cores a few.
-    """
+    """Time every selector on every table, so many at a time, the slow ones last."""
     slow = ("LassoNet CV", "Boruta", "RFECV, forest")
     groups = ([m for m in METHODS if m not in slow], slow)
     cells = [(n, m) for methods in groups for n in TABLES for m in methods]
@@ -350,7 +343,9 @@ def main() -> None:
     parser.add_argument("part", choices=parts)
     parser.add_argument("method", nargs="?")
     parser.add_argument("name", nargs="?")
-    parser.add_argument("--jobs", type=int, default=1, help="for peers, see there")
+    parser.add_argument(
+        "--jobs", type=int, default=1, help="for peers: one thread each"
+    )
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     if arguments.part == "one":

@@ -259,8 +259,14 @@ def test_importing_a_room_loads_only_what_it_needs(room, unwanted):
 
 def test_estimators_need_what_the_wheel_names_and_no_extra():
     extras = "dict.fromkeys(('pyarrow', 'pandas', 'matplotlib', 'jinja2'))"
-    code = f"import sys; sys.modules.update({extras}); import featuresieve.estimators"
-    subprocess.run([sys.executable, "-c", code], check=True)
+    code = (
+        f"import sys; sys.modules.update({extras})\n"
+        "from featuresieve import AutoNFSClassifier\n"
+        "try: AutoNFSClassifier().fit('x.parquet', 'y')\n"
+        "except ImportError as error: print(error)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert b"pip install 'featuresieve[cli]'" in done.stdout
 
 
 def test_all_lists_exactly_the_visible_names():

@@ -173,7 +173,7 @@ def test_selector_of_the_page_works_in_the_package(project):
 def test_entry_of_the_page_works_in_the_package(project, page, tests, name):
     code = first_block(page)
     if page == "add_a_scenario":
-        file = "src/sievebench/corruption/_scenarios.py"
+        file = "src/sievebench/corruption.py"
         _, _, function = code.partition("\n\n\n")
         project.replace(file, "\nSCENARIOS: ", f"\n{function}\n\nSCENARIOS: ")
     else:

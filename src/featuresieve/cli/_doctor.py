@@ -5,7 +5,7 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
@@ -27,46 +27,44 @@ EXTRAS = {
 }
 
 
-class Doctor:
-    """Lines about an installation, and whether something that is needed is broken."""
-
-    def __init__(self) -> None:
-        self.is_well = True
-
-    def lines(self) -> Iterator[str]:
-        """Yield what is found, a line each."""
-        yield f"featuresieve {__version__}, Python {platform.python_version()}"
-        yield f"{platform.platform()}, {sys.executable}"
-        yield "needed:"
-        for name, module in sorted(REQUIRED.items()):
-            found, is_there = _installed(name, module)
-            self.is_well &= is_there
-            yield _line(name, found)
-        yield "extras:"
-        for extra, (name, module) in EXTRAS.items():
-            found, is_there = _installed(name, module)
-            advice = "" if is_there else f"; pip install 'featuresieve[{extra}]'"
-            yield _line(extra, f"{name} {found}{advice}")
-        if self.is_well:
-            yield "a small fit on:"
-            yield from self._devices()
-
-    def _devices(self) -> Iterator[str]:
-        """Yield a line for each device."""
-        for name in ("cpu", "cuda", "mps"):
-            try:
-                about = _ABOUT[name]()
-                if about:
-                    about += f", {_seconds_of_fit(name):.1f} s"
-            except Exception as error:
-                self.is_well = False
-                about = f"fails: {one_line(error, has_kind=True)}"
-            yield _line(name, about or "there is none")
+def doctor() -> int:
+    """Print what is installed, and return 1 if something that is needed is broken."""
+    is_well = True
+    print(f"featuresieve {__version__}, Python {platform.python_version()}")
+    print(f"{platform.platform()}, {sys.executable}")
+    print("needed:")
+    for name, module in sorted(REQUIRED.items()):
+        found, is_there = _installed(name, module)
+        is_well &= is_there
+        _show(name, found)
+    print("extras:")
+    for extra, (name, module) in EXTRAS.items():
+        found, is_there = _installed(name, module)
+        advice = "" if is_there else f"; pip install 'featuresieve[{extra}]'"
+        _show(extra, f"{name} {found}{advice}")
+    if is_well:
+        print("a small fit on:")
+        for device in _ABOUT:
+            is_well &= _tried(device)
+    return 0 if is_well else 1
 
 
-def _line(name: str, text: str) -> str:
-    """Return a line of the list."""
-    return f"  {name:<13} {text}"
+def _show(name: str, text: str) -> None:
+    """Print a line of a list, at once."""
+    print(f"  {name:<13} {text}", flush=True)
+
+
+def _tried(device: str) -> bool:
+    """Print what a device is; return whether a fit on it works, if there is one."""
+    try:
+        about = _ABOUT[device]()
+        if about:
+            about += f", {_seconds_of_fit(device):.1f} s"
+    except Exception as error:
+        _show(device, f"fails: {one_line(error, has_kind=True)}")
+        return False
+    _show(device, about or "there is none")
+    return True
 
 
 def _installed(name: str, module: str) -> tuple[str, bool]:

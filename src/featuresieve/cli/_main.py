@@ -82,7 +82,11 @@ def _run(words: list[str]) -> int:
         return _select(_select_options(given, parser))
     if rank() > 0:  # the first one does it
         return 0
-    return _doctor() if given.command == "doctor" else _apply(given)
+    if given.command == "doctor":
+        from featuresieve.cli._doctor import doctor
+
+        return doctor()
+    return _apply(given)
 
 
 def _failed(message: str, status: int, words: list[str]) -> int:
@@ -323,16 +327,6 @@ def _apply(given: argparse.Namespace) -> int:
     for line in apply(ApplyOptions(**_given_options(given))):
         print(line, file=sys.stderr)
     return 0
-
-
-def _doctor() -> int:
-    """Print what is installed, and return 1 if something that is needed is broken."""
-    from featuresieve.cli._doctor import Doctor
-
-    doctor = Doctor()
-    for line in doctor.lines():
-        print(line, flush=True)
-    return 0 if doctor.is_well else 1
 
 
 def _demo(is_quiet: bool) -> int:

@@ -248,9 +248,8 @@ class AutoNFS(
         settings = replace(settings_from(params), ranks=ranks)
         check_judge(self.judge, needs_probabilities=is_classifier(self))
         seed = draw_seed(self.random_state)  # refuse a wrong one before the work
-        X, y, sample_weight, groups, notes = rows_of_fit(
-            self, X, y, sample_weight, groups, seed, ranks
-        )
+        taken = rows_of_fit(self, X, y, sample_weight, groups, seed, ranks)
+        X, y, sample_weight, groups, notes = taken
         table = read_table(X)
         prepared, target, limits = self._prepare(X, y, sample_weight, groups, table)
         codes = row_group_codes(groups, len(target.values))
@@ -287,8 +286,7 @@ class AutoNFS(
                 work,
                 is_auto=self.balance == "auto",
             )
-        learned = learned_attributes(result, prepared, settings.n_threads)
-        self.__dict__.update(learned)
+        self.__dict__.update(learned_attributes(result, prepared, settings.n_threads))
         self._keep_predictor(prepared, target.code, run)
         self._seed = work.seed
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT

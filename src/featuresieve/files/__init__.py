@@ -66,6 +66,12 @@ def __getattr__(name: str) -> Any:
     """Import a name where it lives."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    try:
+        value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    except ModuleNotFoundError as error:
+        if error.name != "pyarrow":
+            raise
+        advice = "this needs pyarrow: pip install 'featuresieve[cli]'"
+        raise ImportError(advice) from error
     globals()[name] = value
     return value

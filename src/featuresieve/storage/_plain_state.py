@@ -44,19 +44,16 @@ def from_plain_state(state: dict[str, Any]) -> dict[str, Any]:
     attributes = dict(state)
     for name in _CLASSES.keys() & state.keys():
         value = state[name]
-        if value is not None:
-            attributes[name] = _class_of(name, value)(**value)
+        if value is None:
+            continue
+        known = [c for c in _CLASSES[name] if {f.name for f in fields(c)} == {*value}]
+        if not known:
+            text = f"this is no state of an estimator: {name} has other fields."
+            raise ValueError(text)
+        attributes[name] = known[0](**value)
     if _TRAINING in state:
         attributes["training"] = Training(**attributes.pop(_TRAINING))
     if "_encoder" in state:
         attributes["_encoder"] = encoder_from_state(**state["_encoder"])
         attributes[_LEFT_OUT] = None
     return attributes
-
-
-def _class_of(name: str, value: dict[str, Any]) -> type[Any]:
-    """Return the class with just these fields."""
-    for known in _CLASSES[name]:
-        if {field.name for field in fields(known)} == value.keys():
-            return known
-    raise ValueError(f"this is no state of an estimator: {name} has other fields.")

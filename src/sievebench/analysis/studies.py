@@ -16,6 +16,7 @@ from sievebench.analysis.ranks import as_printed, mean_ranks
 
 _DOWNSTREAMS = ("mlp", "forest")
 _MATCH = ["dataset", "scenario", "downstream"]
+_SIDES = {"n_better": 1, "n_equal": 0, "n_worse": -1}
 _REMOVAL = ["scenario", "selector", "downstream", "removal"]
 
 
@@ -171,12 +172,13 @@ def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
     for downstream in _DOWNSTREAMS:
         pair = cohorts[[f"{downstream}_full", f"{downstream}_kept"]].dropna()
         full, kept = pair.iloc[:, 0], pair.iloc[:, 1]
+        # Compared as printed, with one decimal.
+        sides = np.sign((kept.round(1) - full.round(1)).round(1))
         rows[downstream] = {
             "full": full.mean(),
             "kept": kept.mean(),
             "gain": (kept - full).mean(),
-            # Compared as printed, with one decimal.
-            **_wins((kept.round(1) - full.round(1)).round(1)),
+            **{name: int((sides == k).sum()) for name, k in _SIDES.items()},
             "n_missing": len(cohorts) - len(pair),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("downstream")
@@ -241,14 +243,6 @@ def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:
     return in_order(
         pd.concat(parts)[columns] if parts else pd.DataFrame(None, None, columns)
     )
-
-
-def _wins(difference: Any) -> dict[str, int]:
-    return {
-        "n_better": int((difference > 0).sum()),
-        "n_equal": int((difference == 0).sum()),
-        "n_worse": int((difference < 0).sum()),
-    }
 
 
 def scaling_times(runs: pd.DataFrame) -> pd.DataFrame:

@@ -29,20 +29,9 @@ def first_penalty(skip: Tensor, first: Tensor, hierarchy: float) -> float:
     """Return what the package's `lambda_start` returns, to the last bit.
 
     That is the largest ``2**k * 1e-6`` such that proximal steps with twice as much, and
-    with each smaller power, leave no column without a skip weight.
-
-    Parameters
-    ----------
-    skip : Tensor of shape (outputs, columns)
-        Weights of the skip layer.
-    first : Tensor of shape (hidden, columns)
-        Weights of the first hidden layer.
-    hierarchy : float
-        How much larger those may be than the skip weights.
-
-    Returns
-    -------
-    float
+    with each smaller power, leave no column without a skip weight. `skip` (outputs,
+    columns) and `first` (hidden, columns) are weights; those of the first layer may be
+    `hierarchy` times larger than the others.
     """
     start = 1e-6
     while True:

@@ -45,18 +45,9 @@ class PenalizedLoss(Objective):
 
     def validation_scores(self, rows: StackRows) -> Tensor:
         """Return one score a member, larger = better, (members,)."""
-        loss, monitor, network = self._task_loss, self._monitor, self._network
-        # Small results between large ones that come and go would scatter the memory.
-        marks = rows.features.new_empty(network.n_members, len(rows.validation))
-        start = 0
-        for block in evaluation_blocks(rows.validation, network.numbers_per_row):
-            batch, targets = rows.batch(block)
-            outputs = network.forward(batch, training=False)
-            stop = start + len(block)
-            marks[:, start:stop] = loss.row_marks(outputs, targets, monitor)
-            start = stop
+        outputs = stack_outputs(self._network, rows.features, rows.validation)
         targets = rows.targets.index_select(0, rows.validation)
-        return loss.score(marks, targets, monitor)
+        return self._task_loss.score(outputs, targets, self._monitor)
 
 
 def stack_outputs(network: StackedNetwork, features: Tensor, rows: Tensor) -> Tensor:

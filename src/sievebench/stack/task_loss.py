@@ -43,28 +43,20 @@ class TaskLoss:
             first, shared.to(first.dtype), reduction="none"
         )
 
-    def row_marks(self, outputs: Tensor, targets: Tensor, monitor: Monitor) -> Tensor:
-        """Return what `score` needs to know of each row, (members, rows)."""
-        if monitor == "loss" or self.kind == "squared":
-            return self.row_losses(outputs, targets)
-        if self.kind == "binary":
-            return outputs.squeeze(-1)
-        return (outputs.argmax(dim=-1) == targets).to(outputs.dtype)
-
-    def score(self, marks: Tensor, targets: Tensor, monitor: Monitor) -> Tensor:
-        """Return one score a member, larger = better.
+    def score(self, outputs: Tensor, targets: Tensor, monitor: Monitor) -> Tensor:
+        """Return one score a member, larger = better, of (members, rows, outputs).
 
         With ``monitor="score"`` accuracy for several classes, area under the ROC curve
         for two, minus the root mean squared error for values; with ``"loss"`` minus
-        the mean loss. The marks are those of `row_marks`.
+        the mean loss.
         """
         if monitor == "loss":
-            return -marks.mean(dim=1)
+            return -self.row_losses(outputs, targets).mean(dim=1)
         if self.kind == "squared":
-            return -marks.mean(dim=1).sqrt()
+            return -self.row_losses(outputs, targets).mean(dim=1).sqrt()
         if self.kind == "binary":
-            return area_under_roc(marks, targets)
-        return marks.mean(dim=1)
+            return area_under_roc(outputs.squeeze(-1), targets)
+        return (outputs.argmax(dim=-1) == targets).to(outputs.dtype).mean(dim=1)
 
 
 def area_under_roc(logits: Tensor, targets: Tensor) -> Tensor:

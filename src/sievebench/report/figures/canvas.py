@@ -107,19 +107,23 @@ def plot_means(
 
 
 def plot_rows(
-    ax: "Axes", heights: Any, means: Any, spread: Any, k: int, label: str, **style: Any
+    ax: "Axes", series: Mapping[str, tuple[Any, Any]], step: float, **style: Any
 ) -> None:
-    """Draw the k-th mean of each row of a panel, with its spread."""
-    ax.errorbar(
-        np.asarray(means, dtype=float),
-        heights,
-        xerr=spread,
-        **colour_and_marker(k),
-        linestyle="",
-        elinewidth=1,
-        label=label,
-        **style,
-    )
+    """Draw the means of each series in the rows of a panel, with their spread.
+
+    Series are by their label; the marks of a row are so far from one another.
+    """
+    for k, (label, (means, spread)) in enumerate(series.items()):
+        ax.errorbar(
+            np.asarray(means, dtype=float),
+            np.arange(len(means)) + step * (k - (len(series) - 1) / 2),
+            xerr=spread,
+            **colour_and_marker(k),
+            linestyle="",
+            elinewidth=1,
+            label=label,
+            **style,
+        )
 
 
 def row_panels(

@@ -136,12 +136,12 @@ def power_drawings(results: ReportData) -> Iterator[Drawing]:
     def panel(ax: "Axes", chosen: tuple[str, pd.DataFrame]) -> None:
         scenario, part = chosen
         ax.axvline(0, color=FAINT, linewidth=1)
-        for k, removal in enumerate(("retrained", "imputed")):
+        series = {}
+        for removal in ("retrained", "imputed"):
             rows = part[part["removal"] == removal].set_index("selector")
             rows = rows.reindex(names)
-            means, spread = rows["drop"], np.nan_to_num(rows["drop_std"])
-            heights = np.arange(len(names)) + 0.24 * (k - 0.5)
-            canvas.plot_rows(ax, heights, means, spread, k, removal, markersize=5)
+            series[removal] = rows["drop"], np.nan_to_num(rows["drop_std"])
+        canvas.plot_rows(ax, series, 0.24, markersize=5)
         stated = paper_statement(f"predictive power, {scenario}")
         if not np.isnan(stated):
             ax.axvline(stated, color=INK, ls="--", linewidth=1, label="the paper")
@@ -169,14 +169,14 @@ def versus_drawings(results: ReportData) -> Iterator[Drawing]:
 
     def panel(ax: "Axes", scenario: str) -> None:
         ax.axvline(0, color=PALE_INK, linewidth=1)
-        for k, (label, data) in enumerate(fields.items()):
+        series = {}
+        for label, data in fields.items():
             rows = data[data["scenario"] == scenario].set_index("selector")
             rows = rows.reindex(names)
             means = rows["mean_difference"].to_numpy(float)
             ends = rows[["low", "high"]].to_numpy(float).T
-            spread = np.nan_to_num(np.abs(ends - means))
-            heights = np.arange(len(rows)) + 0.26 * (k - (len(fields) - 1) / 2)
-            canvas.plot_rows(ax, heights, means, spread, k, label, markersize=4.5)
+            series[label] = means, np.nan_to_num(np.abs(ends - means))
+        canvas.plot_rows(ax, series, 0.26, markersize=4.5)
 
     scenarios = analysis.ordered(every["scenario"], SCENARIO_LABELS)
     yield canvas.row_panels(
