@@ -92,6 +92,7 @@ def test_wrong_configuration_of_reading_is_refused(capsys, text, message):
     [
         ((), "If the table begins in line 4: --skip 3."),
         ((*READING, "--type", "Kauf=number"), "--type Kauf=number: 'nein' in row 5"),
+        ((*READING, "--type", "Größe=date"), "in row 5 is no date"),
         (("--type", "PLZ"), "--type: must be NAME=TYPE with a type of number, "),
         (("--type", "PLZ=code"), "--type: must be NAME=TYPE with a type of number, "),
     ],
