@@ -175,7 +175,7 @@ def first_word(cell):
         (("cohorts",), False, str),
         (("withdrawn_cohorts",), True, str),
     ],
-    ids=str,
+    ids=lambda value: "-".join(value) if isinstance(value, tuple) else "",
 )
 def test_source_has_every_row(source, names, is_withdrawn, label):
     section = paper_values()
