@@ -13,7 +13,6 @@ from sklearn.model_selection import KFold
 import featuresieve
 from featuresieve import Stream
 from featuresieve.errors import TableFileError
-from featuresieve.files.stream._costs import array_row_cost, row_cost
 from quick_selectors import quick, quick_regressor
 
 N_ROWS = 600
@@ -245,48 +244,6 @@ def test_a_column_that_varies_outside_the_sample_alone_is_named():
     selector = quick(**QUICK).fit(Stream(rows.to_batches(999), memory="3 MB"), "y")
     (note,) = [note for note in selector.notes_ if note["code"] == "rare"]
     assert note["columns"] == ["seldom"]
-
-
-@pytest.fixture
-def memmap(tmp_path):
-    rng = np.random.default_rng(0)
-    X = rng.standard_normal((3000, 5)).astype(np.float32)
-    X.tofile(tmp_path / "X")
-    mapped = np.memmap(tmp_path / "X", np.float32, "r", shape=X.shape)
-    return mapped, X, X[:, 1] > 0
-
-
-def test_an_array_on_disk_that_fits_is_read_as_it_is(memmap):
-    mapped, X, y = memmap
-    expected = quick(**QUICK).fit(X, y)
-    for source in (mapped, Stream(mapped)):
-        found = quick(**QUICK).fit(source, y)
-        np.testing.assert_array_equal(found.logits_, expected.logits_)
-        assert found.notes_ == expected.notes_
-
-
-def test_a_sample_of_an_array_on_disk_is_that_of_the_same_stream(memmap):
-    mapped, X, y = memmap
-    stream = Stream(mapped, memory="2 MB")
-    weights = np.arange(3000) % 4
-    found = quick(**QUICK).fit(stream, y, sample_weight=weights)
-    assert found.notes_[-1]["code"] == "sample"
-    # All of Arrow, too, is kept by the places of the rows and their classes.
-    names = [f"x{j}" for j in range(5)]
-    rows = pa.table([*X.T, y, weights], names=[*names, "y", "weight"])
-    n_rows = 2_000_000 // array_row_cost(X)
-    stream = Stream(rows.to_batches(100), memory=n_rows * row_cost(rows.schema, 32))
-    other = quick(**QUICK).fit(stream, "y", sample_weight="weight")
-    assert other.notes_[-1]["text"] == found.notes_[-1]["text"]
-    np.testing.assert_array_equal(found.logits_, other.logits_)
-
-
-def test_predictions_and_columns_of_an_array_come_in_blocks(memmap):
-    mapped, X, y = memmap
-    selector = quick(**QUICK).fit(X, y)
-    blocks = list(selector.transform(Stream(mapped)))
-    np.testing.assert_array_equal(np.concatenate(blocks), selector.transform(X))
-    np.testing.assert_array_equal(selector.predict(Stream(mapped)), selector.predict(X))
 
 
 def test_splitters_divide_the_sample_and_numbers_of_rows_do_not():
