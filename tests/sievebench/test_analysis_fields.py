@@ -7,6 +7,7 @@ from scipy.stats import rankdata
 from sievebench.analysis import (
     FIELDS,
     field_cube,
+    field_losses,
     field_scores,
     field_summary,
     signed_rank_posterior,
@@ -82,6 +83,20 @@ def test_shares_are_of_the_kept_and_of_the_original_columns(scores):
     own = scores[(scores["field"] == "paper") & (scores["selector"] == "autonfs")]
     np.testing.assert_allclose(own["added_share"], 1 / 6)
     np.testing.assert_allclose(own["kept_share"], 0.6)
+
+
+def test_loss_without_a_column_is_the_mean_over_the_columns_left_out():
+    made = [record("t0", draw, np.random.default_rng(draw)) for draw in DRAWS]
+    for one, less in zip(made, (0.2, 0.1), strict=True):
+        one["selectors"]["stg"]["sets"][1]["score"] = 0.6
+        one["selectors"]["stg"]["removals"] = [
+            {"column": 3, "score": 0.6 - less},
+            {"column": 4, "score": 0.6},
+        ]
+    losses = field_losses(made)  # of the set of D columns, the second
+    assert list(losses.index) == ["stg"]
+    assert losses.columns.to_list() == [("t0", 1), ("t0", 2)]
+    np.testing.assert_allclose(losses.loc["stg"], [10, 5])
 
 
 def test_row_as_published_takes_the_place_of_the_default_with_its_own_number(scores):

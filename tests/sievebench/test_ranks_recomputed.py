@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "results"
-FRESH = ROOT / "benchmarks" / "results" / "fields_breadth.json"
+FRESH = ROOT / "benchmarks" / "results"
 
 
 def raw_scores(experiment):
@@ -62,6 +62,7 @@ def set_that_counts(selector, sets, field):
     return order.iloc[0]
 
 
+@pytest.mark.parametrize("suite", ["paper", "breadth"])
 @pytest.mark.parametrize(
     ("name", "ours"),
     [
@@ -69,16 +70,17 @@ def set_that_counts(selector, sets, field):
         *((row, f"autonfs:{row}") for row in ("literal", "target")),
     ],
 )
-def test_ranks_of_fresh_draws_follow_from_the_raw_records(name, ours):
-    table = RESULTS / "report" / "tables" / f"fields-breadth-{name}.csv"
+def test_ranks_of_fresh_draws_follow_from_the_raw_records(name, ours, suite):
+    table = RESULTS / "report" / "tables" / f"fields-{suite}-{name}.csv"
     report = pd.read_csv(table).set_index(["scenario", "selector"])["rank"]
     field = name if ours == "autonfs" else "paper"
+    records = json.loads((FRESH / f"fields_{suite}.json").read_text())["records"]
     rows = [
         (
             *(record["scenario"], record["table"], record["draw"], selector),
             set_that_counts(selector, entry["sets"], field)["score"],
         )
-        for record in json.loads(FRESH.read_text())["records"]
+        for record in records
         for selector, entry in record["selectors"].items()
         if selector == ours or not selector.startswith("autonfs")
     ]

@@ -21,6 +21,7 @@ from sievebench.analysis.fields import EQUIVALENCE as EQUIVALENCE
 from sievebench.analysis.fields import FIELDS as FIELDS
 from sievebench.analysis.fields import OURS as OURS
 from sievebench.analysis.fields import field_cube as field_cube
+from sievebench.analysis.fields import field_losses as field_losses
 from sievebench.analysis.fields import field_scores as field_scores
 from sievebench.analysis.fields import field_summary as field_summary
 from sievebench.analysis.fields import signed_rank_posterior as signed_rank_posterior

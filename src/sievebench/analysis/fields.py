@@ -58,6 +58,24 @@ def field_scores(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def field_losses(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return what is lost without one column, in points: selectors × (table, draw).
+
+    The mean over the columns that were left out one at a time, of D columns, or of as
+    many as AutoNFS kept. Only of jobs that have such sets.
+    """
+    losses: dict[tuple[str, int], dict[str, float]] = {}
+    for record in records:
+        for selector, entry in record["selectors"].items():
+            if entry.get("removals"):
+                whole = _chosen(selector, entry["sets"], "paper")["score"]
+                less = np.mean([one["score"] for one in entry["removals"]])
+                place = (record["table"], record["draw"])
+                losses.setdefault(place, {})[selector] = 100 * float(whole - less)
+    places = pd.MultiIndex.from_tuples(losses, names=["table", "draw"])
+    return pd.DataFrame(losses, columns=places)
+
+
 def _is_variant(selector: str) -> bool:
     return selector.startswith(f"{OURS}:")
 

@@ -218,6 +218,34 @@ def fresh_noise(results: ReportData, suite: str) -> Finding | None:
     return parts.finding(is_list=False)
 
 
+def fresh_loss_without_one(results: ReportData, suite: str) -> Finding | None:
+    """Give the points lost without one kept column, random columns added."""
+    losses, parts = _losses(results, suite), Parts()
+    # The other row as published often keeps one column, and has no such loss then.
+    named = {analysis.OURS: "default", f"{analysis.OURS}:target": "towards a number"}
+    for name, label in named.items():
+        if name in losses.index:
+            parts.add_mean(losses.loc[name], 1, label)
+    return parts.finding(f"points lost, {losses.shape[1]} tables: {{}}")
+
+
+def fresh_loss_beside_others(results: ReportData, suite: str) -> Finding | None:
+    """Compare this loss with that of a column of each other selector."""
+    losses, parts = _losses(results, suite), Parts()
+    if losses.empty:
+        return None
+    is_other = ~losses.index.str.startswith(analysis.OURS) & (losses.index != "none")
+    for name, row in (losses.loc[analysis.OURS] - losses[is_other]).iterrows():
+        parts.add_mean(row, 1, selector_label(str(name)), is_signed=True)
+    return parts.finding(f"points, default less {{}}; {losses.shape[1]} tables")
+
+
+def _losses(results: ReportData, suite: str) -> pd.DataFrame:
+    """Return the mean loss without a column over the draws, selectors × tables."""
+    losses = analysis.field_losses(results.records(f"fields_{suite}"))
+    return losses.T.groupby(level="table").mean().T
+
+
 def _by_table(table: pd.DataFrame, name: str) -> pd.Series:
     """Return the mean over the draws of each table."""
     means: pd.Series = table.groupby("table")[name].mean()
