@@ -127,6 +127,11 @@ def test_ranks_are_means_over_tables_and_draws(scores):
 def test_a_draw_that_a_table_lacks_counts_for_none(scores):
     gone = (scores["table"] == "t3") & (scores["draw"] == 2)
     assert field_cube(scores[~gone], "random", "told")[2].shape == (6, 1, 3)
+    # As published there is a row on the first draw only.
+    few = scores[(scores["selector"] != "autonfs:literal") | (scores["draw"] == 1)]
+    assert set(field_summary(few, "random", "paper")["n_cells"]) == {12}
+    found = field_summary(few, "random", "paper", "autonfs:literal")
+    assert set(found["n_cells"]) == {6}
 
 
 def test_signed_rank_posterior_of_clear_and_of_empty_differences_and_mirrored():

@@ -98,11 +98,11 @@ def field_cube(
 ) -> tuple[list[str], list[str], npt.NDArray[np.float64]]:
     """Return selectors, tables and their scores, (tables, draws, selectors).
 
-    Only of draws that all tables have.
+    Only of draws that all tables have, with a score of every selector.
     """
     chosen = scores[(scores["scenario"] == scenario) & (scores["field"] == field)]
     wide = chosen.pivot(index="selector", columns=["table", "draw"], values="score")
-    wide = wide.reindex(ordered(wide.index, SELECTOR_LABELS))
+    wide = wide.reindex(ordered(wide.index, SELECTOR_LABELS)).dropna(axis="columns")
     tables = sorted(set(chosen["table"]))
     draws = [
         draw
