@@ -50,10 +50,11 @@ def one(name: str) -> dict[str, Any]:
 def main() -> None:
     parser = stamp.parser_of(__doc__)
     parser.add_argument("--former", required=True, help="src of commit 77faee8")
+    parser.add_argument("--tables", nargs="+", default=TABLES)
     arguments = parser.parse_args()
     path = os.environ.get("PYTHONPATH", "")
     records = []
-    for table in TABLES:
+    for table in arguments.tables:
         record: dict[str, Any] = {"table": table}
         for rule, source in (("present", SOURCES), ("former", arguments.former)):
             found = stamp.in_process("one", table, PYTHONPATH=f"{source}:{path}")
