@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from featuresieve.problem import Problem
-from featuresieve.search._splits import gate_halves, held_out_splits, weight_sets
+from featuresieve.search._splits import gate_halves, held_out_splits, membership
 
 
 def make_problem(targets):
@@ -94,10 +94,10 @@ def test_a_single_row_or_its_copies_play_both_roles():
             assert task.tolist() == gate.tolist() == rows.tolist()
 
 
-def test_weight_sets_are_one_where_a_row_is_in_the_group():
-    found = weight_sets(5, [np.array([0, 3]), np.array([], dtype=int), np.arange(5)])
+def test_membership_is_true_where_a_row_is_in_the_group():
+    found = membership(5, [np.array([0, 3]), np.array([], dtype=int), np.arange(5)])
     assert found.tolist() == [[1, 0, 0, 1, 0], [0] * 5, [1] * 5]
-    assert found.dtype == np.float32
+    assert found.dtype == bool
 
 
 # --- copies of a row
