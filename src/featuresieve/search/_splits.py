@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +83,7 @@ def _stratified_parts(
     return [rows[part == number] for number in range(n_parts)]
 
 
-def _stable_order(keys: npt.NDArray[np.int64], order: RowArray) -> RowArray:
+def _stable_order(keys: npt.NDArray[Any], order: RowArray) -> RowArray:
     """Return what sorts some places by their keys, and leaves equal ones in order."""
     # Numbers of 16 bits or fewer, as of classes, are not compared but counted.
     small = keys.astype(np.min_scalar_type(keys.max()))
