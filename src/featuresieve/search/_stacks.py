@@ -120,13 +120,11 @@ def train_gates(
 def _can_shrink(problem: Problem, settings: Settings) -> bool:
     """Tell whether gates that are shut may leave the stack, and whether that pays.
 
-    Not on CUDA, where another size of stack would be another graph; nor where closed
-    gates count, in the distance to a count and in votes.
+    Not where closed gates count, in the distance to a count and in votes.
     """
     training = settings.training
     return (
         problem.n_columns > _WIDE
-        and settings.device.type == "cpu"
         and training.task_network is None
         and training.penalty == "fraction"
         and training.decision == "threshold"
@@ -269,7 +267,8 @@ def tensors_of(
     if len(rows) < problem.n_rows:
         features, targets = features[rows], targets[rows]
     if issparse(features):
-        return SparseRows(features, settings.device), _to_device(targets, settings)
+        sparse = SparseRows.of(features, settings.device)
+        return sparse, _to_device(targets, settings)
     return _to_device(features, settings), _to_device(targets, settings)
 
 
