@@ -307,7 +307,7 @@ class StackTrainer:
         features = self.data.features
         if isinstance(self.task, ModuleStack):
             return self.train_step
-        if features.device.type == "cuda" and isinstance(features, Tensor):
+        if features.device.type == "cuda":
             return CapturedStep(self.step_with_noise, self.next_noise, features)
         # No tape is needed, and without its bookkeeping a step of a small stack takes a
         # quarter less time on the CPU.
