@@ -132,7 +132,8 @@ def test_rises_are_those_of_shuffled_columns_in_float64():
                 rises = (losses(shuffled) - losses(X)) / 3
                 expected[gate, 40 * number : 40 * (number + 1)] += rises
     assert np.abs(expected).max() > 1e-3
-    np.testing.assert_allclose(shuffling.rises(), expected, atol=1e-6)
+    # Differences of float32 losses of up to ten.
+    np.testing.assert_allclose(shuffling.rises(), expected, atol=1e-5)
 
 
 ROWS = np.random.default_rng(0).standard_normal((2, 30))

@@ -23,6 +23,8 @@ _N_SHUFFLES = 3
 # Rows times squared columns that are read at most for one shuffle of every gate, and
 # the fewest rows of a split all the same.
 _MOST_READ, _LEAST_ROWS = 10_000_000, 40
+# Numbers that a network reads at once.
+_MOST_AT_ONCE = 1 << 24
 
 
 class Shuffling:
@@ -80,24 +82,31 @@ class Shuffling:
         targets: Tensor,
         rng: np.random.Generator,
     ) -> FloatArray:
-        """Return the rises of one network."""
-
-        def losses() -> FloatArray:
-            outputs = self._outputs(network, features)
-            own = self._loss.row_losses(outputs, targets)
-            return np.asarray(own[0].cpu().double().numpy())
-
-        before = losses()
-        rises = np.zeros((len(self._columns), len(targets)))
+        """Return the rises of one network: many gates are one table to it."""
+        n_rows, n_gates = len(targets), len(self._columns)
+        before = self._losses(network, features, targets)
+        rises = np.zeros((n_gates, n_rows))
+        n_each = max(1, _MOST_AT_ONCE // features.numel())
         for _ in range(_N_SHUFFLES):
-            order = torch.from_numpy(rng.permutation(len(targets)))
-            order = order.to(features.device)
-            for gate, columns in enumerate(self._columns):
-                own = features[:, columns]
-                features[:, columns] = own[order]
-                rises[gate] += losses() - before
-                features[:, columns] = own
+            order = torch.from_numpy(rng.permutation(n_rows)).to(features.device)
+            shuffled = features[order]
+            for first in range(0, n_gates, n_each):
+                some = self._columns[first : first + n_each]
+                tables = features.repeat(len(some), 1, 1)
+                for table, columns in zip(tables, some, strict=True):
+                    table[:, columns] = shuffled[:, columns]
+                repeated = targets.repeat(len(some), *[1] * (targets.ndim - 1))
+                own = self._losses(network, tables.flatten(0, 1), repeated)
+                rises[first : first + n_each] += own.reshape(-1, n_rows) - before
         return rises / _N_SHUFFLES
+
+    def _losses(
+        self, network: StackedMLP | Predictor, features: Tensor, targets: Tensor
+    ) -> FloatArray:
+        """Return the loss of a network on each row."""
+        outputs = self._outputs(network, features)
+        losses = self._loss.row_losses(outputs, targets)
+        return np.asarray(losses[0].cpu().double().numpy())
 
     def _outputs(self, network: StackedMLP | Predictor, features: Tensor) -> Tensor:
         """Return the outputs of one network, (1, rows, outputs)."""
