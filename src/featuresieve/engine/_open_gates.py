@@ -15,9 +15,9 @@ from featuresieve.engine._training_data import GateTensors
 # A gate whose logit is below this for every member is shut for good: its mask is 3e-4
 # where the noise is as usual, and what it lets through teaches it next to nothing.
 SHUT = -8.0
-# Taking gates out copies all others, and on CUDA another size of stack is another
-# graph: not for a few.
-_MOST_LEFT, _MOST_LEFT_ON_CUDA = 0.8, 0.5
+# Taking gates out copies all others, and another size of stack is another CUDA graph,
+# but for the first: not for a few.
+_MOST_LEFT, _MOST_LEFT_CAPTURED = 0.8, 0.5
 
 
 class OpenGates:
@@ -37,13 +37,14 @@ class OpenGates:
         """Tell whether none has left."""
         return len(self.left) == len(self._logits)
 
-    def still_open(self, logits: Tensor) -> npt.NDArray[np.bool_] | None:
+    def still_open(self, logits: Tensor, step: int) -> npt.NDArray[np.bool_] | None:
         """Tell which of those left may matter yet; None if that is most of them."""
         is_open: npt.NDArray[np.bool_] = (logits > SHUT).any(dim=1).cpu().numpy()
         if self.of_all is not None:
             is_open |= self.of_all.is_forced[self.left]
         is_open[int(logits.amax(dim=1).argmax())] = True  # networks want a column
-        most = _MOST_LEFT_ON_CUDA if logits.device.type == "cuda" else _MOST_LEFT
+        is_captured = step > 0 and logits.device.type == "cuda"
+        most = _MOST_LEFT_CAPTURED if is_captured else _MOST_LEFT
         return None if is_open.mean() > most else is_open
 
     def keep_(self, is_open: npt.NDArray[np.bool_]) -> Tensor:

@@ -231,7 +231,7 @@ class StackTrainer:
         """Tell which gates may matter yet, if they are far fewer than are left."""
         if self.open_gates is None or self.masking is None:
             return None
-        return self.open_gates.still_open(self.masking.logits())
+        return self.open_gates.still_open(self.masking.logits(), self.step)
 
     def _shrink_(self, is_open: npt.NDArray[np.bool_] | None) -> None:
         """Go on with some gates; None: with all."""
