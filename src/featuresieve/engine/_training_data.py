@@ -250,9 +250,11 @@ class TrainingData:
         n_rows = self.features.shape[0]
         is_last_single = n_rows > batch_size > 1 and n_rows % batch_size == 1
         n_used = n_rows - (is_last_single and not is_whole)
+        device = self.features.device
+        is_cuda = device.type == "cuda"  # which need not finish the epoch before
         while True:
             order = torch.randperm(n_rows, generator=generator)[:n_used]
-            yield from order.to(self.features.device).split(batch_size)
+            yield from order.to(device, non_blocking=is_cuda).split(batch_size)
 
     def of_gates(self, is_open: npt.NDArray[np.bool_]) -> tuple["TrainingData", Tensor]:
         """Return the same rows behind some of the gates, and the columns of these."""
