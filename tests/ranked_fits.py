@@ -117,9 +117,9 @@ def fit_wide(number):  # noqa: ARG001
     _stacks._WIDE = 10
     n_left, still_open = [], OpenGates.still_open
 
-    def counted(gates, logits):
+    def counted(gates, logits, step):
         n_left.append(len(logits))
-        return still_open(gates, logits)
+        return still_open(gates, logits, step)
 
     OpenGates.still_open = counted
     X, y = class_table(400, 60)

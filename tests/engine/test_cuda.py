@@ -9,9 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 import torch
+from scipy import sparse
 
 from featuresieve import AutoNFSClassifier, AutoNFSRegressor
-from featuresieve.engine import StackTrainer, Training
+from featuresieve.engine import SparseRows, StackTrainer, Training, TrainingData
 from small_stacks import (
     as_data,
     build_networks,
@@ -134,6 +135,30 @@ def test_networks_start_alike_on_every_device():
     on_cpu, on_cuda = arrays_of(build_trainer("cpu")), arrays_of(build_trainer(CUDA))
     for name, value in on_cpu.items():
         np.testing.assert_array_equal(on_cuda[name], value)
+
+
+def train_sparse(features):
+    """Return a float32 trainer after a run behind the same noise."""
+    _, y = make_rows(N_ROWS, N_COLUMNS, is_classification=True, seed=1)
+    task, masking = build_networks(
+        N_COLUMNS, 3, N_MEMBERS, dtype=torch.float32, device=features.device
+    )
+    data = TrainingData(features, torch.from_numpy(y).to(features.device))
+    balances = torch.tensor([0.1, 1.0, 5.0], device=features.device)
+    return run(
+        StackTrainer(
+            data, loss_for(True), Training(), task, masking=masking, balances=balances
+        )
+    )
+
+
+def test_captured_steps_on_a_sparse_table_are_those_on_a_dense_one():
+    X, _ = make_rows(N_ROWS, N_COLUMNS, is_classification=True, seed=1)
+    X = np.where(X > 0.5, X, 0.0).astype(np.float32)
+    cells = SparseRows(sparse.csr_array(X), torch.device(CUDA))
+    found, expected = map(train_sparse, (cells, torch.from_numpy(X).to(CUDA)))
+    for name, value in arrays_of(expected).items():
+        np.testing.assert_allclose(arrays_of(found)[name], value, atol=1e-6)
 
 
 # Estimators.

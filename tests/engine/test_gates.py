@@ -12,6 +12,7 @@ from featuresieve.engine import (
     Training,
     TrainingData,
 )
+from featuresieve.engine._training_data import DeviceCells
 from featuresieve.problem import Gates
 from small_stacks import CPU, build_networks, loss_for, make_rows
 
@@ -150,3 +151,16 @@ def test_sparse_rows_give_the_outputs_and_gradients_of_dense_ones():
         gradients.append(torch.cat([g.clone() for g in both]))
     # Sums of float32 products in another order.
     np.testing.assert_allclose(gradients[1], gradients[0], atol=1e-6)
+
+
+def test_rows_made_dense_of_the_cells_on_a_device_are_those_of_the_table():
+    rng = np.random.default_rng(0)
+    X = (rng.random((40, 9)) * (rng.random((40, 9)) < 0.2)).astype(np.float32)
+    X[7], X[20:23] = 1.0, 0.0  # a full row, and some without a cell
+    cells = DeviceCells(sparse.csr_array(X), CPU)
+    np.testing.assert_array_equal(cells.all_rows(), X)
+    for rows in ([20], [7], [21, 7, 3], rng.permutation(40)[:16], []):
+        rows = np.asarray(rows, dtype=np.int64)
+        np.testing.assert_array_equal(cells.dense(torch.from_numpy(rows)), X[rows])
+    empty = DeviceCells(sparse.csr_array((5, 3), dtype=np.float32), CPU)
+    np.testing.assert_array_equal(empty.all_rows(), np.zeros((5, 3)))

@@ -27,14 +27,14 @@ RECORDS = (0.25, 0.5, 0.75, 1.0)
 LEFT = np.array([0, 3, 4, 17, 30])
 
 
-def gates_of(n_gates, dtype, kind):
+def gates_of(n_gates, dtype, kind, device):
     """Return gates: plain ones, or some of two columns, forced ones and costs."""
     if kind == "plain":
         return None, n_gates
     gate_of_column = np.repeat(np.arange(n_gates), 1 + (np.arange(n_gates) % 3 == 0))
     costs, is_forced = np.linspace(0.5, 2.0, n_gates), np.arange(n_gates) == 4
     gates = GateTensors(
-        gate_of_column, n_gates, costs, is_forced, dtype=dtype, device=CPU
+        gate_of_column, n_gates, costs, is_forced, dtype=dtype, device=device
     )
     return gates, len(gate_of_column)
 
@@ -47,12 +47,14 @@ def trainer_of(
     n_members=N_MEMBERS,
     n_threads=1,
     dtype=torch.float64,
+    device=CPU,
 ):
     """Return a trainer, always the same but for what is asked."""
     dtype = torch.float32 if kind == "sparse" else dtype
-    gates, n_columns = gates_of(n_gates, dtype, "plain" if kind == "sparse" else kind)
+    own_kind = "plain" if kind == "sparse" else kind
+    gates, n_columns = gates_of(n_gates, dtype, own_kind, device)
     drawn = {"generator": torch.Generator().manual_seed(0)}
-    drawn |= {"dtype": dtype, "device": CPU}
+    drawn |= {"dtype": dtype, "device": device}
     task = StackedMLP(n_columns, 3, n_members, hidden_sizes=(32,), **drawn)
     sizes = {"embedding_size": 4, "init": "zeros", "train_embedding": True}
     masking = MaskingNetwork(n_gates, n_members, **sizes, **drawn)
@@ -60,18 +62,19 @@ def trainer_of(
     X = rng.standard_normal((N_ROWS, n_columns))
     y = torch.from_numpy(rng.integers(3, size=N_ROWS))
     weights = torch.from_numpy(rng.uniform(size=(2, N_ROWS))).to(dtype)
-    features = torch.from_numpy(X).to(dtype)
+    features = torch.from_numpy(X).to(device, dtype)
     if kind == "sparse":
         cells = np.where(rng.random(X.shape) < 0.2, X, 0).astype(np.float32)
-        features = SparseRows(sparse.csr_array(cells), CPU)
-    sets = torch.arange(n_members) % 2
+        features = SparseRows(sparse.csr_array(cells), device)
+    y, weights = y.to(device), weights.to(device)
+    sets = torch.arange(n_members, device=device) % 2
     return StackTrainer(
         TrainingData(features, y, weights, weights.flip(0), sets, gates),
         loss_for(True),
         Training(),
         task,
         masking=masking,
-        balances=torch.linspace(0, 1, n_members, dtype=dtype),
+        balances=torch.linspace(0, 1, n_members, dtype=dtype, device=device),
         n_threads=n_threads,
         may_shrink=may_shrink,
     )
@@ -83,7 +86,7 @@ def closed_but(left):
     def close(trainer):
         is_closed = ~np.isin(trainer_gates(trainer), left)
         every = np.tile(is_closed, (trainer.task.n_members, 1))
-        trainer.masking.close_(torch.from_numpy(every))
+        trainer.masking.close_(torch.from_numpy(every).to(trainer.balances.device))
         # Nor do their own weights move them back over the bound.
         trainer.masking.parameters.value["projection"][:, is_closed] = 0
 
@@ -102,8 +105,11 @@ SCHEDULE = Schedule(N_STEPS, 4, 100, penalty_ramp=0.3)
 
 @pytest.mark.parametrize("kind", ["plain", "mixed", "sparse"])
 @pytest.mark.parametrize("when", [0, 12])
-def test_gates_that_are_closed_leave_and_change_nothing(kind, when):
-    trainers = trainer_of(True, kind=kind), trainer_of(False, kind=kind)
+@pytest.mark.parametrize(
+    "device", [CPU, pytest.param(torch.device("cuda:0"), marks=pytest.mark.gpu)]
+)
+def test_gates_that_are_closed_leave_and_change_nothing(kind, when, device):
+    trainers = [trainer_of(may, kind=kind, device=device) for may in (True, False)]
     for trainer in trainers:
         close = closed_but(LEFT)
         if when == 0:

@@ -5,12 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from scipy.stats import sem
 
-from featuresieve.engine import Training
+from featuresieve.engine import Predictor, StackedMLP, Training
 from featuresieve.problem import Problem
 from featuresieve.search import Settings
 from featuresieve.search._refit import HeldOutLosses, mean_errors, refit_candidates
+from featuresieve.search._shuffling import Shuffling
 from featuresieve.search._splits import held_out_splits
 
 pytestmark = pytest.mark.numeric
@@ -95,6 +97,43 @@ def test_the_best_moment_of_a_run_is_given_as_a_share_of_it(changes, n_steps, is
     )
     # The candidate improves to the end of the run: its best moment is the last.
     assert losses.best_share.tolist() == [1.0]
+
+
+def test_rises_are_those_of_shuffled_columns_in_float64():
+    problem = make_problem()
+    splits = held_out_splits(problem, 2, 0.2, seed=0)
+    shuffling = Shuffling(problem, QUICK, BOTH, splits, seed=5)
+    task = StackedMLP(
+        *(3, 1, 4),
+        hidden_sizes=(8, 8),
+        generator=torch.Generator().manual_seed(0),
+        dtype=torch.float32,
+        device=torch.device("cpu"),
+    )
+    mask = np.zeros((3, 4), dtype=np.float32)
+    mask[BOTH] = 1.0
+    shuffling.remember(task, torch.from_numpy(mask), [1, 3])
+    networks = Predictor.of(task, 1).members
+    task.parameters.flat.zero_()  # what is learnt later does not count
+    expected = np.zeros((2, 80))
+    for number, (split, member) in enumerate(zip(splits, [1, 3], strict=True)):
+        X = problem.features[split.test_rows].astype(np.float64) * mask[:, member]
+        y = problem.targets[split.test_rows, 0]
+
+        def losses(table, own=networks[member], y=y):
+            return (Predictor([own], 1).outputs(table, None)[0, :, 0] - y) ** 2
+
+        rng = np.random.default_rng([5, number])
+        for _ in range(3):
+            order = rng.permutation(40)
+            for gate in BOTH:
+                shuffled = X.copy()
+                shuffled[:, gate] = X[order, gate]
+                rises = (losses(shuffled) - losses(X)) / 3
+                expected[gate, 40 * number : 40 * (number + 1)] += rises
+    assert np.abs(expected).max() > 1e-3
+    # Differences of float32 losses of up to ten.
+    np.testing.assert_allclose(shuffling.rises(), expected, atol=1e-5)
 
 
 ROWS = np.random.default_rng(0).standard_normal((2, 30))

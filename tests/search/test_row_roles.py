@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from featuresieve.problem import Problem
-from featuresieve.search._splits import gate_halves, held_out_splits, weight_sets
+from featuresieve.search._splits import gate_halves, held_out_splits, membership
 
 
 def make_problem(targets):
@@ -94,10 +94,10 @@ def test_a_single_row_or_its_copies_play_both_roles():
             assert task.tolist() == gate.tolist() == rows.tolist()
 
 
-def test_weight_sets_are_one_where_a_row_is_in_the_group():
-    found = weight_sets(5, [np.array([0, 3]), np.array([], dtype=int), np.arange(5)])
+def test_membership_is_true_where_a_row_is_in_the_group():
+    found = membership(5, [np.array([0, 3]), np.array([], dtype=int), np.arange(5)])
     assert found.tolist() == [[1, 0, 0, 1, 0], [0] * 5, [1] * 5]
-    assert found.dtype == np.float32
+    assert found.dtype == bool
 
 
 # --- copies of a row
@@ -135,6 +135,55 @@ def test_copies_of_a_row_are_held_out_together_and_in_one_half(copies, seed):
     for task_rows, gate_rows in gate_halves(copies, rows, 2, seed):
         assert_partition([task_rows, gate_rows], rows)
         assert_no_copy_is_on_both_sides(copies, task_rows, gate_rows)
+
+
+def dealt(problem, rows, n_parts, rng):
+    """Return parts as sorting deals them: the slow way."""
+    order = rng.permutation(rows)
+    card_of_row = order if problem.row_groups is None else problem.row_groups[order]
+    cards = {}  # in order of their first rows, with these and the number of copies
+    for row, card in zip(order.tolist(), card_of_row.tolist(), strict=True):
+        first, n_copies = cards.get(card, (row, 0))
+        cards[card] = first, n_copies + 1
+    is_classified = problem.task == "classification"
+    ranked = sorted(
+        cards,
+        key=lambda card: (
+            is_classified and problem.targets[cards[card][0]],
+            cards[card][1],
+        ),
+    )
+    part = {card: place % n_parts for place, card in enumerate(ranked)}
+    parts = np.array([part[card] for card in card_of_row.tolist()])
+    return [np.sort(order[parts == number]) for number in range(n_parts)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("problem", [*PROBLEMS.values(), *COPIES.values()])
+def test_rows_are_dealt_as_sorting_deals_them(problem, seed):
+    rng = np.random.default_rng(seed)
+    (split,) = held_out_splits(problem, 1, 0.2, seed)
+    expected, *_ = dealt(problem, np.arange(problem.n_rows), 5, rng)
+    np.testing.assert_array_equal(split.test_rows, expected)
+    rng = np.random.default_rng(seed)
+    pairs = gate_halves(problem, split.fit_rows, 2, seed)
+    for halves in pairs[::2]:
+        expected = dealt(problem, split.fit_rows, 2, rng)
+        for half, other in zip(halves, expected, strict=True):
+            np.testing.assert_array_equal(half, other)
+
+
+@pytest.mark.parametrize("rows", [[4, 0, 2], [3, 3, 1], []])
+def test_groups_of_rows_are_those_that_unique_numbers(rows):
+    rows = np.array(rows, dtype=np.intp)
+    found = with_groups(REGRESSION, [7, 2, 2, 9, 7] * 5).groups_of(rows)
+    labels = np.array([7, 2, 2, 9, 7])[rows]
+    np.testing.assert_array_equal(found, np.unique(labels, return_inverse=True)[1])
+    alone = REGRESSION.groups_of(rows)
+    if len(set(rows)) == len(rows):
+        assert alone is None
+    else:
+        np.testing.assert_array_equal(alone, np.unique(rows, return_inverse=True)[1])
 
 
 def test_parts_with_copies_are_of_equal_size_and_keep_the_classes():

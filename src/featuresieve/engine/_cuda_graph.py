@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from featuresieve.engine._training_data import SparseRows
+
 Step = Callable[[Tensor, Tensor, Tensor, Tensor | None], None]
 
 # Two threads, of the library or of the laboratory, must not begin to record at once.
@@ -31,7 +33,10 @@ class CapturedStep:
     n_eager = 3
 
     def __init__(
-        self, step: Step, next_noise: Callable[[], Tensor | None], like: Tensor
+        self,
+        step: Step,
+        next_noise: Callable[[], Tensor | None],
+        like: Tensor | SparseRows,
     ) -> None:
         self._step, self._next_noise = step, next_noise
         self._n_taken = 0

@@ -136,7 +136,7 @@ class Slices:
         features = self._whole.data.features
         if not self._parts:
             return watch
-        if features.device.type == _GPU and isinstance(features, Tensor):
+        if features.device.type == _GPU:
             [(members, part)] = self._parts
 
             def its_noise() -> Tensor | None:

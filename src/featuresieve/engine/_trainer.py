@@ -207,7 +207,7 @@ class StackTrainer:
         while self.step < self.planned_steps and not self.is_stopped:
             # Not elsewhere: a resumed run must shrink where it would have shrunk.
             if self.step == 0 or self.step in course.records:
-                self._shrink_()
+                self._shrink_(self._still_open())
             with self._stepping(schedule.batch_size) as take_step:
                 while self.step < self.planned_steps and not self.is_stopped:
                     temperature, scale = course.at(self.step)
@@ -223,27 +223,29 @@ class StackTrainer:
                         self.is_stopped = True
                         if self.history.step[-1:] != [self.step]:
                             self._record(temperature, on_record)
-                    if self.open_gates is not None and self.step in course.records:
+                    if self.step in course.records and self._still_open() is not None:
                         break
         return replace(course.schedule, n_steps=self.step)
 
-    def _shrink_(self, is_open: npt.NDArray[np.bool_] | None = None) -> None:
-        """Go on with some gates, those that may matter yet, if they are far fewer."""
-        if self.open_gates is None:
+    def _still_open(self) -> npt.NDArray[np.bool_] | None:
+        """Tell which gates may matter yet, if they are far fewer than are left."""
+        if self.open_gates is None or self.masking is None:
+            return None
+        return self.open_gates.still_open(self.masking.logits(), self.step)
+
+    def _shrink_(self, is_open: npt.NDArray[np.bool_] | None) -> None:
+        """Go on with some gates; None: with all."""
+        masking, open_gates = self.masking, self.open_gates
+        if is_open is None or masking is None or open_gates is None:
             return
         assert isinstance(self.task, StackedMLP)
-        assert self.masking is not None
-        logits = self.masking.logits()
-        is_open = self.open_gates.still_open(logits) if is_open is None else is_open
-        if is_open is None:
-            return
-        self.open_gates.spread(logits)
+        open_gates.spread(masking.logits())
         if self._slices is not None:
             self._slices.collect_()
             self._slices = None
         self.data, columns = self.data.of_gates(is_open)
-        gates = self.open_gates.keep_(is_open)
-        present = self.task, self.masking, vars(self).get("_optimizers", [])
+        gates = open_gates.keep_(is_open)
+        present = self.task, masking, vars(self).get("_optimizers", [])
         self.task, self.masking, optimizers = networks_of(*present, columns, gates)
         if optimizers:
             self._optimizers = optimizers
@@ -305,8 +307,7 @@ class StackTrainer:
         features = self.data.features
         if isinstance(self.task, ModuleStack):
             return self.train_step
-        # The size of a sparse batch is never the same twice: nothing to capture.
-        if features.device.type == "cuda" and isinstance(features, Tensor):
+        if features.device.type == "cuda":
             return CapturedStep(self.step_with_noise, self.next_noise, features)
         # No tape is needed, and without its bookkeeping a step of a small stack takes a
         # quarter less time on the CPU.
@@ -342,8 +343,7 @@ class StackTrainer:
             penalty = self.penalty.value(torch.sigmoid(logits / temperature), gates)
             self.history.penalty.append(penalty.cpu().double().numpy())
             # In one layout, resumed or not: means depend on it in the last digit.
-            by_member = logits.T.cpu().float().contiguous()
-            self.history.logits.append(by_member.numpy())
+            self.history.logits.append(logits.T.float().contiguous().cpu().numpy())
         if on_record is not None:
             on_record(self)
 

@@ -11,17 +11,29 @@ from torch import Tensor
 
 from featuresieve.engine._training import Reduction
 
+# Cells of a sparse table that is dense on another device than the CPU, a gibibyte: its
+# steps can be captured.
+_DENSE = 1 << 28
+
 
 class SparseRows:
     """A CSR table with the few methods that training asks of a dense tensor.
 
     The products with the weights of the first layer are scipy's, on the CPU. On
-    another device a batch is made dense there, so memory holds one batch of it at a
-    time, never the whole table.
+    another device, which has the cells, a batch is made dense: memory holds one batch
+    of it at a time, never the whole table.
     """
 
     def __init__(self, table: Any, device: torch.device) -> None:
         self.table, self.device = table, device
+        self._cells = None if device.type == "cpu" else DeviceCells(table, device)
+
+    @classmethod
+    def of(cls, table: Any, device: torch.device) -> "SparseRows | Tensor":
+        """Return a table as it trains fastest: dense where that takes little memory."""
+        if device.type == "cpu" or table.shape[0] * table.shape[1] > _DENSE:
+            return cls(table, device)
+        return DeviceCells(table, device).all_rows()
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -33,24 +45,20 @@ class SparseRows:
         return torch.zeros(*shape, dtype=torch.float32, device=self.device)
 
     def index_select(self, dim: int, rows: Tensor) -> "SparseRows | Tensor":
-        """Return some rows: sparse on the CPU, else dense."""
+        """Return some rows, none twice: sparse on the CPU, else dense."""
         assert dim == 0
-        return self._on_device(self.table[rows.cpu().numpy()])
+        if self._cells is not None:
+            return self._cells.dense(rows)
+        return SparseRows(self.table[rows.numpy()], self.device)
 
-    def columns(self, some: Tensor) -> "SparseRows":
+    def columns(self, some: Tensor) -> "SparseRows | Tensor":
         """Return some columns."""
-        return SparseRows(self.table[:, some.cpu().numpy()], self.device)
+        return SparseRows.of(self.table[:, some.cpu().numpy()], self.device)
 
     def split(self, n_rows: int) -> "Iterator[SparseRows | Tensor]":
         """Yield all rows in parts."""
-        for start in range(0, self.shape[0], n_rows):
-            yield self._on_device(self.table[start : start + n_rows])
-
-    def _on_device(self, part: Any) -> "SparseRows | Tensor":
-        """Return a part of the table in the form the device can multiply."""
-        if self.device.type == "cpu":
-            return SparseRows(part, self.device)
-        return torch.from_numpy(part.toarray()).to(self.device)
+        for part in torch.arange(self.shape[0], device=self.device).split(n_rows):
+            yield self.index_select(0, part)
 
     def dense(self) -> Tensor:
         """Return all rows as a dense tensor."""
@@ -63,6 +71,42 @@ class SparseRows:
     def transposed_product(self, grad: Tensor) -> Tensor:
         """Return rows transposed times grad, (columns, width)."""
         return torch.from_numpy(np.asarray(self.table.T @ grad.numpy()))
+
+
+class DeviceCells:
+    """The cells of a CSR table on a device, where rows of it are made dense.
+
+    The device is never waited for: no size depends on how many cells some rows have.
+    """
+
+    def __init__(self, table: Any, device: torch.device) -> None:
+        counts = np.diff(table.indptr).astype(np.int64)
+        # The most cells that so many rows may have.
+        self._most = np.append(0, np.cumsum(np.sort(counts)[::-1]))
+        self._starts = torch.from_numpy(table.indptr[:-1].astype(np.int64)).to(device)
+        self._counts = torch.from_numpy(counts).to(device)
+        self._columns = torch.from_numpy(table.indices).to(device)
+        self._values = torch.from_numpy(table.data).to(device)
+        self._n_columns = int(table.shape[1])
+
+    def all_rows(self) -> Tensor:
+        """Return the whole table."""
+        return self.dense(torch.arange(len(self._counts), device=self._counts.device))
+
+    def dense(self, rows: Tensor) -> Tensor:
+        """Return some rows, none twice."""
+        n_rows, device = len(rows), rows.device
+        counts = self._counts[rows]
+        ends = counts.cumsum(0)
+        cell = torch.arange(int(self._most[n_rows]), device=device)
+        # Of each cell; for those that other rows might have had, one behind the last.
+        row = torch.searchsorted(ends, cell, right=True)
+        shift = self._starts[rows] + counts - ends
+        place = cell + torch.cat([shift, shift.new_zeros(1)])[row]
+        flat = self._values.new_zeros((n_rows + 1) * self._n_columns)
+        index = row * self._n_columns + self._columns[place]
+        flat.scatter_(0, index, self._values[place])
+        return flat.view(n_rows + 1, self._n_columns)[:n_rows]
 
 
 class GateTensors:
@@ -206,9 +250,11 @@ class TrainingData:
         n_rows = self.features.shape[0]
         is_last_single = n_rows > batch_size > 1 and n_rows % batch_size == 1
         n_used = n_rows - (is_last_single and not is_whole)
+        device = self.features.device
+        is_cuda = device.type == "cuda"  # which need not finish the epoch before
         while True:
             order = torch.randperm(n_rows, generator=generator)[:n_used]
-            yield from order.to(self.features.device).split(batch_size)
+            yield from order.to(device, non_blocking=is_cuda).split(batch_size)
 
     def of_gates(self, is_open: npt.NDArray[np.bool_]) -> tuple["TrainingData", Tensor]:
         """Return the same rows behind some of the gates, and the columns of these."""

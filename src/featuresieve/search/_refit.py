@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+import torch
 from torch import Tensor
 
 from featuresieve.engine import (
@@ -19,7 +20,7 @@ from featuresieve.engine import (
     on_ranks,
     stack_outputs,
 )
-from featuresieve.problem import IndexArray, Problem
+from featuresieve.problem import BoolArray, IndexArray, Problem
 from featuresieve.search._settings import Settings
 from featuresieve.search._shuffling import Shuffling
 from featuresieve.search._splits import HeldOutSplit
@@ -168,7 +169,11 @@ class _Watch:
         self._n_threads = settings.n_threads if is_for_threads else 1
         self._ranks = settings.ranks
         self._n_records = 0
-        self._best_rows: FloatArray | None = None
+        # Losses stay where they are computed; ranks send them to one another.
+        is_alone = settings.device.type == "cuda" and settings.ranks.size == 1
+        self._home = settings.device if is_alone else torch.device("cpu")
+        self._by_row = torch.from_numpy(self._weights).to(self._home)
+        self._best_rows: Tensor | None = None  # (candidates, held-out rows)
         self._best_record = np.zeros(n_candidates, dtype=np.intp)
         self._problem = problem
         self.shuffling: Shuffling | None = None  # of the last candidate
@@ -177,28 +182,36 @@ class _Watch:
         """Take the losses of this moment, (candidates, held-out rows)."""
         n_each = len(self._best_record)
 
-        def losses_of(split: int) -> FloatArray:
+        def losses_of(split: int) -> Tensor:
             features, targets = self._parts[split]
             own = slice(split * n_each, (split + 1) * n_each)
             outputs = stack_outputs(task, features, mask, own)
-            losses = self._loss.row_losses(outputs, targets).cpu().double().numpy()
-            return np.asarray(losses)
+            return self._loss.row_losses(outputs, targets).to(self._home)
 
         splits = range(len(self._parts))
         if isinstance(task, ModuleStack):  # it counts what it is asked, for its noise
             parts = self._ranks.from_first(lambda: list(map(losses_of, splits)))
         else:
             parts = on_ranks(losses_of, splits, self._n_threads, self._ranks)
-        rows = np.concatenate(parts, axis=1)
+        rows = torch.cat(parts, dim=1)
         if self._best_rows is None:
-            self._best_rows = rows
-        is_better = (rows - self._best_rows) @ self._weights < 0
+            self._best_rows = rows.clone()
+        is_better = self._is_better(rows, self._best_rows)
         if self.shuffling is not None and (is_better[-1] or self._n_records == 0):
             members = range(n_each - 1, len(self._parts) * n_each, n_each)
             self.shuffling.remember(task, mask, members)
-        self._best_rows[is_better] = rows[is_better]
+        for candidate in np.flatnonzero(is_better).tolist():
+            self._best_rows[candidate] = rows[candidate]
         self._best_record[is_better] = self._n_records
         self._n_records += 1
+
+    def _is_better(self, rows: Tensor, than: Tensor) -> BoolArray:
+        """Tell which candidates lose less on their rows, by weight, than others."""
+        gains = [
+            torch.dot(own.double() - other.double(), self._by_row)
+            for own, other in zip(rows, than, strict=True)
+        ]
+        return np.asarray(torch.stack(gains).cpu().numpy() < 0)
 
     def _rises(self) -> FloatArray | None:
         """Return mean rises and their errors, (2, gates)."""
@@ -213,7 +226,8 @@ class _Watch:
         """Return the losses so far."""
         state: State = {"n_records": number_array(self._n_records)}
         if self._best_rows is not None:
-            state |= {"best_rows": self._best_rows, "best_record": self._best_record}
+            rows = self._best_rows.cpu().double().numpy()
+            state |= {"best_rows": rows, "best_record": self._best_record}
         return state
 
     def load_state_dict(self, state: State) -> None:
@@ -223,18 +237,18 @@ class _Watch:
             return
         n_candidates = len(self._best_record)
         shape = (n_candidates, len(self._weights))
-        # Copies, because the arrays of a file are read-only.
-        self._best_rows = array_of(state, "best_rows", np.float64, shape).copy()
+        rows = array_of(state, "best_rows", np.float64, shape).astype(np.float32)
+        self._best_rows = torch.from_numpy(rows).to(self._home)
         record = array_of(state, "best_record", np.intp, (n_candidates,))
         if record.min() < 0 or record.max() >= self._n_records:
             raise ValueError(f"best_record should be below {self._n_records}.")
-        self._best_record = record.copy()
+        self._best_record = record.copy()  # the arrays of a file are read-only
 
     def best(self, run: FixedMaskRun) -> HeldOutLosses:
         """Return the losses at the moment that was best for each candidate."""
         assert self._best_rows is not None
         return HeldOutLosses(
-            self._best_rows,
+            self._best_rows.cpu().double().numpy(),
             run.record_shares[self._best_record],
             run.is_cut_short,
             self._weights,

@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve.problem import Problem
+from featuresieve.problem import BoolArray, Problem
 
 RowArray = npt.NDArray[np.intp]
 
@@ -31,7 +32,8 @@ def held_out_splits(
     n_parts = min(round(1 / test_fraction), problem.n_groups)
     if n_parts < 2:  # nothing can be held out, and nothing will be shown
         return [HeldOutSplit(rows, rows)]
-    parts = _stratified_parts(problem, rows, n_parts, np.random.default_rng(seed))
+    rng, groups = np.random.default_rng(seed), problem.groups_of(rows)
+    parts = _stratified_parts(problem, rows, groups, n_parts, rng)
     return [
         HeldOutSplit(np.setdiff1d(rows, part, assume_unique=True), part)
         for part in parts[:n_splits]
@@ -47,36 +49,50 @@ def gate_halves(
     if len(fit_rows) < 2 or are_copies:  # of one row
         return [(fit_rows, fit_rows)] * (2 * n_halvings)
     rng = np.random.default_rng(seed)
-    halves = [_stratified_parts(problem, fit_rows, 2, rng) for _ in range(n_halvings)]
+    halves = [
+        _stratified_parts(problem, fit_rows, groups, 2, rng) for _ in range(n_halvings)
+    ]
     return [pair for a, b in halves for pair in ((a, b), (b, a))]
 
 
 def _stratified_parts(
-    problem: Problem, rows: RowArray, n_parts: int, rng: np.random.Generator
+    problem: Problem,
+    rows: RowArray,
+    groups: RowArray | None,
+    n_parts: int,
+    rng: np.random.Generator,
 ) -> list[RowArray]:
-    """Deal rows like cards, class by class, into parts of equal size.
+    """Deal rows, ascending, like cards, class by class, into parts of equal size.
 
-    Copies of a row are dealt as one card, by their number, so that the parts are of
-    nearly equal size all the same.
+    Copies of a row, of one of the `groups`, are dealt as one card, by their number, so
+    that the parts are of nearly equal size all the same.
     """
-    order = rng.permutation(rows)
-    groups = problem.groups_of(order)
-    if groups is None:
-        if problem.task == "classification":
-            order = order[np.argsort(problem.targets[order], kind="stable")]
-        return [np.sort(order[part::n_parts]) for part in range(n_parts)]
-    _, firsts = np.unique(groups, return_index=True)
-    keys = [firsts, np.bincount(groups)]  # random, then by the number of copies
+    order = rng.permutation(len(rows))
+    if groups is not None:  # one row, the first in that order, stands for its copies
+        first = np.empty(groups.max() + 1, dtype=np.intp)
+        first[groups[order[::-1]]] = np.arange(len(rows))[::-1]
+        order = order[np.isin(np.arange(len(rows)), first)]
+        order = order[_stable_order(np.bincount(groups)[groups], order)]
     if problem.task == "classification":
-        keys.append(problem.targets[order[firsts]])
-    part_of_group = np.empty(len(firsts), dtype=np.intp)
-    part_of_group[np.lexsort(keys)] = np.arange(len(firsts)) % n_parts
-    return [np.sort(order[part_of_group[groups] == part]) for part in range(n_parts)]
+        order = order[_stable_order(problem.targets[rows], order)]
+    card = order if groups is None else groups[order]
+    part = np.empty(len(order), dtype=np.min_scalar_type(n_parts))
+    for number in range(n_parts):
+        part[card[number::n_parts]] = number
+    part = part if groups is None else part[groups]
+    return [rows[part == number] for number in range(n_parts)]
 
 
-def weight_sets(n_rows: int, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:
-    """Return one row of zeros and ones for each group of rows."""
-    weights = np.zeros((len(groups), n_rows), dtype=np.float32)
-    for weight, rows in zip(weights, groups, strict=True):
-        weight[rows] = 1.0
-    return weights
+def _stable_order(keys: npt.NDArray[Any], order: RowArray) -> RowArray:
+    """Return what sorts some places by their keys, and leaves equal ones in order."""
+    # Numbers of 16 bits or fewer, as of classes, are not compared but counted.
+    small = keys.astype(np.min_scalar_type(keys.max()))
+    return np.argsort(small[order], kind="stable")
+
+
+def membership(n_rows: int, groups: Sequence[RowArray]) -> BoolArray:
+    """Tell which rows are in each group of rows, (groups, rows)."""
+    is_member = np.zeros((len(groups), n_rows), dtype=bool)
+    for own, rows in zip(is_member, groups, strict=True):
+        own[rows] = True
+    return is_member

@@ -24,10 +24,10 @@ from featuresieve.engine import (
     TaskStack,
     TrainingData,
 )
-from featuresieve.problem import Problem
+from featuresieve.problem import BoolArray, Problem
 from featuresieve.search._price import cannot_pay
 from featuresieve.search._settings import Settings
-from featuresieve.search._splits import RowArray, weight_sets
+from featuresieve.search._splits import RowArray, membership
 
 _RECORDS = tuple(np.arange(1, 33) / 32)
 # Columns from which gates that are shut leave the stack: others are soon trained.
@@ -120,13 +120,11 @@ def train_gates(
 def _can_shrink(problem: Problem, settings: Settings) -> bool:
     """Tell whether gates that are shut may leave the stack, and whether that pays.
 
-    Not on CUDA, where another size of stack would be another graph; nor where closed
-    gates count, in the distance to a count and in votes.
+    Not where closed gates count, in the distance to a count and in votes.
     """
     training = settings.training
     return (
         problem.n_columns > _WIDE
-        and settings.device.type == "cpu"
         and training.task_network is None
         and training.penalty == "fraction"
         and training.decision == "threshold"
@@ -222,38 +220,43 @@ def _training_data(
 
     The same array twice means that the rows train both, as in the paper.
     """
-    is_used = np.zeros(problem.n_rows, dtype=bool)
-    for rows in {id(rows): rows for pair in row_roles for rows in pair}.values():
-        is_used[rows] = True
-    used = np.flatnonzero(is_used)
+    every = {id(rows): rows for pair in row_roles for rows in pair}
+    is_member = membership(problem.n_rows, list(every.values()))
+    used = np.flatnonzero(is_member.any(axis=0))
     features, targets = tensors_of(problem, settings, used)
-    keys = [(id(task), id(gate)) for task, gate in row_roles]
-    distinct = dict(zip(keys, row_roles, strict=True))
-    is_shared = all(task is gate for task, gate in row_roles)
+    number = {key: place for place, key in enumerate(every)}
+    pairs = [(number[id(task)], number[id(gate)]) for task, gate in row_roles]
+    distinct = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+    is_shared = all(task == gate for task, gate in distinct)
     if is_shared and len(distinct) == 1 and problem.row_weights is None:
         return TrainingData(features, targets, gates=gates)
-    task_rows, gate_rows = zip(*distinct.values(), strict=True)
-    index = {key: number for number, key in enumerate(distinct)}
-
-    def weights(groups: Sequence[RowArray]) -> Tensor:
-        return _to_device(_weights(problem, groups)[:, used], settings)
-
+    weights = _weights(problem, settings, is_member, used)
+    task, gate = zip(*distinct, strict=True)
     return TrainingData(
         features,
         targets,
-        weights(task_rows),
-        None if is_shared else weights(gate_rows),
-        _to_device(np.array([index[key] for key in keys]), settings),
+        _of_sets(weights, task),
+        None if is_shared else _of_sets(weights, gate),
+        _to_device(np.array([distinct[pair] for pair in pairs]), settings),
         gates,
     )
 
 
-def _weights(problem: Problem, groups: Sequence[RowArray]) -> npt.NDArray[np.float32]:
-    """Return the weight of every row in each group, zero outside of it."""
-    weights = weight_sets(problem.n_rows, groups)
+def _weights(
+    problem: Problem, settings: Settings, is_member: BoolArray, used: RowArray
+) -> Tensor:
+    """Return the weight of every used row in each set, zero outside of it."""
+    own = is_member if len(used) == problem.n_rows else is_member[:, used]
+    weights = _to_device(own, settings).to(torch.float32)
     if problem.row_weights is not None:
-        weights *= problem.row_weights.astype(np.float32)
+        by_row = problem.row_weights[used].astype(np.float32)
+        weights *= _to_device(by_row, settings)
     return weights
+
+
+def _of_sets(weights: Tensor, sets: Sequence[int]) -> Tensor:
+    """Return the weights of some sets: no copy, which may be large, of all of them."""
+    return weights if list(sets) == list(range(len(weights))) else weights[list(sets)]
 
 
 def tensors_of(
@@ -264,7 +267,8 @@ def tensors_of(
     if len(rows) < problem.n_rows:
         features, targets = features[rows], targets[rows]
     if issparse(features):
-        return SparseRows(features, settings.device), _to_device(targets, settings)
+        sparse = SparseRows.of(features, settings.device)
+        return sparse, _to_device(targets, settings)
     return _to_device(features, settings), _to_device(targets, settings)
 
 

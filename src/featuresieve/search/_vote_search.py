@@ -5,11 +5,13 @@ refits of nested sets on rows that the members who elected them never saw.
 """
 
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.stats import t as t_distribution
 
+from featuresieve.engine import on_threads
 from featuresieve.problem import (
     BoolArray,
     CountLimits,
@@ -36,7 +38,7 @@ from featuresieve.search._screen import (
     train_open_gates,
 )
 from featuresieve.search._settings import Settings
-from featuresieve.search._splits import HeldOutSplit, held_out_splits
+from featuresieve.search._splits import HeldOutSplit, RowArray, held_out_splits
 from featuresieve.search._stacks import GateRun
 from featuresieve.search._votes import (
     REACH,
@@ -60,6 +62,8 @@ _GATE_SHARE, _REFIT_SHARE = 0.6, 0.85
 _JUDGED_REACH, _SHOWN = 4, 2.0
 # Columns whose networks take seconds to set up.
 _WIDE = 4096
+# Rows whose halving is worth threads.
+_LONG = 100_000
 # Standard errors of its gain below which there is no point in giving a candidate.
 _HOPE = 1.0
 
@@ -134,17 +138,7 @@ class VoteSearch:
         self, balance: float, seed: int, stage: str, is_open: BoolArray | None = None
     ) -> GateRun:
         """Train the members of all splits as one stack; they see all gates, or some."""
-        roles = [
-            pair
-            for number, split in enumerate(self.splits)
-            for pair in member_roles(
-                self.problem,
-                self.settings,
-                split.fit_rows,
-                self.members_per_split,
-                seed + number,
-            )
-        ]
+        roles = self._roles(seed)
         if is_open is None:
             is_open = np.ones((len(roles), len(self.problem.gates)), dtype=bool)
         followed = Unwatched() if stage == "check" else self.work
@@ -159,6 +153,21 @@ class VoteSearch:
             deadline=self.work.deadline(share),
             monitor=followed.stage(stage),
         )
+
+    def _roles(self, seed: int) -> list[tuple[RowArray, RowArray]]:
+        """Return the task rows and the gate rows of every member."""
+        n_each = self.members_per_split
+
+        def of_split(number: int) -> list[tuple[RowArray, RowArray]]:
+            rows = self.splits[number].fit_rows
+            return member_roles(
+                self.problem, self.settings, rows, n_each, seed + number
+            )
+
+        is_long = self.problem.n_rows >= _LONG
+        n_threads = self.settings.n_threads if is_long else 1
+        parts = on_threads(of_split, range(len(self.splits)), n_threads)
+        return list(chain.from_iterable(parts))
 
     def _screened_votes(self, screen: Screen) -> tuple[GateRun, Votes]:
         """Let members vote on what the test finds; and those that check it, apart.
