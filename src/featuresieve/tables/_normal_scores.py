@@ -1,5 +1,6 @@
 """Values of columns become normal scores: the normal quantiles of their ranks."""
 
+from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -29,16 +30,14 @@ def normal_scores(
     # As infinity, the last too, which is sorted several times as fast as NaN.
     order = _sorting(np.where(is_missing, np.inf, block) if has_missing else block)
     ordered = block.take(order)
-    is_first = np.ones(block.shape, dtype=bool)
-    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=is_first[:, 1:])
-    if has_missing:
-        is_first &= np.arange(n_rows) < n_known[:, None]
-    starts = np.flatnonzero(is_first)
+    starts = _starts(ordered, n_known)
     edges = np.searchsorted(starts, n_rows * np.arange(n_columns + 1))
     chosen, bounds = _chosen(edges)
-    positions = starts.take(chosen)  # of the knots
+    positions = starts[chosen]  # of the knots
     if weights is None:
-        scores = _scores(starts, chosen, bounds, n_known, n_rows)
+        nexts = np.append(starts[1:], 0)[chosen]
+        nexts[bounds[1:] - 1] = n_rows * np.arange(n_columns) + n_known
+        scores = _scores(positions, nexts, bounds, n_known, n_rows)
     else:
         of_order = weights.take(order % n_rows)
         scores = _weighted_scores(starts, chosen, edges, n_known, of_order)
@@ -47,7 +46,29 @@ def normal_scores(
     scaled = np.empty(block.shape)
     scaled.reshape(-1)[order] = ordered
     own = [slice(*pair) for pair in pairwise(bounds.tolist())]
-    return scaled, [knots[some] for some in own], [scores[some] for some in own]
+    is_plain = np.diff(edges) == (n_rows if weights is None else -1)
+    return scaled, [knots[some] for some in own], _shared(scores, own, is_plain)
+
+
+def _shared(
+    scores: FloatArray, own: Sequence[slice], is_plain: npt.NDArray[np.bool_]
+) -> list[FloatArray]:
+    """Return the scores of each column, one array for all columns of no equal values.
+
+    There may be many of them: the others are copies, for the whole to be freed.
+    """
+    shared = scores[own[int(is_plain.argmax())]].copy()
+    of_columns = zip(is_plain.tolist(), own, strict=True)
+    return [shared if plain else scores[some].copy() for plain, some in of_columns]
+
+
+def _starts(ordered: FloatArray, n_known: IndexArray) -> IndexArray:
+    """Return the positions of the first of equal values in flattened sorted rows."""
+    is_first = np.ones(ordered.shape, dtype=bool)
+    np.not_equal(ordered[:, 1:], ordered[:, :-1], out=is_first[:, 1:])
+    if n_known.min() < ordered.shape[1]:
+        is_first &= np.arange(ordered.shape[1]) < n_known[:, None]
+    return np.flatnonzero(is_first)
 
 
 def _sorting(block: FloatArray) -> IndexArray:
@@ -72,34 +93,36 @@ def _sorting(block: FloatArray) -> IndexArray:
     return np.asarray(order)
 
 
-def _chosen(edges: IndexArray) -> tuple[IndexArray, IndexArray]:
+def _chosen(edges: IndexArray) -> tuple[IndexArray | slice, IndexArray]:
     """Return which different values are knots, and where those of each column begin.
 
     All of a few, or evenly spaced ones; `edges` is where the values of each begin.
     """
     n_values = np.diff(edges)
+    if n_values.max() <= _MAX_KNOTS:
+        return slice(None), edges
     n_knots = np.minimum(n_values, _MAX_KNOTS)
     bounds = np.append(0, np.cumsum(n_knots))
     indices = np.arange(bounds[-1]) - np.repeat(bounds[:-1], n_knots)
-    if n_values.max() > _MAX_KNOTS:
-        steps = np.where(n_values > _MAX_KNOTS, (n_values - 1) / (_MAX_KNOTS - 1), 1.0)
-        indices = np.rint(indices * np.repeat(steps, n_knots)).astype(np.intp)
+    steps = np.where(n_values > _MAX_KNOTS, (n_values - 1) / (_MAX_KNOTS - 1), 1.0)
+    indices = np.rint(indices * np.repeat(steps, n_knots)).astype(np.intp)
     return indices + np.repeat(edges[:-1], n_knots), bounds
 
 
 def _scores(
-    starts: IndexArray,
-    chosen: IndexArray,
+    positions: IndexArray,
+    nexts: IndexArray,
     bounds: IndexArray,
     n_known: IndexArray,
     n_rows: int,
 ) -> FloatArray:
-    """Return the normal scores of the middle ranks of some of the different values."""
-    begins, n_knots = n_rows * np.arange(len(n_known)), np.diff(bounds)
-    stops = starts.take(chosen + 1, mode="clip")
-    stops[bounds[1:] - 1] = begins + n_known  # the last value of a column is a knot
-    # The middle between the first of equal values and the first of the next.
-    doubled = starts.take(chosen) + stops - np.repeat(2 * begins, n_knots)
+    """Return the normal scores of knots, by their positions and those of what follows.
+
+    That of the middle between the first of equal values and the first of the next.
+    """
+    n_knots = np.diff(bounds)
+    doubled = positions + nexts
+    doubled -= np.repeat(2 * n_rows * np.arange(len(n_known)), n_knots)
     if n_known.min() == n_rows and len(doubled) > n_rows:
         return _table(n_rows).take(doubled)
     return np.asarray(ndtri(doubled / 2 / np.repeat(n_known, n_knots)))
@@ -113,7 +136,7 @@ def _table(n_rows: int) -> FloatArray:
 
 def _weighted_scores(
     starts: IndexArray,
-    chosen: IndexArray,
+    chosen: IndexArray | slice,
     edges: IndexArray,
     n_known: IndexArray,
     weights: FloatArray,
@@ -138,7 +161,7 @@ def _interpolate_(
     bounds: IndexArray,
 ) -> None:
     """Replace sorted values by their scores, to the bit as `numpy.interp` does."""
-    sizes = np.diff(positions, append=ordered.size)
+    sizes = np.ediff1d(positions, to_end=ordered.size - positions[-1])
     if np.diff(bounds).max() < _MAX_KNOTS:  # every value is a knot
         ordered *= 0.0  # what is missing stays so
         ordered += np.repeat(scores, sizes)
