@@ -292,9 +292,7 @@ class AutoNFS(
         is_small = prepared.problem.n_bytes <= _MOST_BYTES_KEPT
         self._prepared = prepared if is_small else None
         is_cut_short = result.is_cut_short or run.is_cut_short
-        self.notes_ = notes_about(
-            self, result, prepared, table, is_cut_short, settings.n_threads
-        )
+        self.notes_ = notes_about(self, result, prepared, table, is_cut_short)
         self.notes_ += notes
         self._all_columns = None if result.evidence is None else result.evidence.whole
         work.end_fit()

@@ -51,7 +51,6 @@ def notes_about(
     prepared: EncodedProblem,
     table: Table,
     is_cut_short: bool,
-    n_threads: int = 1,
 ) -> list[Note]:
     """Return what should be said of an answer, the doubtful first."""
     names = feature_names(estimator)
@@ -70,7 +69,7 @@ def notes_about(
     if result.evidence is not None and not result.is_uninformative:
         notes += _about_evidence(estimator, result.evidence, prepared, names)
     return sorted(
-        [*notes, *_about_columns(estimator, prepared, table, names, n_threads)],
+        [*notes, *_about_columns(estimator, prepared, table, names)],
         key=lambda note: note["warning"] is None,
     )
 
@@ -179,10 +178,9 @@ def _about_columns(
     prepared: EncodedProblem,
     table: Table,
     names: Sequence[str],
-    n_threads: int,
 ) -> Iterator[Note]:
     """Yield what columns are, whatever they predict."""
-    labels, texts = row_labels(table, prepared.encoder, n_threads)
+    labels, texts = row_labels(table, prepared.encoder)
     is_read = estimator._verdict != VERDICTS.index("excluded")
     own = [names[j] for j in labels if is_read[j]]
     if own:

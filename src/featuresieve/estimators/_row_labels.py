@@ -1,30 +1,26 @@
 """Columns that name or number the rows, and columns of free text."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from featuresieve.files import LEAST_ROWS, numbers_rows
-from featuresieve.tables import IndexArray, Table, TableEncoder, blocks_of, on_threads
+from featuresieve.tables import IndexArray, Table, TableEncoder, blocks_of
 
 # Free text: words of the middle row, and different values for each row, at least.
 _LEAST_WORDS, _LEAST_DISTINCT = 4, 0.5
 
 
-def row_labels(
-    table: Table, encoder: TableEncoder, n_threads: int = 1
-) -> tuple[list[int], list[int]]:
+def row_labels(table: Table, encoder: TableEncoder) -> tuple[list[int], list[int]]:
     """Return the columns that name or number the rows, and those of free text."""
     labels: list[int] = []
     texts: list[int] = []
     if table.n_rows < LEAST_ROWS or encoder.is_sparse:
         return labels, texts
     kinds = table.number_kinds()
-    blocks = blocks_of(np.flatnonzero(kinds == "number"), table.n_rows)
-    for found in on_threads(partial(_counting, table), blocks, n_threads):
-        labels += found
+    for columns in blocks_of(np.flatnonzero(kinds == "number"), LEAST_ROWS):
+        labels += _counting(table, columns)
     for j in np.flatnonzero(kinds == "").tolist():
         column = table.column(j)
         if encoder.features[j].kind == "number" and column.is_missing is None:
@@ -44,12 +40,11 @@ def row_labels(
 
 def _counting(table: Table, columns: IndexArray) -> list[int]:
     """Return which of some columns of numbers number the rows."""
-    values = table.numbers(columns)
-    first = np.sort(values[:, :LEAST_ROWS], axis=1)  # all whole, none twice
-    may_count = (first == np.rint(first)).all(axis=1)
+    first = np.sort(table.numbers(columns, slice(LEAST_ROWS)), axis=1)
+    may_count = (first == np.rint(first)).all(axis=1)  # all whole, none twice
     may_count &= (first[:, 1:] > first[:, :-1]).all(axis=1)
-    found = np.flatnonzero(may_count)
-    return [int(columns[k]) for k in found if _numbers_rows(values[k])]
+    found = columns[may_count]
+    return [int(j) for j in found if _numbers_rows(table.numbers(np.array([j]))[0])]
 
 
 def _numbers_rows(values: npt.NDArray[Any]) -> bool:

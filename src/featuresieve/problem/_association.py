@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import issparse
-from scipy.stats import t as t_distribution
+from scipy.special import stdtr
 
 from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.problem._sparse_block import SparseBlock
@@ -13,7 +13,7 @@ from featuresieve.tables import FloatArray, IndexArray, on_threads
 # A sample of so many rows is enough; fewer where many gates are kept: multiply-adds
 # that take some seconds.
 _MOST_ROWS, _LEAST_ROWS, _MOST_PRODUCTS = 10_000, 500, 100_000_000_000
-_BLOCK_COLUMNS = 512
+_BLOCK_COLUMNS = 128
 # The chance that any gate at all seems related to a target that is related to none.
 FALSE_ALARM = 0.05
 _NORMAL_KURTOSIS = 3.0
@@ -61,21 +61,25 @@ def _chances(
     weights = weights / weights.sum()
     n_alone = len(rows) / problem.n_rows * problem.n_groups
     targets, kurtosis = _standardised(_target_columns(problem, rows), weights)
+    targets *= weights[:, None]
     smallest = np.ones(problem.n_columns)
 
     def note(start: int, r: FloatArray, own: FloatArray) -> None:
         r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
         ratio = np.abs(r) * np.sqrt(max(n_alone - 2, 0.0) / (1 - r**2))
         freedom = n_alone / np.maximum(own[:, None] * kurtosis / tolerated, 1.0)
-        p = 2 * t_distribution.sf(ratio, freedom)
+        p = 2 * stdtr(freedom, -ratio)  # scipy.stats takes longer
         part = smallest[start : start + _BLOCK_COLUMNS]
         np.minimum(part, p.min(axis=1), out=part)
 
     def test(start: int) -> None:
-        block = read(slice(start, start + _BLOCK_COLUMNS))
-        for values in (block, np.abs(block - weights @ block)):
-            scores, own = _standardised(values, weights)
-            note(start, (scores * weights[:, None]).T @ targets, own)
+        values = read(slice(start, start + _BLOCK_COLUMNS))
+        for _ in range(2):
+            means = weights @ values
+            values -= means
+            spreads, own = _moments(values, means, weights)
+            note(start, values.T @ targets / spreads[:, None], own)
+            np.abs(values, out=values)
 
     def test_sparse(start: int) -> None:
         block = SparseBlock(table[:, start : start + _BLOCK_COLUMNS], weights)
@@ -102,26 +106,30 @@ def nearest_gates(
     n_products = len(gates.columns_of(kept)) * problem.n_columns
     rows = _sampled(problem, max(_MOST_PRODUCTS // n_products, _LEAST_ROWS))
     weights, read = problem.weights_of(rows), _reader(problem, rows)
-    roots = np.sqrt(weights / weights.sum())[:, None]
+    weights = weights / weights.sum()
+    roots = np.sqrt(weights)[:, None]
     bases = []
     for gate in kept:
-        block = _centred(read(slice(edges[gate], edges[gate + 1])), roots)
-        left, sizes, _ = np.linalg.svd(block, full_matrices=False)
+        block = read(slice(edges[gate], edges[gate + 1]))
+        left, sizes, _ = np.linalg.svd(
+            (block - weights @ block) * roots, full_matrices=False
+        )
         is_used = sizes > 1e-5 * max(sizes.max(initial=0.0), 1.0)
         bases.append(left * is_used)
-    basis = np.concatenate(bases, axis=1)
+    basis = np.concatenate(bases, axis=1) * roots
     starts = np.cumsum([0, *(base.shape[1] for base in bases[:-1])])
     nearest, share = np.empty(len(gates), np.intp), np.empty(len(gates))
     is_sparse = issparse(problem.features)
     table = problem.features[rows].tocsc() if is_sparse else problem.features
 
     def products(columns: slice) -> tuple[FloatArray, FloatArray]:
-        """Return basis times columns, centred, and the squares of these."""
+        """Return basis times columns, centred, and the variances of these."""
         if is_sparse:
-            sparse = SparseBlock(table[:, columns], roots[:, 0] ** 2)
-            return sparse.products(basis * roots).T, sparse.variances
-        block = _centred(read(columns), roots)
-        return basis.T @ block, (block**2).sum(axis=0)
+            sparse = SparseBlock(table[:, columns], weights)
+            return sparse.products(basis).T, sparse.variances
+        block = read(columns)
+        block -= weights @ block
+        return basis.T @ block, weights @ (block * block)
 
     def explain(some: slice) -> None:
         own = edges[some.start : some.stop] - edges[some.start]
@@ -159,12 +167,9 @@ def _reader(problem: Problem, rows: IndexArray) -> Callable[[slice], FloatArray]
     if issparse(features):
         features = features[rows].tocsc()
         return lambda some: np.asarray(features[:, some].toarray(), np.float64)
+    if len(rows) == len(features):  # all of them
+        return lambda some: np.array(features[:, some], np.float64)
     return lambda some: np.asarray(features[:, some][rows], np.float64)
-
-
-def _centred(block: FloatArray, roots: FloatArray) -> FloatArray:
-    """Return columns less their mean, times the roots of the weights of the rows."""
-    return np.asarray((block - (block * roots**2).sum(axis=0)) * roots)
 
 
 def _target_columns(problem: Problem, rows: IndexArray) -> FloatArray:
@@ -178,13 +183,24 @@ def _target_columns(problem: Problem, rows: IndexArray) -> FloatArray:
     return np.asarray(targets[:, None] == classes, dtype=np.float64)
 
 
+def _moments(
+    centred: FloatArray, means: FloatArray, weights: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return standard deviations, infinite where nothing varies, and kurtoses."""
+    powers = centred * centred
+    variances = weights @ powers
+    powers *= powers
+    is_varying = variances > 1e-12 * (variances + means**2)
+    variances = np.where(is_varying, variances, np.inf)
+    kurtoses = np.where(is_varying, weights @ powers / variances**2, 1.0)
+    return np.sqrt(variances), kurtoses
+
+
 def _standardised(
     values: FloatArray, weights: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return columns of mean 0 and variance 1, or of zeros, and their kurtosis."""
-    centred = values - weights @ values
-    spreads = np.sqrt(weights @ (centred * centred))
-    is_varying = spreads > 1e-6 * np.abs(values).max(axis=0, initial=0.0)
-    centred /= np.where(is_varying, spreads, np.inf)
-    squares = centred * centred  # a fourth power takes ten times as long
-    return centred, np.where(is_varying, weights @ (squares * squares), 1.0)
+    means = weights @ values
+    centred = values - means
+    spreads, kurtoses = _moments(centred, means, weights)
+    return centred / spreads, kurtoses

@@ -23,7 +23,8 @@ from featuresieve.problem._units import Units
 from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder, on_threads
 
 # Enough to fill lines of the processor's cache, and no second table in memory.
-_BLOCK_COLUMNS = 64
+_BLOCK_COLUMNS, _FEWEST_COLUMNS = 64, 16
+_KEPT_BYTES = 31 << 20
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def encode_problem(
     of constant columns are shut unless the problem `has_constants`, and those of copied
     ones unless it also `has_copies`.
     """
+    _keep_freed_memory()
     encoder, encoded = TableEncoder.fit_transform(
         table,
         scaling=scaling,
@@ -127,6 +129,15 @@ def encode_problem(
     )
 
 
+def _keep_freed_memory() -> None:
+    """Let glibc keep the memory of blocks for the next, by an array that nobody uses.
+
+    It gives back what is larger than the largest array, below 32 MiB, that was freed
+    so far, and to get memory anew took half as long as all that is done with it.
+    """
+    np.empty(_KEPT_BYTES, dtype=np.uint8)
+
+
 def _joined_groups(copies: IndexArray | None, groups: IndexArray) -> IndexArray:
     """Return groups of rows that share a group, or are copies, directly or not."""
     if copies is None:
@@ -146,11 +157,11 @@ def _by_rows(
     if issparse(encoded):
         return encoded[rows][:, columns]
     taken = np.empty((len(rows), len(columns)), dtype=np.float32)
+    width = min(max(len(columns) // n_threads, _FEWEST_COLUMNS), _BLOCK_COLUMNS)
 
     def take(start: int) -> None:
-        some = slice(start, start + _BLOCK_COLUMNS)
+        some = slice(start, start + width)
         taken[:, some] = np.ascontiguousarray(encoded.T[columns[some]].T)[rows]
 
-    starts = range(0, len(columns), _BLOCK_COLUMNS)
-    list(on_threads(take, starts, n_threads))
+    list(on_threads(take, range(0, len(columns), width), n_threads))
     return taken

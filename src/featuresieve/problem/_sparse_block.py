@@ -64,8 +64,8 @@ class SparseBlock:
     def correlations(self, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return correlations with standardised targets, and the kurtoses.
 
-        A column that does not vary is correlated with none.
+        The targets are times the weights. A column that does not vary is correlated
+        with none.
         """
         spreads = np.sqrt(np.where(self.variances > 0, self.variances, np.inf))
-        weighted = targets * self._weights[:, None]
-        return self.products(weighted) / spreads[:, None], self.kurtoses()
+        return self.products(targets) / spreads[:, None], self.kurtoses()

@@ -62,7 +62,7 @@ class NumberBlock:
         weights: FloatArray | None,
         rows: IndexArray | None,
     ) -> tuple["NumberBlock", FloatArray]:
-        """Learn from the rows that count, and scale all of them in place."""
+        """Learn from the rows that count, and return all of them scaled."""
         seen = values if rows is None else values[:, rows]
         is_missing = np.isnan(seen)
         shares = np.full(len(values), np.nan)

@@ -38,6 +38,7 @@ _NUMBERS = {
 }
 _NUMPY_KINDS: dict[Any, str] = dict.fromkeys(map(np.dtype, "bhilqBHILQefd"), "number")
 _NUMPY_KINDS[np.dtype("?")] = "boolean"
+_ALL = slice(None)
 
 
 class Table(ABC):
@@ -81,7 +82,7 @@ class Table(ABC):
         """Return the kinds of the columns that `numbers` reads, "" for all others."""
         return np.full(self.n_features, "", dtype="U7")
 
-    def numbers(self, columns: IndexArray) -> FloatArray:
+    def numbers(self, columns: IndexArray, rows: slice = _ALL) -> FloatArray:  # noqa: ARG002
         """Return a copy of some of them, (columns, rows), NaN where missing."""
         raise TypeError(f"columns {columns.tolist()} are not all of numbers.")
 
@@ -123,8 +124,8 @@ class _ArrayTable(Table):
         found = kind.get(self._values.dtype.kind, "")
         return np.full(self.n_features, found, dtype="U7")
 
-    def numbers(self, columns: IndexArray) -> FloatArray:
-        some = self._values[:, _as_slice(columns)]
+    def numbers(self, columns: IndexArray, rows: slice = _ALL) -> FloatArray:
+        some = self._values[rows, _as_slice(columns)]
         return np.array(some.T, dtype=np.float64, order="C")
 
     def may_miss(self) -> BoolArray:
@@ -165,17 +166,17 @@ class _FrameTable(Table):
             kinds = ["number" if dtype in _NUMBERS else "" for dtype in dtypes]
         return np.array(kinds, dtype="U7")
 
-    def numbers(self, columns: IndexArray) -> FloatArray:
+    def numbers(self, columns: IndexArray, rows: slice = _ALL) -> FloatArray:
         native = self._frame.to_native()
         if self._frame.implementation.is_pandas_like():
-            some = native.iloc[:, _as_slice(columns)].to_numpy(dtype=np.float64)
+            some = native.iloc[rows, _as_slice(columns)].to_numpy(dtype=np.float64)
             block = np.array(some.T, order="C")
         else:
             is_polars = self._frame.implementation.is_polars()
             read = native.to_series if is_polars else native.column
-            block = np.empty((len(columns), self.n_rows))
+            block = np.empty((len(columns), len(range(self.n_rows)[rows])))
             for values, j in zip(block, columns.tolist(), strict=True):
-                values[:] = read(j).to_numpy()
+                values[:] = read(j)[rows].to_numpy()
         self._refuse_infinity(block, columns)
         return block
 
@@ -233,9 +234,9 @@ class PartialTable(Table):
         kinds[[*self._index_of]] = self._table.number_kinds()
         return kinds
 
-    def numbers(self, columns: IndexArray) -> FloatArray:
+    def numbers(self, columns: IndexArray, rows: slice = _ALL) -> FloatArray:
         indices = [self._index_of[j] for j in columns.tolist()]
-        return self._table.numbers(np.array(indices, dtype=np.intp))
+        return self._table.numbers(np.array(indices, dtype=np.intp), rows)
 
     def _read_column(self, j: int) -> Column:
         return self._table.column(self._index_of[j])
