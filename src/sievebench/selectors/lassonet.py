@@ -13,6 +13,7 @@ from torch import Tensor
 from featuresieve.engine import resolve_device
 from sievebench.checks import check_integer, check_layers, check_number, check_sizes
 from sievebench.search_space import Choice, SearchSpace, Uniform
+from sievebench.selectors._lassonet_steps import proximal_step, train
 from sievebench.selectors._scored_selector import (
     FitData,
     ScoredSelector,
@@ -56,7 +57,8 @@ def _drops_columns(
     sizes = first.abs().sort(dim=0, descending=True).values.repeat(1, len(left))
     penalty = torch.tensor(penalties).to(skip).repeat_interleave(n_columns)
     for step in range(1, _MOST_STEPS + 1):
-        new_beta, sizes = _proximal_step(beta, sizes, penalty, hierarchy)
+        new_beta, bound = proximal_step(beta, sizes, penalty, hierarchy)
+        sizes = torch.minimum(sizes, bound)
         changes = (beta - new_beta).abs().amax(dim=0).view(-1, n_columns).amax(dim=1)
         is_done = changes < _LEAST_CHANGE
         # A step that changes so little is not taken.
@@ -75,25 +77,6 @@ def _drops_columns(
             kept = is_left.repeat_interleave(n_columns)
             beta, sizes, penalty = beta[:, kept], sizes[:, kept], penalty[kept]
     return drops
-
-
-def _proximal_step(
-    beta: Tensor, sizes: Tensor, penalty: Tensor, hierarchy: float
-) -> tuple[Tensor, Tensor]:
-    """Return the package's `prox` of skip weights, and the new sizes of the others.
-
-    The operations are its own, for each column; `sizes` are in descending order.
-    """
-    counts = torch.arange(len(sizes) + 1.0).view(-1, 1).to(beta)
-    nothing = torch.zeros_like(sizes[:1])
-    reach = penalty - hierarchy * torch.cat([nothing, sizes.cumsum(dim=0)])
-    norm = torch.linalg.vector_norm(beta, dim=0)
-    is_there = norm > 0
-    factor = torch.relu(1 - reach / torch.where(is_there, norm, 1.0))
-    factor = torch.where(is_there, factor / (1 + counts * hierarchy**2), 0.0)
-    bound = hierarchy * factor * norm
-    index = torch.sum(torch.cat([sizes, nothing]) > bound, dim=0, keepdim=True)
-    return factor.gather(0, index) * beta, torch.minimum(sizes, bound.gather(0, index))
 
 
 _GLOBAL_GENERATORS = threading.RLock()
@@ -227,6 +210,8 @@ class LassoNet(ScoredSelector):
             torch_seed=data.seed,
         )
         _search_at_once(network)
+        if self.dropout == 0.0:
+            _train_without_autograd(network, lassonet.HistoryItem)
         learnt, judged = data.parts(self.validation_fraction)
         with _own_torch_state(device):
             try:
@@ -237,7 +222,7 @@ class LassoNet(ScoredSelector):
                     lambda_max=self.max_penalty or float("inf"),
                     disable_lambda_warning=True,
                 )
-            except lassonet.NonFiniteLossError as error:
+            except (lassonet.NonFiniteLossError, FloatingPointError) as error:
                 raise ValueError(
                     f"LassoNet diverged: {error} Extreme values in X, or a large "
                     "hierarchy, are the usual causes."
@@ -262,6 +247,37 @@ def _search_at_once(network: Any) -> None:
         )
 
     network._init_model = init_model_and_search
+
+
+def _train_without_autograd(network: Any, item: Any) -> None:
+    """Let the package's estimator take its steps in less time."""
+
+    def train_and_note(
+        X: Tensor, y: Tensor, X_val: Tensor, y_val: Tensor, **named: Any
+    ) -> Any:
+        lambda_ = named.pop("lambda_")
+        assert not named.pop("return_state_dict")
+        learnt, judged = (X, y), (X_val, y_val)
+        loss, objective, n_epochs = train(
+            network, learnt, judged, penalty=lambda_, **named
+        )
+        model = network.model
+        norm = float(model.l1_regularization_skip())
+        return item(
+            lambda_=lambda_,
+            state_dict=None,
+            objective=loss + lambda_ * norm,
+            loss=loss,
+            val_objective=objective,
+            val_loss=objective - lambda_ * norm,
+            regularization=norm,
+            l2_regularization=model.l2_regularization(),
+            l2_regularization_skip=model.l2_regularization_skip(),
+            selected=model.input_mask().cpu(),
+            n_iters=n_epochs,
+        )
+
+    network._train = train_and_note
 
 
 @contextmanager
