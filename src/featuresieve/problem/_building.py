@@ -24,7 +24,7 @@ from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder, on_thr
 
 # Enough to fill lines of the processor's cache, and no second table in memory.
 _BLOCK_COLUMNS, _FEWEST_COLUMNS = 64, 16
-_KEPT_BYTES = 31 << 20
+_KEPT_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
