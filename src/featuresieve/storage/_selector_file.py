@@ -137,10 +137,10 @@ def _check_schema(header: Fields) -> tuple[int, str]:
     schema_version = header.count("schema_version", least=1)
     version = header.text("featuresieve_version")
     require(
-        schema_version <= SCHEMA_VERSION,
+        schema_version in (1, SCHEMA_VERSION),
         f"it has schema version {schema_version}, written by featuresieve "
-        f"{version[:80]}; featuresieve {__version__} reads versions up to "
-        f"{SCHEMA_VERSION}: install a newer release.",
+        f"{version[:80]}; featuresieve {__version__} reads versions 1 and "
+        f"{SCHEMA_VERSION}: install a newer release, or fit it again.",
     )
     return schema_version, version
 
