@@ -67,8 +67,7 @@ def find_dialect(
         delimiter = _find_delimiter(text, quote, is_cut)
     rows, ends = _rows(text, delimiter, quote, is_cut)
     if not rows:
-        after = f" after the {skip} lines that are skipped" if skip else ""
-        raise TableFileError(f"{source.name} has no header{after}.")
+        raise no_header(source, skip)
     decimal = "." if delimiter == "," else _find_decimal(rows[1:])
     headings = [cell.strip() for cell in rows[0]]
     has_row_names = _has_row_names(rows)
@@ -79,6 +78,12 @@ def find_dialect(
         n_lines_before=skip,
         has_row_names=has_row_names,
     )
+
+
+def no_header(source: Source, skip: int) -> TableFileError:
+    """Build the error for a table that has no row at all."""
+    after = f" after the {skip} lines that are skipped" if skip else ""
+    return TableFileError(f"{source.name} has no header{after}.")
 
 
 def skip_hint(source: Source, dialect: Dialect) -> str:

@@ -237,7 +237,7 @@ def _column_notes(table: pa.Table) -> list[str]:
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count == len(column):
             empty.append(name)
-        elif _is_constant(column):
+        elif not column.null_count and _is_constant(column):
             constant.append(name)
         elif len(column) >= LEAST_ROWS and _is_identifier(column):
             identifying.append(name)
@@ -258,12 +258,9 @@ def _column_notes(table: pa.Table) -> list[str]:
 
 def _is_constant(column: Any) -> bool:
     """Tell whether a column without gaps has one value."""
-    if column.null_count:
-        return False
     if pa.types.is_dictionary(column.type):
         return len(pc.unique(column)) == 1
-    first = column[0]
-    return first.is_valid and bool(pc.all(pc.equal(column, first)).as_py())
+    return bool(pc.all(pc.equal(column, column[0])).as_py())
 
 
 def _is_identifier(column: Any) -> bool:

@@ -77,7 +77,12 @@ def _restore_texts(
         lambda text: any_is(pc.match_substring_regex(text, r"^\s*[+-]?0\d")),
     )
     restore(
-        lambda _, column: _is_beyond_integers(column),
+        # All numbers are larger than any integer of 64 bits.
+        lambda _, column: (
+            column.type == pa.float64()
+            and column.null_count < len(column)
+            and pc.min(pc.abs(column)).as_py() >= 2.0**63
+        ),
         lambda text: not any_is(pc.match_substring_regex(text, r"[^\d\s]")),
     )
     restore(
@@ -88,13 +93,6 @@ def _restore_texts(
         ),
         is_minus_missing=False,
     )
-
-
-def _is_beyond_integers(column: Any) -> bool:
-    """Tell whether all numbers are larger than any integer of 64 bits."""
-    if column.type != pa.float64() or column.null_count == len(column):
-        return False
-    return bool(pc.min(pc.abs(column)).as_py() >= 2.0**63)
 
 
 class _Reader:
