@@ -157,26 +157,25 @@ def _feature(fields: Fields, n_features_in: int, numbers: _Numbers) -> FeatureEn
     feature = fields.count("feature", most=n_features_in - 1)
     name = fields.text("name") if "name" in fields else None
     kind = fields.text("kind", _KINDS)
-    read = _category if kind == "category" else _number
-    return FeatureEncoder(feature, name, kind, read(kind, fields, numbers))
+    is_category = kind == "category"
+    own = _category(fields, numbers) if is_category else _number(kind, fields, numbers)
+    return FeatureEncoder(feature, name, kind, own)
 
 
-def _category(_: str, fields: Fields, numbers: _Numbers) -> CategoryEncoder:
+def _category(fields: Fields, numbers: _Numbers) -> CategoryEncoder:
     """Read an encoder of categories."""
     levels = tuple(fields.listed("levels"))
-    require(all(map(_is_level, levels)), "its levels are not text or finite numbers.")
+    is_sound = all(
+        isinstance(level, str | int)
+        or (isinstance(level, float) and math.isfinite(level))
+        for level in levels
+    )
+    require(is_sound, "its levels are not text or finite numbers.")
     require(len(set(levels)) == len(levels), "it has a level twice.")
     has_other, has_missing = fields.flag("has_other"), fields.flag("has_missing")
     n_states = len(levels) + has_other + has_missing
     require(n_states > 0, "a category has no states.")
     return CategoryEncoder(levels, has_other, has_missing, numbers.shares(n_states))
-
-
-def _is_level(value: Any) -> bool:
-    """Tell whether a value can be the level of a category."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, str | bool | int)
 
 
 def _number(kind: str, fields: Fields, numbers: _Numbers) -> NumberEncoder:

@@ -121,7 +121,10 @@ def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
     if kind == "array":
         made = _array_from(entries, fields.text("dtype", _DTYPES), name)
     elif kind == "date":
-        made = _date_from(entries, name)
+        try:
+            made = datetime.datetime.fromisoformat(*entries)
+        except (TypeError, ValueError):
+            raise FileFormatError(f"{name} has a date that is none.") from None
     elif kind == "set":
         _require_scalars(entries, name)
         made = set(entries)
@@ -133,15 +136,6 @@ def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
         require(len(made) == len(entries), f"{name} has a key twice.")
     fields.finish()
     return made
-
-
-def _date_from(entries: list[Any], name: str) -> datetime.datetime:
-    """Return a moment."""
-    try:
-        (text,) = entries
-        return datetime.datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        raise FileFormatError(f"{name} has a date that is none.") from None
 
 
 def _array_from(entries: list[Any], dtype: str, name: str) -> Any:
