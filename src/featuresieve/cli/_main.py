@@ -35,7 +35,6 @@ _EXTRA_OF = {
     **{"argcomplete": "completion", "jinja2": "report"},
     **{"matplotlib": "plot", "pyarrow": "cli"},
 }
-_PICTURES, _PAGES = (".png", ".svg", ".pdf"), (".html", ".htm")
 
 
 def console() -> int:
@@ -244,35 +243,26 @@ def _check_outputs(options: SelectOptions) -> None:
         raise UsageError("--out and --json cannot both be standard output.")
     if options.out is not None:
         check_table_output("--out", options.out)
-    if options.json is not None:
-        check_output("--json", options.json)
-    _check_named_outputs(options)
+    for option, name, endings in (
+        ("--json", options.json, ()),
+        ("--save", options.save, ()),
+        ("--plot", options.plot, (".png", ".svg", ".pdf")),
+        ("--report", options.report, (".html", ".htm")),
+    ):
+        if name == "-" and option != "--json":
+            raise UsageError(f"{option} must name a file, got '-'.")
+        if name is not None:
+            check_output(option, name, endings)
+    with interrupts_delayed():  # a package that is not there is said now
+        if options.plot is not None:
+            import matplotlib  # noqa: F401
+        if options.report is not None:
+            import jinja2  # noqa: F401
     paths = [os.path.realpath(n) for n in options.outputs if n not in (None, "-")]
     if len(set(paths)) < len(paths):
         raise UsageError("two options name the same file to write.")
     if os.path.realpath(options.file) in paths:
         raise UsageError(f"{options.file} is read, and must not be written.")
-
-
-def _check_named_outputs(options: SelectOptions) -> None:
-    """Refuse files that are no text, and need a name and perhaps another package."""
-    from featuresieve.files import check_output
-
-    files = (
-        ("--save", options.save, ()),
-        ("--plot", options.plot, _PICTURES),
-        ("--report", options.report, _PAGES),
-    )
-    for option, name, endings in files:
-        if name == "-":
-            raise UsageError(f"{option} must name a file, got '-'.")
-        if name is not None:
-            check_output(option, name, endings)
-    with interrupts_delayed():  # what is not there is said now
-        if options.plot is not None:
-            import matplotlib  # noqa: F401
-        if options.report is not None:
-            import jinja2  # noqa: F401
 
 
 def _check_device(name: str) -> None:

@@ -152,21 +152,20 @@ class Checkpoint:
                 raise CheckpointError(
                     f"checkpoint={str(self._path)!r} cannot be written: {error}"
                 ) from error
-            self._warn(error)
+            if not self._has_failed:  # said once: the fit is worth more than the file
+                self._warn(
+                    f"cannot be written any more ({error}); the fit goes on, and the "
+                    "file is older than it."
+                )
+            self._has_failed = True
         now = time.monotonic()
         pause = max(INTERVAL_SECONDS, (now - began) * (1 / LARGEST_SHARE - 1))
         self._due = now + pause
 
-    def _warn(self, error: Exception) -> None:
-        """Say once that a later writing failed; the fit is worth more than the file."""
-        if not self._has_failed:
-            warnings.warn(
-                f"checkpoint={str(self._path)!r} cannot be written any more "
-                f"({error}); the fit goes on, and the file is older than it.",
-                CheckpointWarning,
-                stacklevel=2,
-            )
-        self._has_failed = True
+    def _warn(self, problem: str) -> None:
+        """Warn of what is no reason to end a fit."""
+        message = f"checkpoint={str(self._path)!r} {problem}"
+        warnings.warn(message, CheckpointWarning, stacklevel=3)
 
     def finish_stage(self, parts: Mapping[str, Resumable]) -> None:
         """Keep what the stages after this one need of it."""
@@ -186,11 +185,7 @@ class Checkpoint:
                 if is_draft(rest.name):
                     rest.unlink(missing_ok=True)
         except OSError as error:
-            warnings.warn(
-                f"checkpoint={str(self._path)!r} cannot be deleted ({error}).",
-                CheckpointWarning,
-                stacklevel=2,
-            )
+            self._warn(f"cannot be deleted ({error}).")
 
 
 def _stage_state(

@@ -90,8 +90,9 @@ class RowSample:
         if not is_low.all():
             batch = batch.take(pa.array(np.flatnonzero(is_low)))
         costs = np.full(batch.num_rows, self._row_cost, dtype=np.int64)
-        if self._byte_cost:
-            costs += self._byte_cost * text_bytes(batch)
+        for column in filter(lambda c: is_text(c.type), batch.columns):
+            lengths = pc.fill_null(pc.binary_length(column), 0)
+            costs += self._byte_cost * lengths.to_numpy(zero_copy_only=False)
         self._append(_Part(batch, rows[is_low], codes[is_low], costs))
 
     def gathered(self, gather: Gather) -> Self:
@@ -222,13 +223,3 @@ class _Part:
             return self
         batch = self.batch.take(pa.array(np.flatnonzero(is_kept)))
         return _Part(batch, *(a[is_kept] for a in (self.rows, self.codes, self.costs)))
-
-
-def text_bytes(batch: pa.RecordBatch) -> IndexArray:
-    """Return how many bytes of text each row holds."""
-    total = np.zeros(batch.num_rows, dtype=np.int64)
-    for column in batch.columns:
-        if is_text(column.type):
-            lengths = pc.fill_null(pc.binary_length(column), 0)
-            total += lengths.to_numpy(zero_copy_only=False)
-    return total
