@@ -90,12 +90,7 @@ def source_of_files(name: str, files: Any) -> BatchSource:
         pieces = files.part(number, size)
         return [(first, source_of_files(name, piece)) for first, piece in pieces]
 
-    return BatchSource(
-        name,
-        files.schema,
-        lambda names, n_rows: files.take(names).batches(n_rows),
-        part=part,
-    )
+    return BatchSource(name, files.schema, files.batches, part=part)
 
 
 def _of_dataset(data: Any, columns: Sequence[str] | None) -> BatchSource:

@@ -28,11 +28,6 @@ class ParquetFiles:
     schema: pa.Schema
     n_rows: int
 
-    def take(self, names: Sequence[str]) -> "ParquetFiles":
-        """Return the same files with some of their columns."""
-        schema = pa.schema([self.schema.field(name) for name in names])
-        return replace(self, schema=schema)
-
     def part(self, number: int, size: int) -> "list[tuple[int, ParquetFiles]]":
         """Return every so manieth group of rows, after the place of its first row."""
         pieces, first_row = [], 0
@@ -44,32 +39,34 @@ class ParquetFiles:
             first_row += group.num_rows
         return pieces
 
-    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield batches of so many rows; a damaged file is named."""
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield batches of some columns and so many rows; a damaged file is named."""
+        schema = pa.schema([self.schema.field(name) for name in names])
         for fragment in self.fragments:
             with _damage_explained(fragment.path):
-                yield from self._batches_of(fragment, n_rows)
+                yield from _batches_of(fragment, schema, n_rows)
 
-    def _batches_of(self, fragment: Any, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the batches of one file."""
-        fixed = dataset.get_partition_keys(fragment.partition_expression)
-        inside = [name for name in self.schema.names if name not in fixed]
-        # Not as a dataset, which holds whole row groups.
-        with (
-            fragment.filesystem.open_input_file(fragment.path) as raw,
-            parquet.ParquetFile(
-                raw, pre_buffer=False, buffer_size=_BUFFER_BYTES
-            ) as file,
-        ):
-            groups = [group.id for group in fragment.row_groups]
-            for batch in file.iter_batches(n_rows, groups, inside):
-                columns = [
-                    pa.repeat(pa.scalar(fixed[field.name], field.type), batch.num_rows)
-                    if field.name in fixed
-                    else batch.column(field.name).cast(field.type, safe=False)
-                    for field in self.schema  # the types that all files agree on
-                ]
-                yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+
+def _batches_of(
+    fragment: Any, schema: pa.Schema, n_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of one file."""
+    fixed = dataset.get_partition_keys(fragment.partition_expression)
+    inside = [name for name in schema.names if name not in fixed]
+    # Not as a dataset, which holds whole row groups.
+    with (
+        fragment.filesystem.open_input_file(fragment.path) as raw,
+        parquet.ParquetFile(raw, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file,
+    ):
+        groups = [group.id for group in fragment.row_groups]
+        for batch in file.iter_batches(n_rows, groups, inside):
+            columns = [
+                pa.repeat(pa.scalar(fixed[field.name], field.type), batch.num_rows)
+                if field.name in fixed
+                else batch.column(field.name).cast(field.type, safe=False)
+                for field in schema  # the types that all files agree on
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def find_files(

@@ -76,11 +76,6 @@ class RowSample:
         self._counts = np.zeros(len(self._code_of), dtype=np.int64)
         self._spent = self._n_kept = 0
 
-    @property
-    def class_counts(self) -> dict[Any, int]:
-        """Return how many rows of each class have been seen."""
-        return dict(zip(self._code_of, self._counts.tolist(), strict=True))
-
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Look at the rows of a batch, of which the first has this place."""
         codes = self._class_codes(batch)
