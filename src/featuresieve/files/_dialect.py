@@ -173,7 +173,8 @@ def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
             names.append(heading)
             continue
         number = next_number.get(heading, 0) if heading else index
-        while (name := _numbered(heading, number)) in taken:
+        form = "{heading} ({number})" if heading else "column {number}"
+        while (name := form.format(heading=heading, number=number)) in taken:
             number += 1
         next_number[heading] = number + 1
         names.append(name)
@@ -184,11 +185,6 @@ def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
         n_more = len(notes) - _MOST_NOTES
         notes[_MOST_NOTES:] = [f"{n_more} more columns are called so, with a number."]
     return names, notes
-
-
-def _numbered(heading: str, number: int) -> str:
-    """Return another name for a column that is called so, or not at all."""
-    return f"{heading} ({number})" if heading else f"column {number}"
 
 
 def _decoded(sample: bytes, encoding: str, name: str) -> str:

@@ -1,5 +1,6 @@
 """Reading a table file of any kind, and finding columns by name or pattern."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -182,18 +183,10 @@ def _hint(file: TableFile) -> str:
         return skip.strip()
     if len(file.headings) == 1:
         return "If cells are separated by another character, name it with --delimiter."
-    if all(_is_number(heading) for heading in file.headings if heading):
+    number = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|nan|inf", re.I)
+    if all(number.fullmatch(heading) for heading in file.headings if heading):
         return "The first line must name the columns, and seems to be data."
     return ""
-
-
-def _is_number(text: str) -> bool:
-    """Tell whether a text is a number."""
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 def find_columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -22,11 +22,7 @@ from featuresieve.storage._selector_file import (
     read_estimator,
     write_estimator,
 )
-from featuresieve.storage.onnx._columns import (
-    Columns,
-    MatrixColumns,
-    is_numeric,
-)
+from featuresieve.storage.onnx._columns import Columns, is_numeric
 from featuresieve.storage.onnx._encoding import add_encoding
 from featuresieve.storage.onnx._graph import TEXT_OPSET, Graph, TensorType
 from featuresieve.storage.onnx._model import add_prediction, onnx_model

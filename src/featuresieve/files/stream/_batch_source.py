@@ -34,12 +34,12 @@ class BatchSource:
     # cannot be read in pieces.
     part: Callable[[int, int], "list[tuple[int, BatchSource]]"] | None = None
 
-    def take(self, names: Sequence[str]) -> "BatchSource":
-        """Return the same source with some of its columns."""
+    def take(self, names: Sequence[str], argument: str = "") -> "BatchSource":
+        """Return the same source with some of its columns, for an argument."""
         known = {*self.schema.names}
         if unknown := [name for name in names if name not in known]:
             raise TableFileError(
-                f"{self.name} has no column {listed(unknown)}; there are "
+                f"{argument}{self.name} has no column {listed(unknown)}; there are "
                 f"{listed(self.schema.names)}."
             )
         schema = pa.schema([self.schema.field(name) for name in names])

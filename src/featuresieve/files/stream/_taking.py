@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve.errors import TableFileError, listed
+from featuresieve.errors import TableFileError
 from featuresieve.files.stream._batch_source import BatchSource
 from featuresieve.files.stream._column_facts import ColumnFacts
 from featuresieve.files.stream._costs import TEXT_COPIES, check_memory, row_cost
@@ -117,7 +117,7 @@ def take_rows(
     special = {"y": target, "sample_weight": weight, "groups": groups}
     names, cost = source.schema.names, row_cost(source.schema, max_categories)
     for argument, name in special.items():
-        _check_there(argument, name, names, source)
+        source.take([] if name is None else [name], f"{argument}: ")
     check_memory(memory, cost)
     sample = RowSample(
         seed=seed,
@@ -152,17 +152,6 @@ def take_rows(
         reading.facts,
         reading.n_left_out,
     )
-
-
-def _check_there(
-    argument: str, name: str | None, names: Sequence[str], source: BatchSource
-) -> None:
-    """Refuse the name of a column that is not read."""
-    if name is not None and name not in names:
-        raise TableFileError(
-            f"{argument}: {source.name} has no column {name!r}; there are "
-            f"{listed(names)}."
-        )
 
 
 def _with_target(
@@ -215,8 +204,5 @@ def _weights(
 
 def kept_batches(stream: Stream, names: Sequence[str]) -> tuple[Any, Iterator[Any]]:
     """Return the schema of some columns, and their batches."""
-    source = stream.open()
-    for name in names:
-        _check_there("X", name, source.schema.names, source)
-    schema = pa.schema([source.schema.field(name) for name in names])
-    return schema, source.batches(names)
+    source = stream.open().take(names, "X: ")
+    return source.schema, source.batches(names)

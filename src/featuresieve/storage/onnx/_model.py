@@ -11,7 +11,6 @@ from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage._export import feature_names
 from featuresieve.storage.onnx._columns import (
     Columns,
-    MatrixColumns,
     is_numeric,
     tensor_type,
     tensor_type_of_kind,
@@ -169,11 +168,12 @@ class _Model:
 
     def add_predictor(self) -> None:
         """Encode the kept columns, run the networks, decode their outputs."""
-        columns = (
-            MatrixColumns(self.graph, self.add_matrix_input())
+        names: Any = (
+            self.add_matrix_input()
             if self.is_matrix
-            else Columns(self.graph, self.add_column_inputs(self.kept))
+            else self.add_column_inputs(self.kept)
         )
+        columns = Columns(self.graph, names)
         encoded = add_encoding(self.graph, self.encoder, columns)
         code = self.estimator._target_code
         tensors = add_prediction(self.graph, self.estimator, encoded)
