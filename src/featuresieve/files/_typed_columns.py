@@ -35,6 +35,12 @@ def as_usual(column: Any) -> Any:
         return _widened_halves(column) if "halffloat" in str(kind) else column
 
 
+def decoded(column: Any) -> Any:
+    """Return a column with its values in place of their codes, if it has such."""
+    is_coded = pa.types.is_dictionary(column.type)
+    return column.cast(column.type.value_type) if is_coded else column
+
+
 def _widened_halves(column: Any) -> Any:
     """Return a column of half floats, perhaps coded, as pyarrow < 16 cannot."""
     if pa.types.is_dictionary(column.type):

@@ -18,7 +18,7 @@ from featuresieve.files._atomic import (
 from featuresieve.files._reading import TableFile, read_arrow
 from featuresieve.files._source import Compression, packed
 from featuresieve.files._text_copy import copy_columns
-from featuresieve.files._typed_columns import as_usual
+from featuresieve.files._typed_columns import as_usual, decoded
 
 Kind = Literal["text", "parquet", "feather"]
 _ENDINGS: dict[str, Kind] = {
@@ -142,12 +142,7 @@ def _writer(kind: Kind, out: Any, schema: pa.Schema, name: str) -> Any:
 
 def _plain(table: pa.Table) -> pa.Table:
     """Return a table with text in place of categories, which CSV has not."""
-    columns = [
-        column.cast(column.type.value_type)
-        if pa.types.is_dictionary(column.type)
-        else column
-        for column in map(as_usual, table.columns)
-    ]
+    columns = [decoded(as_usual(column)) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 
