@@ -84,22 +84,15 @@ class Checkpoint:
             fields = Fields(header, "the header")
             fields.text("kind", (_KIND,))
             fields.count("version", _VERSION, _VERSION)
-            fingerprint = fields.take("fingerprint")
+            fingerprint = fields.fields("fingerprint").left()
             seed, spent = fields.count("seed"), fields.number("spent_seconds")
             fields.finish()
         except FileFormatError as error:
             raise self._error(f"cannot be used: {error}") from error
-        self._compare(fingerprint)
+        if fingerprint != self._fingerprint:
+            told = differing(fingerprint, self._fingerprint, "there", "here")
+            raise self._error(f"was written by another fit: {told}.")
         return seed, spent, state
-
-    def _compare(self, fingerprint: Any) -> None:
-        """Refuse the checkpoint of another fit."""
-        if fingerprint == self._fingerprint:
-            return
-        if not isinstance(fingerprint, dict):
-            raise self._error("cannot be used: its fingerprint is not an object.")
-        told = differing(fingerprint, self._fingerprint, "there", "here")
-        raise self._error(f"was written by another fit: {told}.")
 
     def _error(self, problem: str) -> CheckpointError:
         """Return the error, with advice."""

@@ -185,16 +185,10 @@ def _number(kind: str, fields: Fields, numbers: _Numbers) -> NumberEncoder:
     if kind == "date":  # some, the first among them
         expected = tuple(p for p in DATE_PARTS if p in parts or p == DATE_PARTS[0])
     require(parts == expected, f"a feature has not the parts of a {kind}.")
-    scaler = _scaler(len(parts), numbers)
-    share = float(numbers.shares(1)[0]) if fields.flag("has_missing") else None
-    return NumberEncoder(parts, scaler, share)
-
-
-def _scaler(n_parts: int, numbers: _Numbers) -> ColumnScaler:
-    """Read the scaling of the next parts."""
-    means, spreads = numbers.take("means", n_parts), numbers.take("spreads", n_parts)
+    means, spreads, sizes = (
+        numbers.take(key, len(parts)) for key in ("means", "spreads", "n_knots")
+    )
     require((spreads > 0).all(), "its scales are not positive.")
-    sizes = numbers.take("n_knots", n_parts)
     require((sizes >= 0).all(), "a number of knots is negative.")
     is_all_or_none = bool((sizes > 0).all() or not sizes.any())
     require(is_all_or_none, "some parts have knots, and others none.")
@@ -203,4 +197,5 @@ def _scaler(n_parts: int, numbers: _Numbers) -> ColumnScaler:
     for known, score in zip(knots, scores, strict=True):
         require((known[1:] > known[:-1]).all(), "its knots do not increase.")
         require((score[1:] >= score[:-1]).all(), "its scores decrease.")
-    return ColumnScaler(knots, scores, means, spreads)
+    share = float(numbers.shares(1)[0]) if fields.flag("has_missing") else None
+    return NumberEncoder(parts, ColumnScaler(knots, scores, means, spreads), share)

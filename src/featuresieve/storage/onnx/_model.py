@@ -21,17 +21,10 @@ from featuresieve.storage.onnx._graph import (
     TEXT_OPSET,
     Graph,
     Operand,
-    Tensor,
     TensorType,
     UniqueNames,
 )
-from featuresieve.storage.onnx._predictor import (
-    add_labels,
-    add_networks,
-    add_probabilities,
-    add_values,
-    label_type,
-)
+from featuresieve.storage.onnx._predictor import add_prediction, label_type
 from featuresieve.tables import TableEncoder
 
 # Newer runtimes load older models, not the other way round: that of the opset's time.
@@ -193,25 +186,6 @@ class _Model:
         if code.is_flat:
             values = self.graph.add("Squeeze", values, [1])
         self.add_output(values, "prediction", self.numbers, n_outputs)
-
-
-def add_prediction(graph: Graph, estimator: Any, encoded: Tensor) -> tuple[Tensor, ...]:
-    """Add networks and decoding to an encoded table.
-
-    Returns labels and probabilities, or the values of a regression, (rows, outputs).
-    """
-    if estimator._task_network is not None:
-        raise TypeError(
-            "to_onnx(predictor=True) cannot export a task_network of your own. Export "
-            "the selector alone, and the network with torch.onnx.export."
-        )
-    predictor, code = estimator._predictor, estimator._target_code
-    outputs = add_networks(graph, predictor, encoded)
-    n_members = len(predictor.members)
-    if isinstance(code, ClassEncoder):
-        probabilities = add_probabilities(graph, code, outputs, n_members)
-        return add_labels(graph, code, probabilities), probabilities
-    return (add_values(graph, code, outputs, n_members),)
 
 
 def _valid_name(name: str, position: int) -> str:
