@@ -45,8 +45,7 @@ def apply(options: ApplyOptions) -> list[str]:
         ) as file:
             n_rows = _apply_at_once(options, selector, kept, file)
     else:
-        large.check_reading(options.reading)
-        large.check_outputs([n for n in (options.out, options.predict) if n])
+        large.check(options.reading, (options.out, options.predict))
         n_rows = _apply_in_parts(options, selector, kept, large)
     name = options.file if large is not None else file.source.name
     lines = [f"{name}: {n_rows} rows"]
@@ -91,7 +90,7 @@ def _apply_in_parts(
             if predict is not None and batch.num_rows:
                 part = large.part(batch, meanings, options.missing)
                 predict(_predictions(selector, part, kept))
-    return large.n_rows
+    return int(large.files.n_rows)
 
 
 def _wanted(options: ApplyOptions, kept: Sequence[str], file: TableFile) -> list[int]:

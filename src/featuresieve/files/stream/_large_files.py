@@ -39,11 +39,6 @@ class LargeFiles:
         """Yield batches of some columns, read ahead."""
         return source_of_files(self.name, self.files).batches(names)
 
-    @property
-    def n_rows(self) -> int:
-        """Return the number of rows of all files."""
-        return int(self.files.n_rows)
-
     def part(
         self,
         table: pa.Table | pa.RecordBatch | None,
@@ -60,21 +55,18 @@ class LargeFiles:
         known = Known(meanings, types or {}, [text.strip() for text in missing])
         return as_known(source, table.column_names, table.columns, known)
 
-    def check_reading(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that say how text or a spreadsheet is written."""
-        for name, value in options.items():
+    def check(self, reading: Mapping[str, Any], outputs: Sequence[str | None]) -> None:
+        """Refuse options that say how text is written, and to write what is read."""
+        for name, value in reading.items():
             if value and name != "missing":
                 raise TableFileError(
                     f"--{name} is for text and spreadsheets, and {self.name} is "
                     "Parquet."
                 )
-
-    def check_outputs(self, names: Sequence[str]) -> None:
-        """Refuse to write files that are read."""
         read = {os.path.realpath(each.path) for each in self.files.fragments}
-        for name in names:
-            if os.path.realpath(name) in read:
-                raise TableFileError(f"{name} is read, and must not be written.")
+        for output in outputs:
+            if output is not None and os.path.realpath(output) in read:
+                raise TableFileError(f"{output} is read, and must not be written.")
 
 
 def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
