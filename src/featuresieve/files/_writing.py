@@ -134,10 +134,11 @@ def _writer(kind: Kind, out: Any, schema: pa.Schema, name: str) -> Any:
     if kind == "parquet":
         return parquet.ParquetWriter(out, schema)
     if kind == "feather":
-        return ipc.new_file(out, schema, options=ipc.IpcWriteOptions(compression="lz4"))
+        options = ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
+        return ipc.new_file(out, schema, options=options)
     delimiter = _delimiter(name, ",")
-    options = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
-    return csv.CSVWriter(out, schema, write_options=options)
+    plain = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+    return csv.CSVWriter(out, schema, write_options=plain)
 
 
 def _plain(table: pa.Table) -> pa.Table:
