@@ -145,9 +145,9 @@ def as_known(
 
 def read_arrow(source: Source) -> pa.Table:
     """Read Parquet, Feather, Arrow or JSON as it is."""
-    if source.format in ("JSON lines", "JSON"):
-        return read_json(source)
     try:
+        if source.format in ("JSON lines", "JSON"):
+            return read_json(source)
         with source.open() as file:
             if source.compression is not None:  # these readers must be able to jump
                 file = pa.BufferReader(file.read())
