@@ -109,14 +109,17 @@ def read_file(
 
 def _read_text(source: Source, dialect: Dialect, known: Known) -> TableFile:
     """Read delimited text."""
-    names, notes = unique_names(dialect.headings)
+    names, _ = unique_names(dialect.headings)
     known = replace(
         _by_name(known, names),
         decimal=dialect.decimal,
         n_lines_before=dialect.n_header_lines,
     )
-    table, dialect, said = read_text(source, dialect, names, known)
-    return TableFile(source, dialect, table, dialect.headings, (*notes, *said))
+    columns, dialect = read_text(source, dialect, names, known)
+    # What was read goes as soon as it is refined.
+    found = (columns.pop(name) for name in names)
+    file = as_known(source, dialect.headings, found, known)
+    return replace(file, dialect=dialect)
 
 
 def _by_name(known: Known, names: Sequence[str]) -> Known:
@@ -130,7 +133,7 @@ def _by_name(known: Known, names: Sequence[str]) -> Known:
 
 
 def as_known(
-    source: Source, headings: Sequence[str], columns: Sequence[Any], known: Known
+    source: Source, headings: Sequence[str], columns: Iterable[Any], known: Known
 ) -> TableFile:
     """Read columns that have types as what they are known to be."""
     names, notes = unique_names(headings)

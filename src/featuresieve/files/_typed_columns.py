@@ -93,12 +93,14 @@ def typed(name: str, column: Any, known: Known, *, is_written: bool) -> Noted:
     kind, meaning, missing = column.type, known.meanings.get(name), known.missing
     if not is_single_value(kind):  # an error unless it is dropped
         return column, []
+    if is_written:
+        column = without_marks(column, missing)
     if name in known.types:
         return read_as(name, column, known)
     if pa.types.is_floating(kind):
         return finite(name, column)
     if is_written and is_text(kind):
-        return refined(name, without_marks(column, missing), ".", meaning)
+        return refined(name, column, known.decimal, meaning)
     if is_text(kind) and missing:
         is_mark = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, kind))
         column = pc.if_else(is_mark, pa.scalar(None, kind), column)
@@ -107,7 +109,7 @@ def typed(name: str, column: Any, known: Known, *, is_written: bool) -> Noted:
     if not (is_text(kind) or pa.types.is_integer(kind)):
         return column, []
     text = without_marks(pc.cast(column, pa.string()), missing)
-    return refined(name, text, ".", meaning)
+    return refined(name, text, known.decimal, meaning)
 
 
 def meaning_of(asked: ColumnType) -> ColumnHint:
