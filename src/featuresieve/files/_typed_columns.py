@@ -8,12 +8,7 @@ import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError
 from featuresieve.files._column_types import ColumnHint, ColumnType, Known, Noted
-from featuresieve.files._text_columns import (
-    finite,
-    refined,
-    unreadable_dates,
-    without_marks,
-)
+from featuresieve.files._text_columns import refined, unreadable_dates, without_marks
 
 # Types that pyarrow hardly computes with, by name: an older one does not have them all.
 _USUAL = {
@@ -97,9 +92,7 @@ def typed(name: str, column: Any, known: Known, *, is_written: bool) -> Noted:
         column = without_marks(column, missing)
     if name in known.types:
         return read_as(name, column, known)
-    if pa.types.is_floating(kind):
-        return finite(name, column)
-    if is_written and is_text(kind):
+    if pa.types.is_floating(kind) or (is_written and is_text(kind)):
         return refined(name, column, known.decimal, meaning)
     if is_text(kind) and missing:
         is_mark = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, kind))
