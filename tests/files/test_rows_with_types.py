@@ -48,6 +48,14 @@ TABLE = {
 }
 
 
+def test_text_that_is_asked_for_knows_missing_values_as_in_csv(put):
+    rows = [{"x": "NA"}, {"x": " 007 "}]
+    types = {"x": "text"}
+    found = columns_of(put(lines(*rows), "t.jsonl"), types=types)
+    assert found == columns_of(put("x\nNA\n 007 \n"), types=types)
+    assert found == {"x": [None, "007"]}
+
+
 @pytest.mark.parametrize(
     ("name", "pack"),
     [

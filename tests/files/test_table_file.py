@@ -219,6 +219,14 @@ def test_typed_files_keep_their_types_through_reading_and_writing(tmp_path, name
     assert read(second).table.equals(TYPED.select([1, 2]))
 
 
+def test_categories_that_differ_between_chunks_are_written(tmp_path):
+    parts = [pa.array(texts).dictionary_encode() for texts in (["x", "y"], ["z", "x"])]
+    path = tmp_path / "t.feather"
+    with AtomicFiles() as drafts:
+        write_table(pa.table({"a": pa.chunked_array(parts)}), str(path), drafts)
+    assert feather.read_table(path).column("a").to_pylist() == ["x", "y", "z", "x"]
+
+
 @pytest.mark.filterwarnings("ignore:Feather V1")
 def test_streams_old_feather_and_repeated_names_are_read(tmp_path):
     path = tmp_path / "table"

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ def apply(options: ApplyOptions) -> list[str]:
     selector = _loaded(options.saved)
     names = [str(name) for name in selector.feature_names_in_]
     kept = [names[j] for j in np.flatnonzero(selector.support_)]
+    if options.out is options.predict is None:
+        options = replace(options, out="-")
     large = find_large(options.file, options.memory)
     if large is None:
         with read_file(
@@ -42,20 +45,14 @@ def apply(options: ApplyOptions) -> list[str]:
         ) as file:
             n_rows = _apply_at_once(options, selector, kept, file)
     else:
-        large.check_reading(options.reading)
-        large.check_outputs([n for n in (options.out, options.predict) if n])
+        large.check(options.reading, (options.out, options.predict))
         n_rows = _apply_in_parts(options, selector, kept, large)
     name = options.file if large is not None else file.source.name
     lines = [f"{name}: {n_rows} rows"]
-    if _out_of(options) is not None:
+    if options.out is not None:
         lines.append(f"kept {len(kept)} of {len(names)} columns")
     outputs = (options.out, options.predict)
     return [*lines, *(f"wrote {name}" for name in outputs if name not in (None, "-"))]
-
-
-def _out_of(options: ApplyOptions) -> str | None:
-    """Return where the kept columns go; to standard output if nothing is said."""
-    return "-" if options.out is options.predict is None else options.out
 
 
 def _apply_at_once(
@@ -67,9 +64,8 @@ def _apply_at_once(
         if options.predict is not None:
             predictions = _predictions(selector, file, kept)
             write_table(predictions, options.predict, drafts)
-        out = _out_of(options)
-        if out is not None:
-            write_columns(file, indices, out, drafts)
+        if options.out is not None:
+            write_columns(file, indices, options.out, drafts)
     return file.n_rows
 
 
@@ -78,14 +74,14 @@ def _apply_in_parts(
 ) -> int:
     """Write what was asked for batch by batch, and return the number of rows."""
     meanings = _meanings(selector)
-    out, first = _out_of(options), large.part(None, meanings, options.missing)
+    first = large.part(None, meanings, options.missing)
     present = first.table.column_names
     wanted = [present[j] for j in _wanted(options, kept, first)]
     read = [name for name in present if name in {*wanted, *kept}]
     with AtomicFiles() as drafts, ExitStack() as writers:
         write = predict = None
-        if out is not None:
-            write = writers.enter_context(table_writer(out, drafts))
+        if options.out is not None:
+            write = writers.enter_context(table_writer(options.out, drafts))
         if options.predict is not None:
             predict = writers.enter_context(table_writer(options.predict, drafts))
         for batch in large.batches(read):
@@ -94,7 +90,7 @@ def _apply_in_parts(
             if predict is not None and batch.num_rows:
                 part = large.part(batch, meanings, options.missing)
                 predict(_predictions(selector, part, kept))
-    return large.n_rows
+    return int(large.files.n_rows)
 
 
 def _wanted(options: ApplyOptions, kept: Sequence[str], file: TableFile) -> list[int]:

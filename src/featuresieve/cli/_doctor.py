@@ -5,7 +5,6 @@ import platform
 import sys
 import time
 import warnings
-from collections.abc import Callable
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 
@@ -115,11 +114,7 @@ def _about_mps() -> str:
     return "Metal" if torch.backends.mps.is_available() else ""
 
 
-_ABOUT: dict[str, Callable[[], str]] = {
-    "cpu": _about_cpu,
-    "cuda": _about_cuda,
-    "mps": _about_mps,
-}
+_ABOUT = {"cpu": _about_cpu, "cuda": _about_cuda, "mps": _about_mps}
 
 
 def _seconds_of_fit(device: str) -> float:

@@ -35,7 +35,6 @@ _EXTRA_OF = {
     **{"argcomplete": "completion", "jinja2": "report"},
     **{"matplotlib": "plot", "pyarrow": "cli"},
 }
-_PICTURES, _PAGES = (".png", ".svg", ".pdf"), (".html", ".htm")
 
 
 def console() -> int:
@@ -158,7 +157,7 @@ def _select(options: SelectOptions) -> int:
     """Select columns, print them, write files."""
     with interrupts_delayed():
         from featuresieve.cli._facts import facts, known_arguments
-        from featuresieve.files import AtomicFiles, full_disk_explained, read_inputs
+        from featuresieve.files import read_inputs
 
     check_options(options)
     if rank() > 0:
@@ -199,10 +198,10 @@ def _select(options: SelectOptions) -> int:
         if not is_silent:
             blank = "" if options.quiet else "\n"
             print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
-        for output, write in _outputs(outcome, file, options):
-            # One by one: a disk that is full takes nothing else along.
-            with full_disk_explained(output), AtomicFiles() as drafts:
-                write(output, drafts)
+        # One by one: a full disk takes nothing else along. The table comes last.
+        for option in ("json", "save", "plot", "report", "out"):
+            if (name := getattr(options, option)) is not None:
+                _write(option, name, outcome, file, options)
     for name in options.outputs:
         if name not in (None, "-") and not is_silent:
             print(f"wrote {name}", file=sys.stderr)
@@ -222,8 +221,7 @@ def _table(options: SelectOptions, say: Callable[[str], None]) -> Iterator[Any]:
         ) as file:
             yield file
         return
-    large.check_reading(options.reading)
-    large.check_outputs([name for name in options.outputs if name is not None])
+    large.check(options.reading, options.outputs)
     yield read_sample(
         large,
         options.target,
@@ -244,35 +242,26 @@ def _check_outputs(options: SelectOptions) -> None:
         raise UsageError("--out and --json cannot both be standard output.")
     if options.out is not None:
         check_table_output("--out", options.out)
-    if options.json is not None:
-        check_output("--json", options.json)
-    _check_named_outputs(options)
+    for option, name, endings in (
+        ("--json", options.json, ()),
+        ("--save", options.save, ()),
+        ("--plot", options.plot, (".png", ".svg", ".pdf")),
+        ("--report", options.report, (".html", ".htm")),
+    ):
+        if name == "-" and option != "--json":
+            raise UsageError(f"{option} must name a file, got '-'.")
+        if name is not None:
+            check_output(option, name, endings)
+    with interrupts_delayed():  # a package that is not there is said now
+        if options.plot is not None:
+            import matplotlib  # noqa: F401
+        if options.report is not None:
+            import jinja2  # noqa: F401
     paths = [os.path.realpath(n) for n in options.outputs if n not in (None, "-")]
     if len(set(paths)) < len(paths):
         raise UsageError("two options name the same file to write.")
     if os.path.realpath(options.file) in paths:
         raise UsageError(f"{options.file} is read, and must not be written.")
-
-
-def _check_named_outputs(options: SelectOptions) -> None:
-    """Refuse files that are no text, and need a name and perhaps another package."""
-    from featuresieve.files import check_output
-
-    files = (
-        ("--save", options.save, ()),
-        ("--plot", options.plot, _PICTURES),
-        ("--report", options.report, _PAGES),
-    )
-    for option, name, endings in files:
-        if name == "-":
-            raise UsageError(f"{option} must name a file, got '-'.")
-        if name is not None:
-            check_output(option, name, endings)
-    with interrupts_delayed():  # what is not there is said now
-        if options.plot is not None:
-            import matplotlib  # noqa: F401
-        if options.report is not None:
-            import jinja2  # noqa: F401
 
 
 def _check_device(name: str) -> None:
@@ -289,34 +278,27 @@ def _check_device(name: str) -> None:
         raise UsageError(message) from None
 
 
-def _outputs(
-    outcome: Any, file: Any, options: SelectOptions
-) -> list[tuple[str, Callable[[str, Any], object]]]:
-    """Return the files that were asked for, each with what writes its draft."""
+def _write(
+    option: str, name: str, outcome: Any, file: Any, options: SelectOptions
+) -> None:
+    """Write one of the files that were asked for."""
     from featuresieve.cli._report import draw, json_text, write_page
-    from featuresieve.files import write_columns
+    from featuresieve.files import AtomicFiles, full_disk_explained, write_columns
 
-    def write_json(name: str, drafts: Any) -> None:
-        with drafts.open(name) as out:
-            out.write(json_text(outcome, file, options).encode())
-
-    def write_table(name: str, drafts: Any) -> None:
-        wanted = {*outcome.kept, outcome.inputs.target.name}
-        present = enumerate(file.table.column_names)
-        write_columns(file, [j for j, each in present if each in wanted], name, drafts)
-
-    def page(name: str, drafts: Any) -> None:
-        write_page(outcome, file, options, drafts.path(name))
-
-    selector = outcome.selector
-    every: Any = (
-        (options.json, write_json),
-        (options.save, lambda name, drafts: selector.save(drafts.path(name))),
-        (options.plot, lambda name, drafts: draw(selector, drafts.path(name))),
-        (options.report, page),
-        (options.out, write_table),
-    )
-    return [(name, write) for name, write in every if name is not None]
+    with full_disk_explained(name), AtomicFiles() as drafts:
+        if option == "json":
+            with drafts.open(name) as out:
+                out.write(json_text(outcome, file, options).encode())
+        elif option == "save":
+            outcome.selector.save(drafts.path(name))
+        elif option == "plot":
+            draw(outcome.selector, drafts.path(name))
+        elif option == "report":
+            write_page(outcome, file, options, drafts.path(name))
+        else:
+            wanted = {*outcome.kept, outcome.inputs.target.name}
+            names = enumerate(file.table.column_names)
+            write_columns(file, [j for j, n in names if n in wanted], name, drafts)
 
 
 def _apply(given: argparse.Namespace) -> int:

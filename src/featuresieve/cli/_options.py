@@ -165,7 +165,10 @@ def _from_toml(label: str, name: str, value: Any) -> Any:
     if name in ("cost", "class_weight"):
         if name == "class_weight" and value == "balanced":
             return {"balanced": 1.0}
-        is_table = isinstance(value, dict) and all(map(_is_price, value.values()))
+        is_table = isinstance(value, dict) and all(
+            type(number) in (int, float) and 0 <= as_float(number) < float("inf")
+            for number in value.values()
+        )
         _check(is_table, label, "a table of numbers, finite and >= 0", value)
         return {key: float(number) for key, number in value.items()}
     if name == "type":
@@ -190,9 +193,3 @@ def _names(label: str, value: Any) -> list[str]:
     are_names = isinstance(names, list) and all(isinstance(n, str) for n in names)
     _check(are_names, label, "a list of names", value)
     return list(names)
-
-
-def _is_price(value: Any) -> bool:
-    """Tell whether a value is a finite number that is not negative."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return is_number and 0 <= as_float(value) < float("inf")

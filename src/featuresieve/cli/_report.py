@@ -205,10 +205,6 @@ def command_line(options: SelectOptions) -> str:
         elif isinstance(value, Mapping):
             words += [option, *(f"{name}={each}" for name, each in value.items())]
         else:
-            words += [option, *(map(str, value) if _is_many(value) else [str(value)])]
+            is_one = isinstance(value, str | float | int)
+            words += [option, *([str(value)] if is_one else map(str, value))]
     return shlex.join(words)
-
-
-def _is_many(value: Any) -> bool:
-    """Tell whether an option takes several words."""
-    return not isinstance(value, str | float | int)

@@ -18,7 +18,6 @@ from featuresieve.storage import (
     TEXT_OPSET,
     Columns,
     Graph,
-    MatrixColumns,
     TensorType,
     add_encoding,
     add_prediction,
@@ -244,9 +243,7 @@ def _convert_predictor(scope: Any, operator: Any, container: Any) -> None:
     _check_inputs(model, operator.inputs)
     graph = Graph(scope.get_unique_variable_name)
     names = [variable.full_name for variable in operator.inputs]
-    columns = Columns(graph, dict(enumerate(names)))
-    if len(names) == 1:
-        columns = MatrixColumns(graph, names[0])
+    columns = Columns(graph, names[0] if len(names) == 1 else dict(enumerate(names)))
     encoded = add_encoding(graph, model._encoder, columns)
     tensors = add_prediction(graph, model, encoded)
     code = model._target_code

@@ -7,14 +7,16 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import IO, Any, Self, cast
 
 from featuresieve.errors import TableFileError
 
 # The disk, the user's share of it, or what a file may hold.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_BINARY = getattr(os, "O_BINARY", 0)  # of Windows
 
 
 def write_atomically(
@@ -34,20 +36,20 @@ def write_atomically(
         raise IsADirectoryError(f"path must name a file, got the folder {path}.")
     if not target.parent.is_dir():  # else the error names the draft
         raise FileNotFoundError(f"there is no folder {target.parent} for {path}.")
-    mode = _mode_of(target)
-    descriptor, name = tempfile.mkstemp(
-        dir=target.parent, prefix=draft_prefix(target), suffix=draft_suffix
-    )
+    is_new = not target.exists()
+    mode = 0o666 if is_new else target.stat().st_mode & 0o777
+    draft = target.with_name(f"{draft_prefix(target)}{token_hex(4)}{draft_suffix}")
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        Path(name).chmod(mode)
-        Path(name).replace(target)
+        if not is_new:  # the system may have made it with less
+            draft.chmod(mode)
+        draft.replace(target)
     except BaseException:  # also an interrupt
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
+        draft.unlink(missing_ok=True)
         raise
 
 
@@ -60,15 +62,6 @@ def check_no_nul(name: str, path: str | os.PathLike[str]) -> None:
 def draft_prefix(target: Path) -> str:
     """Return how the names of drafts of a file begin; eight letters follow."""
     return f".{target.name[:100]}."
-
-
-def _mode_of(target: Path) -> int:
-    """Return the permissions of a file, or those that a new one gets."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)  # there is no way to read it without setting it
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 class AtomicFiles:

@@ -67,8 +67,7 @@ def find_dialect(
         delimiter = _find_delimiter(text, quote, is_cut)
     rows, ends = _rows(text, delimiter, quote, is_cut)
     if not rows:
-        after = f" after the {skip} lines that are skipped" if skip else ""
-        raise TableFileError(f"{source.name} has no header{after}.")
+        raise no_header(source, skip)
     decimal = "." if delimiter == "," else _find_decimal(rows[1:])
     headings = [cell.strip() for cell in rows[0]]
     has_row_names = _has_row_names(rows)
@@ -79,6 +78,12 @@ def find_dialect(
         n_lines_before=skip,
         has_row_names=has_row_names,
     )
+
+
+def no_header(source: Source, skip: int) -> TableFileError:
+    """Build the error for a table that has no row at all."""
+    after = f" after the {skip} lines that are skipped" if skip else ""
+    return TableFileError(f"{source.name} has no header{after}.")
 
 
 def skip_hint(source: Source, dialect: Dialect) -> str:
@@ -168,7 +173,8 @@ def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
             names.append(heading)
             continue
         number = next_number.get(heading, 0) if heading else index
-        while (name := _numbered(heading, number)) in taken:
+        form = "{heading} ({number})" if heading else "column {number}"
+        while (name := form.format(heading=heading, number=number)) in taken:
             number += 1
         next_number[heading] = number + 1
         names.append(name)
@@ -179,11 +185,6 @@ def unique_names(headings: Sequence[str]) -> tuple[list[str], list[str]]:
         n_more = len(notes) - _MOST_NOTES
         notes[_MOST_NOTES:] = [f"{n_more} more columns are called so, with a number."]
     return names, notes
-
-
-def _numbered(heading: str, number: int) -> str:
-    """Return another name for a column that is called so, or not at all."""
-    return f"{heading} ({number})" if heading else f"column {number}"
 
 
 def _decoded(sample: bytes, encoding: str, name: str) -> str:

@@ -14,7 +14,7 @@ from featuresieve.errors import TableFileError, listed
 from featuresieve.files._reading import TableFile, find_column, find_columns
 from featuresieve.files._row_labels import LEAST_ROWS, is_counting, numbers_rows
 from featuresieve.files._task import MOST_CLASSES, Task, infer_task
-from featuresieve.files._typed_columns import is_number, is_text
+from featuresieve.files._typed_columns import decoded, is_number, is_text
 
 
 @dataclass(frozen=True)
@@ -160,11 +160,9 @@ def _weights(
 
 def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """Return a number for each row that is the same for rows that belong together."""
-    column = _complete("--row-group", table, name)
-    codes = column.combine_chunks().dictionary_encode()
-    if isinstance(codes, pa.ChunkedArray):
-        codes = codes.combine_chunks()
-    numbers = np.asarray(codes.indices.to_numpy(), dtype=np.int64)
+    column = decoded(_complete("--row-group", table, name))
+    codes = pc.index_in(column, value_set=pc.unique(column))
+    numbers = np.asarray(codes.to_numpy(), dtype=np.int64)
     if not numbers.any():
         raise TableFileError(f"--row-group: {name!r} has one value in all rows.")
     return numbers
@@ -172,9 +170,7 @@ def _row_groups(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
 
 def _times(table: pa.Table, name: str) -> npt.NDArray[np.int64]:
     """Return a number for each row, larger for later ones, equal for equal times."""
-    column = _complete("--time", table, name)
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(_complete("--time", table, name))
     if not (is_number(column.type) or pa.types.is_temporal(column.type)):
         raise TableFileError(
             f"--time: {name!r} must hold numbers or dates, got values such as "
@@ -215,8 +211,7 @@ def _target(name: str, column: Any, task: str) -> TargetColumn:
 
 def _target_values(name: str, column: Any) -> npt.NDArray[Any]:
     """Return the target as labels or numbers."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = decoded(column)
     kind = column.type
     if pa.types.is_temporal(kind):
         raise TableFileError(
@@ -237,7 +232,7 @@ def _column_notes(table: pa.Table) -> list[str]:
     for name, column in zip(table.column_names, table.columns, strict=True):
         if column.null_count == len(column):
             empty.append(name)
-        elif _is_constant(column):
+        elif not column.null_count and _is_constant(column):
             constant.append(name)
         elif len(column) >= LEAST_ROWS and _is_identifier(column):
             identifying.append(name)
@@ -258,12 +253,9 @@ def _column_notes(table: pa.Table) -> list[str]:
 
 def _is_constant(column: Any) -> bool:
     """Tell whether a column without gaps has one value."""
-    if column.null_count:
-        return False
     if pa.types.is_dictionary(column.type):
         return len(pc.unique(column)) == 1
-    first = column[0]
-    return first.is_valid and bool(pc.all(pc.equal(column, first)).as_py())
+    return bool(pc.all(pc.equal(column, column[0])).as_py())
 
 
 def _is_identifier(column: Any) -> bool:

@@ -1,5 +1,6 @@
 """Reading a table file of any kind, and finding columns by name or pattern."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -87,13 +88,17 @@ def read_file(
             dialect = find_dialect(source, encoding, delimiter, skip)
             file = _read_text(source, dialect, known)
         elif source.format == "spreadsheet":
-            file = _read_sheet(source, known, sheet, skip)
+            headings, columns, n_before, notes = read_sheet(source, sheet, skip)
+            known = replace(known, n_lines_before=n_before)
+            file = as_known(source, headings, columns, known)
+            file = replace(file, notes=(*notes, *file.notes))
         elif skip:
             raise TableFileError(
                 f"--skip is for text and spreadsheets, and {name} is {source.format}."
             )
         else:
-            file = _read_typed(source, known)
+            table = read_arrow(source)
+            file = as_known(source, table.column_names, table.columns, known)
         if sheet is not None and source.format != "spreadsheet":
             raise TableFileError(f"--sheet is for spreadsheets, and {name} is none.")
         if file.table.num_rows == 0 or file.table.num_columns == 0:
@@ -104,14 +109,17 @@ def read_file(
 
 def _read_text(source: Source, dialect: Dialect, known: Known) -> TableFile:
     """Read delimited text."""
-    names, notes = unique_names(dialect.headings)
+    names, _ = unique_names(dialect.headings)
     known = replace(
         _by_name(known, names),
         decimal=dialect.decimal,
         n_lines_before=dialect.n_header_lines,
     )
-    table, dialect, said = read_text(source, dialect, names, known)
-    return TableFile(source, dialect, table, dialect.headings, (*notes, *said))
+    columns, dialect = read_text(source, dialect, names, known)
+    # What was read goes as soon as it is refined.
+    found = (columns.pop(name) for name in names)
+    file = as_known(source, dialect.headings, found, known)
+    return replace(file, dialect=dialect)
 
 
 def _by_name(known: Known, names: Sequence[str]) -> Known:
@@ -124,30 +132,8 @@ def _by_name(known: Known, names: Sequence[str]) -> Known:
     return replace(known, types=types)
 
 
-def _read_typed(source: Source, known: Known) -> TableFile:
-    """Read a file that knows the types of its columns."""
-    try:
-        table = read_arrow(source)
-    except (*DAMAGED, pa.ArrowException) as error:
-        raise source.unreadable(error) from error
-    return as_known(source, table.column_names, table.columns, known)
-
-
-def _read_sheet(
-    source: Source, known: Known, sheet: str | None, skip: int
-) -> TableFile:
-    """Read a sheet of a spreadsheet."""
-    headings, columns, n_before, notes = read_sheet(source, sheet, skip)
-    known = replace(known, n_lines_before=n_before)
-    file = as_known(source, headings, columns, known)
-    return replace(file, notes=(*notes, *file.notes))
-
-
 def as_known(
-    source: Source,
-    headings: Sequence[str],
-    columns: Sequence[Any],
-    known: Known,
+    source: Source, headings: Sequence[str], columns: Iterable[Any], known: Known
 ) -> TableFile:
     """Read columns that have types as what they are known to be."""
     names, notes = unique_names(headings)
@@ -162,16 +148,19 @@ def as_known(
 
 def read_arrow(source: Source) -> pa.Table:
     """Read Parquet, Feather, Arrow or JSON as it is."""
-    if source.format in ("JSON lines", "JSON"):
-        return read_json(source)
-    with source.open() as file:
-        if source.compression is not None:  # these readers must be able to jump
-            file = pa.BufferReader(file.read())
-        if source.format == "parquet":
-            return parquet.ParquetFile(file).read()
-        if source.first_bytes(4) == b"\xff\xff\xff\xff":
-            return ipc.open_stream(file).read_all()
-        return feather.read_table(file, memory_map=False)
+    try:
+        if source.format in ("JSON lines", "JSON"):
+            return read_json(source)
+        with source.open() as file:
+            if source.compression is not None:  # these readers must be able to jump
+                file = pa.BufferReader(file.read())
+            if source.format == "parquet":
+                return parquet.ParquetFile(file).read()
+            if source.first_bytes(4) == b"\xff\xff\xff\xff":
+                return ipc.open_stream(file).read_all()
+            return feather.read_table(file, memory_map=False)
+    except (*DAMAGED, pa.ArrowException) as error:
+        raise source.unreadable(error) from error
 
 
 def find_column(option: str, name: str, file: TableFile) -> str:
@@ -183,9 +172,8 @@ def find_column(option: str, name: str, file: TableFile) -> str:
         )
     if name in file.table.column_names:
         return name
-    hint = _hint(file)
     error = _no_column(option, name, file.table.column_names)
-    raise TableFileError(f"{error} {hint}") if hint else error
+    raise TableFileError(f"{error} {_hint(file)}".rstrip())
 
 
 def _hint(file: TableFile) -> str:
@@ -198,18 +186,10 @@ def _hint(file: TableFile) -> str:
         return skip.strip()
     if len(file.headings) == 1:
         return "If cells are separated by another character, name it with --delimiter."
-    if all(_is_number(heading) for heading in file.headings if heading):
+    number = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|nan|inf", re.I)
+    if all(number.fullmatch(heading) for heading in file.headings if heading):
         return "The first line must name the columns, and seems to be data."
     return ""
-
-
-def _is_number(text: str) -> bool:
-    """Tell whether a text is a number."""
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True
 
 
 def find_columns(option: str, wanted: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from pyarrow import json
 
 from featuresieve.errors import TableFileError, did_you_mean, listed, one_line
+from featuresieve.files._dialect import no_header
 from featuresieve.files._source import DAMAGED, Source
 
 _BLOCK_BYTES = 1 << 22
@@ -89,8 +90,7 @@ def read_sheet(
     is_filled = [any(cell != "" for cell in row) for row in rows]
     start = next((n for n in range(skip, len(rows)) if is_filled[n]), None)
     if start is None:
-        after = f" after the {skip} lines that are skipped" if skip else ""
-        raise TableFileError(f"{source.name} has no header{after}.")
+        raise no_header(source, skip)
     body = [rows[n] for n in range(start + 1, len(rows)) if is_filled[n]]
     headings = [("" if c == "" else _as_text(c)).strip() for c in rows[start]]
     columns = [[row[j] for row in body] for j in range(len(headings))]

@@ -90,17 +90,15 @@ class Source:
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
         """Give the bytes of the table, not compressed, from the start."""
-        with self._raw() as raw, _unpacked(raw, self.compression, self.name) as file:
-            yield file
-
-    def _raw(self) -> IO[bytes]:
-        """Open the bytes as they are stored."""
         if self.path is not None:
-            return self.path.open("rb")
-        assert self.spool is not None
-        self.spool.seek(0)
-        # A copy of the handle: readers close what they are given.
-        return os.fdopen(os.dup(self.spool.fileno()), "rb")
+            raw: IO[bytes] = self.path.open("rb")
+        else:
+            assert self.spool is not None
+            self.spool.seek(0)
+            # A copy of the handle: readers close what they are given.
+            raw = os.fdopen(os.dup(self.spool.fileno()), "rb")
+        with raw, _unpacked(raw, self.compression, self.name) as file:
+            yield file
 
     def first_bytes(self, n_bytes: int) -> bytes:
         """Return the first bytes of the table, not compressed."""
@@ -142,18 +140,13 @@ def _existing(name: str) -> Path:
     if path.is_dir():
         raise TableFileError(f"{name} is a folder, not a file.")
     if not path.exists():
-        raise TableFileError(f"there is no file {name}{_hint(path)}")
+        beside = path.parent.iterdir() if path.parent.is_dir() else ()
+        names = [other.name for other in beside if other.is_file()]
+        hint = did_you_mean(path.name, names, ".")
+        raise TableFileError(f"there is no file {name}{hint}")
     if not os.access(path, os.R_OK):
         raise TableFileError(f"{name} may not be read: permission denied.")
     return path
-
-
-def _hint(path: Path) -> str:
-    """Return the end of a sentence: the name of a file that may have been meant."""
-    if not path.parent.is_dir():
-        return "."
-    names = [other.name for other in path.parent.iterdir() if other.is_file()]
-    return did_you_mean(path.name, names, ".")
 
 
 def _identified(source: Source) -> Source:
@@ -168,18 +161,19 @@ def _identified(source: Source) -> Source:
             source = replace(source, compression=compression)
             first = source.first_bytes(64)
             break
-    kind: Format | None = next((f for m, f in _FORMATS if first.startswith(m)), None)
-    first = first.removeprefix(codecs.BOM_UTF8)
-    _check_kind(source.name, first)
-    return replace(source, format=kind or _text_format(source.name, first))
-
-
-def _text_format(name: str, first: bytes) -> Format:
-    """Tell JSON from delimited text."""
-    has_ending = any(ending in name.lower() for ending in _JSON_ENDINGS)
-    if _JSON.match(first) or (has_ending and first.lstrip()[:1] in (b"{", b"[")):
-        return "JSON" if first.lstrip().startswith(b"[") else "JSON lines"
-    return "text"
+    for mark, kind in _FORMATS:
+        if first.startswith(mark):
+            return replace(source, format=kind)
+    start = first.removeprefix(codecs.BOM_UTF8).lstrip()
+    for mark, what, advice in _FOREIGN:
+        if start[: len(mark)].lower() == mark.lower():
+            message = f"{source.name} is {what}, not CSV or Parquet: {advice}."
+            raise TableFileError(message)
+    has_ending = any(ending in source.name.lower() for ending in _JSON_ENDINGS)
+    if _JSON.match(start) or (has_ending and start.startswith((b"{", b"["))):
+        is_list = start.startswith(b"[")
+        return replace(source, format="JSON" if is_list else "JSON lines")
+    return source
 
 
 def _is_spreadsheet(source: Source) -> bool:
@@ -189,13 +183,6 @@ def _is_spreadsheet(source: Source) -> bool:
             return not {*_OF_SPREADSHEETS}.isdisjoint(archive.namelist())
     except DAMAGED:
         return False
-
-
-def _check_kind(name: str, first: bytes) -> None:
-    """Refuse what is known to be no table, and say what to do."""
-    for mark, what, advice in _FOREIGN:
-        if first[: len(mark)].lower() == mark.lower():
-            raise TableFileError(f"{name} is {what}, not CSV or Parquet: {advice}.")
 
 
 @contextmanager

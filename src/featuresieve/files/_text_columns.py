@@ -55,7 +55,7 @@ def refined(
     no number is missing; eight digits are a date.
     """
     if pa.types.is_floating(column.type):
-        return finite(name, column)
+        return _finite(name, column)
     if meaning == "date" and pa.types.is_integer(column.type):
         column = pc.cast(column, pa.string())
     if column.type != pa.string() or meaning == "text":
@@ -68,7 +68,7 @@ def refined(
     return found or _as_dates(name, column, meaning) or (column, [])
 
 
-def finite(name: str, column: Any) -> Noted:
+def _finite(name: str, column: Any) -> Noted:
     """Turn infinite numbers into missing ones."""
     is_infinite = pc.is_inf(column)
     count = pc.sum(is_infinite).as_py() or 0

@@ -71,7 +71,7 @@ def _records(file: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
             continue
         body = record.rstrip("\r\n")
         cells: list[str] | None
-        if _is_simple(body, dialect):
+        if quote not in body:
             cells = [*body.split(dialect.delimiter), record[len(body) :]]
         else:
             cells = _cells(record, cell, dialect.delimiter)
@@ -80,18 +80,6 @@ def _records(file: Iterable[str], dialect: Dialect) -> Iterator[list[str]]:
             yield cells
     if pending:  # a quote that is never closed
         yield [pending, ""]
-
-
-def _is_simple(body: str, dialect: Dialect) -> bool:
-    """Tell whether every delimiter of a line is one, which saves most of the work."""
-    quote, delimiter = dialect.quote, dialect.delimiter
-    if quote not in body:
-        return True
-    n_opening = body.count(delimiter + quote) + body.startswith(quote)
-    n_closing = body.count(quote + delimiter) + body.endswith(quote)
-    is_even = body.count(quote) % 2 == 0
-    n_cells = body.count(delimiter) + 1
-    return is_even and n_opening == n_closing and n_cells == len(dialect.headings)
 
 
 def _cells(record: str, cell: re.Pattern[str], delimiter: str) -> list[str] | None:

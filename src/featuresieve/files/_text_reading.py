@@ -13,13 +13,8 @@ from featuresieve.errors import TableFileError
 from featuresieve.files._column_types import ColumnHint, Known
 from featuresieve.files._dialect import Dialect, skip_hint
 from featuresieve.files._source import DAMAGED, Source
-from featuresieve.files._text_columns import (
-    MISSING_MARKS,
-    any_is,
-    refined,
-    without_marks,
-)
-from featuresieve.files._typed_columns import meaning_of, read_as
+from featuresieve.files._text_columns import MISSING_MARKS, any_is
+from featuresieve.files._typed_columns import meaning_of
 
 _BLOCK_BYTES = 1 << 22
 _MOST_BLOCK_BYTES = 1 << 30
@@ -27,28 +22,17 @@ _MOST_BLOCK_BYTES = 1 << 30
 
 def read_text(
     source: Source, dialect: Dialect, names: list[str], known: Known
-) -> tuple[pa.Table, Dialect, list[str]]:
-    """Read a text file; return the table, the dialect, notes.
+) -> tuple[dict[str, Any], Dialect]:
+    """Read the columns of a text file by name, and return the dialect too.
 
-    The dialect has another encoding if letters further down asked for it.
+    It has another encoding if letters further down asked for it.
     """
     reader = _Reader(source, dialect, names, known.missing)
     table = reader.read()
     columns = {name: table.column(name) for name in names}
     asked = {name: meaning_of(kind) for name, kind in known.types.items()}
-    meanings = {**known.meanings, **asked}
-    _restore_texts(reader, columns, meanings)
-    del table
-    notes: list[str] = []
-    for name in names:
-        column = without_marks(columns[name], known.missing)
-        if name in known.types:
-            columns[name], said = read_as(name, column, known)
-        else:
-            meaning = meanings.get(name)
-            columns[name], said = refined(name, column, dialect.decimal, meaning)
-        notes += said
-    return pa.table(columns), reader.dialect, notes
+    _restore_texts(reader, columns, {**known.meanings, **asked})
+    return columns, reader.dialect
 
 
 def _restore_texts(
@@ -77,7 +61,12 @@ def _restore_texts(
         lambda text: any_is(pc.match_substring_regex(text, r"^\s*[+-]?0\d")),
     )
     restore(
-        lambda _, column: _is_beyond_integers(column),
+        # All numbers are larger than any integer of 64 bits.
+        lambda _, column: (
+            column.type == pa.float64()
+            and column.null_count < len(column)
+            and pc.min(pc.abs(column)).as_py() >= 2.0**63
+        ),
         lambda text: not any_is(pc.match_substring_regex(text, r"[^\d\s]")),
     )
     restore(
@@ -88,13 +77,6 @@ def _restore_texts(
         ),
         is_minus_missing=False,
     )
-
-
-def _is_beyond_integers(column: Any) -> bool:
-    """Tell whether all numbers are larger than any integer of 64 bits."""
-    if column.type != pa.float64() or column.null_count == len(column):
-        return False
-    return bool(pc.min(pc.abs(column)).as_py() >= 2.0**63)
 
 
 class _Reader:

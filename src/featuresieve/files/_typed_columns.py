@@ -8,12 +8,7 @@ import pyarrow.compute as pc
 
 from featuresieve.errors import TableFileError
 from featuresieve.files._column_types import ColumnHint, ColumnType, Known, Noted
-from featuresieve.files._text_columns import (
-    finite,
-    refined,
-    unreadable_dates,
-    without_marks,
-)
+from featuresieve.files._text_columns import refined, unreadable_dates, without_marks
 
 # Types that pyarrow hardly computes with, by name: an older one does not have them all.
 _USUAL = {
@@ -33,6 +28,12 @@ def as_usual(column: Any) -> Any:
         return column if usual == kind else column.cast(usual)
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         return _widened_halves(column) if "halffloat" in str(kind) else column
+
+
+def decoded(column: Any) -> Any:
+    """Return a column with its values in place of their codes, if it has such."""
+    is_coded = pa.types.is_dictionary(column.type)
+    return column.cast(column.type.value_type) if is_coded else column
 
 
 def _widened_halves(column: Any) -> Any:
@@ -87,12 +88,12 @@ def typed(name: str, column: Any, known: Known, *, is_written: bool) -> Noted:
     kind, meaning, missing = column.type, known.meanings.get(name), known.missing
     if not is_single_value(kind):  # an error unless it is dropped
         return column, []
+    if is_written:
+        column = without_marks(column, missing)
     if name in known.types:
         return read_as(name, column, known)
-    if pa.types.is_floating(kind):
-        return finite(name, column)
-    if is_written and is_text(kind):
-        return refined(name, without_marks(column, missing), ".", meaning)
+    if pa.types.is_floating(kind) or (is_written and is_text(kind)):
+        return refined(name, column, known.decimal, meaning)
     if is_text(kind) and missing:
         is_mark = pc.is_in(pc.utf8_trim_whitespace(column), pa.array(missing, kind))
         column = pc.if_else(is_mark, pa.scalar(None, kind), column)
@@ -101,7 +102,7 @@ def typed(name: str, column: Any, known: Known, *, is_written: bool) -> Noted:
     if not (is_text(kind) or pa.types.is_integer(kind)):
         return column, []
     text = without_marks(pc.cast(column, pa.string()), missing)
-    return refined(name, text, ".", meaning)
+    return refined(name, text, known.decimal, meaning)
 
 
 def meaning_of(asked: ColumnType) -> ColumnHint:

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, Literal, cast
+from typing import IO, Any, Literal
 
 import pyarrow as pa
-from pyarrow import csv, feather, ipc, parquet
+from pyarrow import csv, ipc, parquet
 
 from featuresieve.errors import TableFileError
 from featuresieve.files._atomic import (
@@ -18,7 +18,7 @@ from featuresieve.files._atomic import (
 from featuresieve.files._reading import TableFile, read_arrow
 from featuresieve.files._source import Compression, packed
 from featuresieve.files._text_copy import copy_columns
-from featuresieve.files._typed_columns import as_usual
+from featuresieve.files._typed_columns import as_usual, decoded
 
 Kind = Literal["text", "parquet", "feather"]
 _ENDINGS: dict[str, Kind] = {
@@ -83,14 +83,8 @@ def _of_pandas(table: pa.Table) -> pa.Table:
 
 def write_table(table: pa.Table, name: str, drafts: AtomicFiles) -> None:
     """Write a table in the format that the ending names."""
-    kind, _ = _kind_of("--out", name)
-    with _opened(name, drafts) as out:
-        if kind == "parquet":
-            parquet.write_table(table, out)
-        elif kind == "feather":
-            feather.write_feather(table, cast("Any", out))
-        else:
-            csv.write_csv(_plain(table), out, _csv_options(name))
+    with table_writer(name, drafts) as write:
+        write(table)
 
 
 @contextmanager
@@ -112,8 +106,12 @@ def table_writer(
             yield write
             for writer in writers:
                 writer.close()
-        except BaseException:
-            _give_up(writers)
+        except BaseException:  # the file will be removed
+            for writer in writers:
+                with suppress(OSError, pa.ArrowException):
+                    writer.close()
+                if isinstance(writer, parquet.ParquetWriter):
+                    writer.is_open = False  # else it tries again when it is collected
             raise
 
 
@@ -131,37 +129,21 @@ def _opened(name: str, drafts: AtomicFiles) -> Iterator[IO[bytes]]:
         yield out
 
 
-def _give_up(writers: Sequence[Any]) -> None:
-    """Close writers of a file that will be removed, while it is still open."""
-    for writer in writers:
-        with suppress(OSError, pa.ArrowException):
-            writer.close()
-        if isinstance(writer, parquet.ParquetWriter):
-            writer.is_open = False  # else it would try again when it is collected
-
-
 def _writer(kind: Kind, out: Any, schema: pa.Schema, name: str) -> Any:
     """Return what writes tables of a schema, one after the other."""
     if kind == "parquet":
         return parquet.ParquetWriter(out, schema)
     if kind == "feather":
-        return ipc.new_file(out, schema)
-    return csv.CSVWriter(out, schema, write_options=_csv_options(name))
-
-
-def _csv_options(name: str) -> csv.WriteOptions:
-    """Return how text is written."""
-    return csv.WriteOptions(delimiter=_delimiter(name, ","), quoting_style="needed")
+        options = ipc.IpcWriteOptions(compression="lz4", unify_dictionaries=True)
+        return ipc.new_file(out, schema, options=options)
+    delimiter = _delimiter(name, ",")
+    plain = csv.WriteOptions(delimiter=delimiter, quoting_style="needed")
+    return csv.CSVWriter(out, schema, write_options=plain)
 
 
 def _plain(table: pa.Table) -> pa.Table:
     """Return a table with text in place of categories, which CSV has not."""
-    columns = [
-        column.cast(column.type.value_type)
-        if pa.types.is_dictionary(column.type)
-        else column
-        for column in map(as_usual, table.columns)
-    ]
+    columns = [decoded(as_usual(column)) for column in table.columns]
     return pa.table(columns, names=table.column_names)
 
 

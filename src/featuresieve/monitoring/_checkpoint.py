@@ -84,22 +84,15 @@ class Checkpoint:
             fields = Fields(header, "the header")
             fields.text("kind", (_KIND,))
             fields.count("version", _VERSION, _VERSION)
-            fingerprint = fields.take("fingerprint")
+            fingerprint = fields.fields("fingerprint").left()
             seed, spent = fields.count("seed"), fields.number("spent_seconds")
             fields.finish()
         except FileFormatError as error:
             raise self._error(f"cannot be used: {error}") from error
-        self._compare(fingerprint)
+        if fingerprint != self._fingerprint:
+            told = differing(fingerprint, self._fingerprint, "there", "here")
+            raise self._error(f"was written by another fit: {told}.")
         return seed, spent, state
-
-    def _compare(self, fingerprint: Any) -> None:
-        """Refuse the checkpoint of another fit."""
-        if fingerprint == self._fingerprint:
-            return
-        if not isinstance(fingerprint, dict):
-            raise self._error("cannot be used: its fingerprint is not an object.")
-        told = differing(fingerprint, self._fingerprint, "there", "here")
-        raise self._error(f"was written by another fit: {told}.")
 
     def _error(self, problem: str) -> CheckpointError:
         """Return the error, with advice."""
@@ -152,21 +145,20 @@ class Checkpoint:
                 raise CheckpointError(
                     f"checkpoint={str(self._path)!r} cannot be written: {error}"
                 ) from error
-            self._warn(error)
+            if not self._has_failed:  # said once: the fit is worth more than the file
+                self._warn(
+                    f"cannot be written any more ({error}); the fit goes on, and the "
+                    "file is older than it."
+                )
+            self._has_failed = True
         now = time.monotonic()
         pause = max(INTERVAL_SECONDS, (now - began) * (1 / LARGEST_SHARE - 1))
         self._due = now + pause
 
-    def _warn(self, error: Exception) -> None:
-        """Say once that a later writing failed; the fit is worth more than the file."""
-        if not self._has_failed:
-            warnings.warn(
-                f"checkpoint={str(self._path)!r} cannot be written any more "
-                f"({error}); the fit goes on, and the file is older than it.",
-                CheckpointWarning,
-                stacklevel=2,
-            )
-        self._has_failed = True
+    def _warn(self, problem: str) -> None:
+        """Warn of what is no reason to end a fit."""
+        message = f"checkpoint={str(self._path)!r} {problem}"
+        warnings.warn(message, CheckpointWarning, stacklevel=3)
 
     def finish_stage(self, parts: Mapping[str, Resumable]) -> None:
         """Keep what the stages after this one need of it."""
@@ -186,11 +178,7 @@ class Checkpoint:
                 if is_draft(rest.name):
                     rest.unlink(missing_ok=True)
         except OSError as error:
-            warnings.warn(
-                f"checkpoint={str(self._path)!r} cannot be deleted ({error}).",
-                CheckpointWarning,
-                stacklevel=2,
-            )
+            self._warn(f"cannot be deleted ({error}).")
 
 
 def _stage_state(

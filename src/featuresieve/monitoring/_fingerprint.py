@@ -24,13 +24,6 @@ _LEFT_OUT = {
     *("device", "n_jobs", "random_state"),
 }
 
-# Checkpoints of every version hash these words for the task.
-_STORED_TASKS = {
-    "classification": "classes",
-    "multilabel": "labels",
-    "regression": "values",
-}
-
 
 def fingerprint(
     params: Mapping[str, Any], problem: Problem, device: torch.device
@@ -72,8 +65,7 @@ def problem_digest(problem: Problem) -> str:
     parts += [gates.gate_of_column, gates.n_features, gates.costs, gates.is_forced]
     if problem.row_groups is not None:
         parts.append(problem.row_groups)
-    task = _STORED_TASKS[problem.task]
-    digest.update(f"{task} {problem.n_outputs} {features.shape}".encode())
+    digest.update(f"{problem.task} {problem.n_outputs} {features.shape}".encode())
     for part in parts:
         array = np.ascontiguousarray([] if part is None else part)
         digest.update(f"{array.dtype} {array.shape}".encode())

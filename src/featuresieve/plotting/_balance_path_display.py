@@ -1,5 +1,6 @@
 """BalancePathDisplay: the candidate sets, their held-out losses, the one chosen."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -16,19 +17,18 @@ from featuresieve.plotting._canvas import (
     axes_for,
     note,
 )
-from featuresieve.plotting._column_display import Display
+from featuresieve.plotting._column_display import Display, Flags, Floats, Integers
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import ErrorbarContainer
-    from matplotlib.lines import Line2D
-    from matplotlib.text import Text
 
 # Counts that differ by more than this factor are shown on a logarithmic axis, and
 # those that differ by more than the second one have ticks at powers of ten only.
 _LINEAR_RATIO, _DENSE_RATIO = 12, 1000
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BalancePathDisplay(Display):
     """Show the held-out loss of the candidate sets, and which was chosen.
 
@@ -85,41 +85,27 @@ class BalancePathDisplay(Display):
     'Columns kept'
     """
 
-    errorbar_: "ErrorbarContainer | None"
-    chosen_: "ErrorbarContainer | None"
-    chosen_line_: "Line2D"
-    chosen_label_: "Text"
-
-    def __init__(
-        self,
-        *,
-        balance: npt.ArrayLike,
-        n_kept: npt.ArrayLike,
-        loss: npt.ArrayLike,
-        loss_error: npt.ArrayLike,
-        is_chosen: npt.ArrayLike,
-        n_features: int | None = None,
-        loss_name: str = "Held-out loss",
-        is_elected: bool = False,
-    ) -> None:
-        self.balance = np.asarray(balance, dtype=np.float64)
-        self.n_kept = np.asarray(n_kept, dtype=np.int64)
-        self.loss = np.asarray(loss, dtype=np.float64)
-        self.loss_error = np.asarray(loss_error, dtype=np.float64)
-        self.is_chosen = np.asarray(is_chosen, dtype=np.bool_)
-        self.n_features = n_features
-        self.loss_name = loss_name
-        self.is_elected = is_elected
+    balance: Floats
+    n_kept: Integers
+    loss: Floats
+    loss_error: Floats
+    is_chosen: Flags
+    n_features: int | None = None
+    loss_name: str = "Held-out loss"
+    is_elected: bool = False
 
     @staticmethod
     def _seen_in(estimator: Any) -> dict[str, Any]:
         path = estimator.path_
         loss_name = "log loss" if is_classifier(estimator) else "squared error"
+        has_votes = estimator.selection_frequency_ >= VOTES_NEEDED
+        is_elected = np.array_equal(has_votes, estimator.support_)
         return {
             **{name: path[name] for name in path.dtype.names},
             "n_features": estimator.n_features_in_,
             "loss_name": f"Held-out {loss_name}",
-            "is_elected": _is_elected(estimator),
+            # Nothing else is kept than what the networks elected.
+            "is_elected": estimator.balance == "auto" and is_elected,
         }
 
     def plot(self, ax: "Axes | None" = None, **kwargs: Any) -> Self:
@@ -141,7 +127,8 @@ class BalancePathDisplay(Display):
         xs = self.n_kept.astype(np.float64)
         _set_count_axis(ax, self.n_kept, None if is_measured else self.n_features)
         ax.set_ylabel(f"{self.loss_name} ± std. error")
-        self.errorbar_ = self.chosen_ = None
+        self.errorbar_: ErrorbarContainer | None = None
+        self.chosen_: ErrorbarContainer | None = None
         if is_measured:
             self._draw_candidates(ax, xs, kwargs)
         else:
@@ -194,14 +181,6 @@ class BalancePathDisplay(Display):
             color=KEPT,
             pad=1.0,
         )
-
-
-def _is_elected(estimator: Any) -> bool:
-    """Tell whether what is kept is what the networks elected, and nothing else."""
-    if estimator.balance != "auto":
-        return False
-    has_votes = estimator.selection_frequency_ >= VOTES_NEEDED
-    return np.array_equal(has_votes, estimator.support_)
 
 
 def _note_that_nothing_was_compared(ax: "Axes") -> None:

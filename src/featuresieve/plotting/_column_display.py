@@ -1,7 +1,8 @@
 """What displays ask of an estimator: that it is fitted, and about its columns."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Self, get_origin, get_type_hints
 
 import numpy as np
 import numpy.typing as npt
@@ -9,27 +10,25 @@ from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 
-def check_selector(estimator: Any) -> None:
-    """Raise unless `estimator` is a fitted estimator of this library."""
-    from featuresieve import AutoNFSClassifier, AutoNFSRegressor  # they load torch
-
-    if not isinstance(estimator, AutoNFSClassifier | AutoNFSRegressor):
-        raise TypeError(
-            "estimator must be a fitted AutoNFSClassifier or AutoNFSRegressor, got "
-            f"{type(estimator).__name__}. Of a pipeline, pass the step itself: "
-            "pipeline['name']."
-        )
-    check_is_fitted(estimator)
+# What is array-like, and becomes an array of a dtype.
+Floats = Annotated[Any, np.float64]
+Integers = Annotated[Any, np.int64]
+Flags = Annotated[Any, np.bool_]
+Texts = Annotated[Any, np.str_]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class Display(ABC):
     """A picture of a fitted selector."""
 
-    ax_: "Axes"
-    figure_: "Figure | SubFigure"
+    def __post_init__(self) -> None:
+        """Make arrays of what is array-like."""
+        for name, kind in get_type_hints(type(self), include_extras=True).items():
+            if get_origin(kind) is Annotated:
+                (dtype,) = kind.__metadata__
+                setattr(self, name, np.asarray(getattr(self, name), dtype=dtype))
 
     @classmethod
     def from_estimator(
@@ -50,7 +49,15 @@ class Display(ABC):
         -------
         display
         """
-        check_selector(estimator)
+        from featuresieve import AutoNFSClassifier, AutoNFSRegressor  # they load torch
+
+        if not isinstance(estimator, AutoNFSClassifier | AutoNFSRegressor):
+            raise TypeError(
+                "estimator must be a fitted AutoNFSClassifier or AutoNFSRegressor, got "
+                f"{type(estimator).__name__}. Of a pipeline, pass the step itself: "
+                "pipeline['name']."
+            )
+        check_is_fitted(estimator)
         return cls(**cls._seen_in(estimator)).plot(ax, **kwargs)
 
     @staticmethod
@@ -63,18 +70,13 @@ class Display(ABC):
         """Draw it."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ColumnDisplay(Display):
     """A picture that shows columns."""
 
-    def __init__(
-        self,
-        is_kept: npt.ArrayLike,
-        ranking: npt.ArrayLike,
-        feature_names: npt.ArrayLike,
-    ) -> None:
-        self.is_kept = np.asarray(is_kept, dtype=np.bool_)
-        self.ranking = np.asarray(ranking, dtype=np.int64)
-        self.feature_names = np.asarray(feature_names, dtype=np.str_)
+    is_kept: Flags
+    ranking: Integers
+    feature_names: Texts
 
 
 def columns_of(estimator: Any) -> dict[str, npt.NDArray[Any]]:

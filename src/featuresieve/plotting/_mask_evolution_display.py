@@ -1,5 +1,6 @@
 """MaskEvolutionDisplay: how the gates of the columns open and close in training."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -21,7 +22,12 @@ from featuresieve.plotting._canvas import (
     shortened,
     spread,
 )
-from featuresieve.plotting._column_display import ColumnDisplay, columns_of
+from featuresieve.plotting._column_display import (
+    ColumnDisplay,
+    Floats,
+    Integers,
+    columns_of,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,6 +41,7 @@ _MOST_SHOWN = {"lines": 200, "heatmap": 30}
 _DASHED: dict[str, Any] = {"color": DROPPED, "linestyle": (0, (4, 2))}
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class MaskEvolutionDisplay(ColumnDisplay):
     """Show how far the gate of each column was open while the networks trained.
 
@@ -74,21 +81,8 @@ class MaskEvolutionDisplay(ColumnDisplay):
     13
     """
 
-    lines_: "list[Line2D]"
-    mesh_: "QuadMesh | None"
-
-    def __init__(
-        self,
-        *,
-        step: npt.ArrayLike,
-        gates: npt.ArrayLike,
-        is_kept: npt.ArrayLike,
-        ranking: npt.ArrayLike,
-        feature_names: npt.ArrayLike,
-    ) -> None:
-        super().__init__(is_kept, ranking, feature_names)
-        self.step = np.asarray(step, dtype=np.int64)
-        self.gates = np.asarray(gates, dtype=np.float64)
+    step: Integers
+    gates: Floats
 
     @staticmethod
     def _seen_in(estimator: Any) -> dict[str, Any]:
@@ -126,7 +120,8 @@ class MaskEvolutionDisplay(ColumnDisplay):
             max_features = _MOST_SHOWN[kind]
         check_integer("max_features", max_features, least=1)
         shown = np.lexsort((self.ranking, ~self.is_kept))[:max_features]
-        self.lines_, self.mesh_ = [], None
+        self.lines_: list[Line2D] = []
+        self.mesh_: QuadMesh | None = None
         if kind == "lines":
             ax = axes_for(ax)
             self._draw_lines(ax, shown, kwargs)

@@ -1,5 +1,6 @@
 """StabilityDisplay: how many of the networks keep each column."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -16,14 +17,14 @@ from featuresieve.plotting._canvas import (
     n_shown_of,
     name_rows,
 )
-from featuresieve.plotting._column_display import ColumnDisplay, columns_of
+from featuresieve.plotting._column_display import ColumnDisplay, Floats, columns_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.container import BarContainer
     from matplotlib.lines import Line2D
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class StabilityDisplay(ColumnDisplay):
     """Show the selection frequency of the best ranked columns.
 
@@ -61,21 +62,8 @@ class StabilityDisplay(ColumnDisplay):
     13
     """
 
-    bars_: "BarContainer"
-    threshold_line_: "Line2D | None"
-
-    def __init__(
-        self,
-        *,
-        frequency: npt.ArrayLike,
-        is_kept: npt.ArrayLike,
-        ranking: npt.ArrayLike,
-        feature_names: npt.ArrayLike,
-        votes_needed: float = VOTES_NEEDED,
-    ) -> None:
-        super().__init__(is_kept, ranking, feature_names)
-        self.frequency = np.asarray(frequency, dtype=np.float64)
-        self.votes_needed = votes_needed
+    frequency: Floats
+    votes_needed: float = VOTES_NEEDED
 
     @staticmethod
     def _seen_in(estimator: Any) -> dict[str, Any]:
@@ -151,7 +139,7 @@ class StabilityDisplay(ColumnDisplay):
 
     def _draw_threshold(self, ax: "Axes", threshold: float | None, n_rows: int) -> None:
         """Draw the line over the bars, if there is one."""
-        self.threshold_line_ = None
+        self.threshold_line_: Line2D | None = None
         if threshold is None:
             return
         known = {VOTES_NEEDED: "a tenth of the networks", 0.5: "half of the networks"}

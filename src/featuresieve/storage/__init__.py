@@ -22,13 +22,9 @@ from featuresieve.storage._selector_file import (
     read_estimator,
     write_estimator,
 )
-from featuresieve.storage.onnx._columns import (
-    Columns,
-    MatrixColumns,
-    is_numeric,
-)
+from featuresieve.storage.onnx._columns import Columns, is_numeric
 from featuresieve.storage.onnx._encoding import add_encoding
 from featuresieve.storage.onnx._graph import TEXT_OPSET, Graph, TensorType
-from featuresieve.storage.onnx._model import add_prediction, onnx_model
-from featuresieve.storage.onnx._predictor import label_type
+from featuresieve.storage.onnx._model import onnx_model
+from featuresieve.storage.onnx._predictor import add_prediction, label_type
 from featuresieve.storage.page._page import check_facts, notebook_text, page_text

@@ -20,9 +20,7 @@ OBJECT_ARGUMENTS = {
     "cv": (None, int | np.integer | None),
     "judge": ("networks", str),
 }
-_IN_TRAINING = tuple(field.name for field in fields(Training))
-# Those that were arguments of their own up to version 5.
-_LAST_MOVED = ("n_members", "n_epochs", "scaling", "max_categories")
+_IN_TRAINING = {field.name for field in fields(Training)}
 
 
 def argument_state(params: dict[str, Any]) -> dict[str, Any]:
@@ -51,10 +49,8 @@ def arguments_from_state(state: Fields, schema_version: int) -> dict[str, Any]:
     given = state.left()
     for name in _LEFT_OUT:
         require(name not in given, f"it has an argument {name!r}, a path.")
-    if schema_version < 3:
+    if schema_version == 1:
         given = _renamed(given)
-    elif schema_version < 6:
-        given = _moved(given, _LAST_MOVED)
     training = given.pop("training", None)
     arguments = {
         name: from_json_value(value, f"its parameter {name[:80]!r}")
@@ -65,7 +61,7 @@ def arguments_from_state(state: Fields, schema_version: int) -> dict[str, Any]:
 
 
 def _renamed(given: dict[str, Any]) -> dict[str, Any]:
-    """Return arguments of version 1 or 2 under the names they have now.
+    """Return arguments of version 1 under the names they have now.
 
     There were no `training`, whose entries were arguments, and no `feature_groups`,
     which were called `groups`.
@@ -74,15 +70,7 @@ def _renamed(given: dict[str, Any]) -> dict[str, Any]:
         require(name not in given, f"{name!r} is no argument of its schema version.")
     if "groups" in given:
         given["feature_groups"] = given.pop("groups")
-    return _moved(given, _IN_TRAINING)
-
-
-def _moved(given: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """Return arguments, some of which become entries of `training`."""
-    inner = {name: given.pop(name) for name in names if name in given}
-    training = given.get("training")
-    if training is not None:
-        inner = Fields(training, "its training").left() | inner
+    inner = {name: given.pop(name) for name in _IN_TRAINING & given.keys()}
     return given | {"training": inner or None}
 
 
@@ -92,6 +80,6 @@ def _training(state: Any) -> Training:
         name: from_json_value(value, f"its parameter 'training.{name[:80]}'")
         for name, value in Fields(state, "its training").left().items()
     }
-    for name in values.keys() - {*_IN_TRAINING}:
+    for name in values.keys() - _IN_TRAINING:
         raise FileFormatError(f"{name[:80]!r} is no argument of Training.")
     return Training(**values)

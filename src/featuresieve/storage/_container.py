@@ -91,7 +91,15 @@ def unpack_stream(file: IO[bytes]) -> State:
     file.seek(0)
     data = file.read(size)
     require(data.startswith(head) and len(data) == size, "it changes while it is read.")
-    _check_seal(data, seals[0])
+    start, end = seals[0].span(1)
+    digest = hashlib.sha256(data[:start])
+    digest.update(_OPEN)
+    digest.update(memoryview(data)[end:])
+    require(
+        digest.hexdigest().encode() == seals[0][1],
+        "its checksum does not match: it is truncated, or was changed or damaged "
+        "after it was written.",
+    )
     return header, _load(data)
 
 
@@ -110,19 +118,6 @@ def _header_length(start: bytes, size: int) -> int:
         "it is truncated, or was not written by `save`.",
     )
     return n_header
-
-
-def _check_seal(data: bytes, seal: re.Match[bytes]) -> None:
-    """Compare the checksum."""
-    start, end = seal.span(1)
-    digest = hashlib.sha256(data[:start])
-    digest.update(_OPEN)
-    digest.update(memoryview(data)[end:])
-    require(
-        digest.hexdigest().encode() == seal[1],
-        "its checksum does not match: it is truncated, or was changed or damaged "
-        "after it was written.",
-    )
 
 
 def _header(head: bytes, size: int) -> dict[str, Any]:

@@ -157,26 +157,25 @@ def _feature(fields: Fields, n_features_in: int, numbers: _Numbers) -> FeatureEn
     feature = fields.count("feature", most=n_features_in - 1)
     name = fields.text("name") if "name" in fields else None
     kind = fields.text("kind", _KINDS)
-    read = _category if kind == "category" else _number
-    return FeatureEncoder(feature, name, kind, read(kind, fields, numbers))
+    is_category = kind == "category"
+    own = _category(fields, numbers) if is_category else _number(kind, fields, numbers)
+    return FeatureEncoder(feature, name, kind, own)
 
 
-def _category(_: str, fields: Fields, numbers: _Numbers) -> CategoryEncoder:
+def _category(fields: Fields, numbers: _Numbers) -> CategoryEncoder:
     """Read an encoder of categories."""
     levels = tuple(fields.listed("levels"))
-    require(all(map(_is_level, levels)), "its levels are not text or finite numbers.")
+    is_sound = all(
+        isinstance(level, str | int)
+        or (isinstance(level, float) and math.isfinite(level))
+        for level in levels
+    )
+    require(is_sound, "its levels are not text or finite numbers.")
     require(len(set(levels)) == len(levels), "it has a level twice.")
     has_other, has_missing = fields.flag("has_other"), fields.flag("has_missing")
     n_states = len(levels) + has_other + has_missing
     require(n_states > 0, "a category has no states.")
     return CategoryEncoder(levels, has_other, has_missing, numbers.shares(n_states))
-
-
-def _is_level(value: Any) -> bool:
-    """Tell whether a value can be the level of a category."""
-    if isinstance(value, float):
-        return math.isfinite(value)
-    return isinstance(value, str | bool | int)
 
 
 def _number(kind: str, fields: Fields, numbers: _Numbers) -> NumberEncoder:
@@ -186,16 +185,10 @@ def _number(kind: str, fields: Fields, numbers: _Numbers) -> NumberEncoder:
     if kind == "date":  # some, the first among them
         expected = tuple(p for p in DATE_PARTS if p in parts or p == DATE_PARTS[0])
     require(parts == expected, f"a feature has not the parts of a {kind}.")
-    scaler = _scaler(len(parts), numbers)
-    share = float(numbers.shares(1)[0]) if fields.flag("has_missing") else None
-    return NumberEncoder(parts, scaler, share)
-
-
-def _scaler(n_parts: int, numbers: _Numbers) -> ColumnScaler:
-    """Read the scaling of the next parts."""
-    means, spreads = numbers.take("means", n_parts), numbers.take("spreads", n_parts)
+    means, spreads, sizes = (
+        numbers.take(key, len(parts)) for key in ("means", "spreads", "n_knots")
+    )
     require((spreads > 0).all(), "its scales are not positive.")
-    sizes = numbers.take("n_knots", n_parts)
     require((sizes >= 0).all(), "a number of knots is negative.")
     is_all_or_none = bool((sizes > 0).all() or not sizes.any())
     require(is_all_or_none, "some parts have knots, and others none.")
@@ -204,4 +197,5 @@ def _scaler(n_parts: int, numbers: _Numbers) -> ColumnScaler:
     for known, score in zip(knots, scores, strict=True):
         require((known[1:] > known[:-1]).all(), "its knots do not increase.")
         require((score[1:] >= score[:-1]).all(), "its scores decrease.")
-    return ColumnScaler(knots, scores, means, spreads)
+    share = float(numbers.shares(1)[0]) if fields.flag("has_missing") else None
+    return NumberEncoder(parts, ColumnScaler(knots, scores, means, spreads), share)

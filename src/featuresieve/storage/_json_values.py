@@ -31,10 +31,12 @@ def to_json_value(value: Any, name: str, depth: int = 0) -> Any:
     Paths become text, ranges and indexes of pandas lists.
     """
     value = _plain(value)
-    if isinstance(value, _SCALARS):
-        return _scalar(value, name)
-    if depth == _MAX_DEPTH:
+    is_scalar = isinstance(value, _SCALARS)
+    is_endless = isinstance(value, float) and not math.isfinite(value)
+    if is_endless or (depth == _MAX_DEPTH and not is_scalar):
         raise _error(value, name)
+    if is_scalar:
+        return value
 
     def each(values: Any) -> list[Any]:
         return [to_json_value(entry, name, depth + 1) for entry in values]
@@ -55,23 +57,14 @@ def to_json_value(value: Any, name: str, depth: int = 0) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """Return scalars of numpy as those of Python, and paths as text."""
-    if isinstance(value, np.floating):
-        return float(value)  # item() of a longdouble is one too
-    if isinstance(value, np.generic):
-        return value.item()
-    return os.fspath(value) if isinstance(value, os.PathLike) else value
-
-
-def _scalar(value: Any, name: str) -> Any:
-    """Return a scalar as the plain type."""
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise _error(value, name)
-        return float(value)
-    if isinstance(value, str):
-        return str(value)
-    return value if isinstance(value, bool | None) else int(value)
+    """Return a scalar of numpy or of a class of its own as that of Python, or text."""
+    if isinstance(value, np.generic):  # item() of a longdouble is one too
+        value = float(value) if isinstance(value, np.floating) else value.item()
+    elif isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    kinds = (kind for kind in (str, bool, int, float) if isinstance(value, kind))
+    kind = next(kinds, None)
+    return value if kind is None else kind(value)
 
 
 def fits_array(texts: Sequence[str], width: int = 0) -> bool:
@@ -121,7 +114,10 @@ def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
     if kind == "array":
         made = _array_from(entries, fields.text("dtype", _DTYPES), name)
     elif kind == "date":
-        made = _date_from(entries, name)
+        try:
+            made = datetime.datetime.fromisoformat(*entries)
+        except (TypeError, ValueError):
+            raise FileFormatError(f"{name} has a date that is none.") from None
     elif kind == "set":
         _require_scalars(entries, name)
         made = set(entries)
@@ -133,15 +129,6 @@ def from_json_value(value: Any, name: str, depth: int = 0) -> Any:
         require(len(made) == len(entries), f"{name} has a key twice.")
     fields.finish()
     return made
-
-
-def _date_from(entries: list[Any], name: str) -> datetime.datetime:
-    """Return a moment."""
-    try:
-        (text,) = entries
-        return datetime.datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        raise FileFormatError(f"{name} has a date that is none.") from None
 
 
 def _array_from(entries: list[Any], dtype: str, name: str) -> Any:

@@ -36,7 +36,6 @@ SCHEMA = "featuresieve-selector"
 SCHEMA_VERSION = 6
 CLASS_NAMES = ("AutoNFSClassifier", "AutoNFSRegressor")
 
-_OUTPUTS = ("default", "pandas", "polars")
 _MAX_MEMBERS = 1000
 _MAX_LAYERS = 1000
 
@@ -106,7 +105,8 @@ def _saved(fields: dict[str, Any], named_arrays: NamedArrays) -> SavedEstimator:
     class_name = header.text("class", CLASS_NAMES)
     parameters = arguments_from_state(header.fields("parameters"), schema_version)
     output = header.take("output")
-    require(output is None or output in _OUTPUTS, "its output is of no known kind.")
+    is_known = output in (None, "default", "pandas", "polars")
+    require(is_known, "its output is of no known kind.")
     n_features = header.count("n_features_in", least=1)
     learned_attributes = attributes_from_state(
         header.fields("findings"), arrays, n_features, schema_version
@@ -115,7 +115,12 @@ def _saved(fields: dict[str, Any], named_arrays: NamedArrays) -> SavedEstimator:
     names = _names(header, n_features)
     if names is not None:
         attributes["feature_names_in_"] = names
-    attributes["_labels"] = None if schema_version == 1 else _labels(header, n_features)
+    labels = None
+    if schema_version > 1:
+        labels = from_json_value(header.take("labels"), "its column names")
+    is_list = isinstance(labels, list) and len(labels) == n_features
+    require(labels is None or is_list, f"it does not have {n_features} column names.")
+    attributes["_labels"] = labels
     encoder = _encoder(header.take("encoder"), arrays, learned_attributes["support_"])
     predictor = _predictor(header.fields("predictor"), arrays, encoder)
     code = target_from_state(header.fields("target"), arrays, predictor.n_outputs)
@@ -137,10 +142,10 @@ def _check_schema(header: Fields) -> tuple[int, str]:
     schema_version = header.count("schema_version", least=1)
     version = header.text("featuresieve_version")
     require(
-        schema_version <= SCHEMA_VERSION,
+        schema_version in (1, SCHEMA_VERSION),
         f"it has schema version {schema_version}, written by featuresieve "
-        f"{version[:80]}; featuresieve {__version__} reads versions up to "
-        f"{SCHEMA_VERSION}: install a newer release.",
+        f"{version[:80]}; featuresieve {__version__} reads versions 1 and "
+        f"{SCHEMA_VERSION}: install a newer release, or fit it again.",
     )
     return schema_version, version
 
@@ -155,14 +160,6 @@ def _names(header: Fields, n_features: int) -> npt.NDArray[Any] | None:
     require(len(names) == n_features, f"it does not have {n_features} feature names.")
     require(len(set(names)) == n_features, "its feature names are not distinct.")
     return np.array(names, dtype=object)
-
-
-def _labels(header: Fields, n_features: int) -> Any:
-    """Return the names of columns that are no strings."""
-    labels = from_json_value(header.take("labels"), "its column names")
-    is_list = isinstance(labels, list) and len(labels) == n_features
-    require(labels is None or is_list, f"it does not have {n_features} column names.")
-    return labels
 
 
 def _encoder(

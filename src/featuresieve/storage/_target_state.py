@@ -9,8 +9,6 @@ from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage._file_checks import Arrays, Fields, State, require
 from featuresieve.storage._json_values import fits_array
 
-# Kinds of labels that are stored as an array: booleans, integers, floats.
-_NUMBER_KINDS = "biuf"
 _VALUE_ARRAYS = ("means", "spreads", "centres", "widths")
 _KINDS = ("classes", "labels", "values")
 
@@ -25,7 +23,7 @@ def target_state(code: ClassEncoder | ValueScaler) -> State:
     if code.is_multilabel:
         return {"kind": "labels", "n": len(classes)}, {}
     description = {"kind": "classes", "n": len(classes)}
-    if classes.dtype.kind in _NUMBER_KINDS and classes.dtype.itemsize <= 8:
+    if classes.dtype.kind in "biuf" and classes.dtype.itemsize <= 8:
         native = classes.astype(classes.dtype.newbyteorder("="), copy=False)
         return description | {"dtype": "number"}, {"target.classes": native}
     texts = classes.tolist()
@@ -37,7 +35,7 @@ def target_state(code: ClassEncoder | ValueScaler) -> State:
         )
     width = 0
     if classes.dtype.kind == "U":
-        width = classes.dtype.itemsize // np.dtype("U1").itemsize
+        width = classes.dtype.itemsize // 4  # bytes of a letter
         if not fits_array(texts, width):
             raise TypeError(
                 f"{len(texts)} class labels of up to {width} characters are too long "
@@ -56,22 +54,16 @@ def target_from_state(
     require(n == n_outputs, f"its networks have {n_outputs} outputs, its target {n}.")
     code: ClassEncoder | ValueScaler
     if kind == "values":
-        code = _value_code(fields, arrays, n)
+        found = {k: arrays.take(f"target.{k}", np.float64, (n,)) for k in _VALUE_ARRAYS}
+        code = ValueScaler(**found, is_flat=fields.flag("is_flat"))
+        require((code.spreads > 0).all(), "its target has spreads below zero.")
+        require((code.widths >= 0).all(), "its target has widths below zero.")
+        require(n == 1 or not code.is_flat, f"its target is flat, and has {n} outputs.")
     elif kind == "labels":
         code = ClassEncoder(np.arange(n), True)
     else:
         code = ClassEncoder(_classes(fields, arrays, n), False)
     fields.finish()
-    return code
-
-
-def _value_code(fields: Fields, arrays: Arrays, n: int) -> ValueScaler:
-    """Build the scale of a regression target."""
-    values = {k: arrays.take(f"target.{k}", np.float64, (n,)) for k in _VALUE_ARRAYS}
-    code = ValueScaler(**values, is_flat=fields.flag("is_flat"))
-    require((code.spreads > 0).all(), "its target has spreads below zero.")
-    require((code.widths >= 0).all(), "its target has widths below zero.")
-    require(n == 1 or not code.is_flat, f"its target is flat, and has {n} outputs.")
     return code
 
 

@@ -1,10 +1,8 @@
 """What is read batch by batch: files, data sets, readers, relations, iterables."""
 
 import os
-import queue
-import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
@@ -17,12 +15,8 @@ from featuresieve.files.stream._costs import cell_bytes
 from featuresieve.files.stream._parquet_files import checked, find_files
 from featuresieve.files.stream._stream import is_of
 
-# Bytes of a batch; a few of them are read ahead.
 _BATCH_BYTES = 1 << 24
 _MOST_BATCH_ROWS = 1 << 16
-_N_AHEAD = 2
-_SECONDS_BETWEEN_LOOKS = 0.1
-_MOST_SECONDS_TO_END = 5.0
 
 
 @dataclass(frozen=True)
@@ -40,12 +34,12 @@ class BatchSource:
     # cannot be read in pieces.
     part: Callable[[int, int], "list[tuple[int, BatchSource]]"] | None = None
 
-    def take(self, names: Sequence[str]) -> "BatchSource":
-        """Return the same source with some of its columns."""
+    def take(self, names: Sequence[str], argument: str = "") -> "BatchSource":
+        """Return the same source with some of its columns, for an argument."""
         known = {*self.schema.names}
         if unknown := [name for name in names if name not in known]:
             raise TableFileError(
-                f"{self.name} has no column {listed(unknown)}; there are "
+                f"{argument}{self.name} has no column {listed(unknown)}; there are "
                 f"{listed(self.schema.names)}."
             )
         schema = pa.schema([self.schema.field(name) for name in names])
@@ -66,20 +60,16 @@ def batch_source(
 
     `columns` are all that are to be looked at.
     """
-    if isinstance(source, str | os.PathLike):
-        files = find_files([source], filesystem, columns)
-        return source_of_files(os.fspath(source), files)
-    if is_list_of(source, (str, os.PathLike)):
-        return source_of_files(
-            f"{os.fspath(source[0])} …", find_files(source, filesystem, columns)
-        )
+    paths = [source] if isinstance(source, str | os.PathLike) else source
+    if is_list_of(paths, (str, os.PathLike)):
+        name = os.fspath(paths[0]) + (" …" if len(paths) > 1 else "")
+        return source_of_files(name, find_files(paths, filesystem, columns))
     if isinstance(source, dataset.Dataset):
         return _of_dataset(source, columns)
-    if isinstance(source, pa.RecordBatchReader):
-        return _of_reader("the reader", source, source.schema)
     if is_of(source, "duckdb", "DuckDBPyRelation"):
         return _of_relation(source)
-    if is_list_of(source, pa.RecordBatch) or isinstance(source, Iterator):
+    is_reader = isinstance(source, pa.RecordBatchReader | Iterator)
+    if is_reader or is_list_of(source, pa.RecordBatch):
         return _of_batches(source)
     raise TypeError(
         "a stream must be the path of Parquet files, a dataset, a reader or batches of "
@@ -100,12 +90,7 @@ def source_of_files(name: str, files: Any) -> BatchSource:
         pieces = files.part(number, size)
         return [(first, source_of_files(name, piece)) for first, piece in pieces]
 
-    return BatchSource(
-        name,
-        files.schema,
-        lambda names, n_rows: files.take(names).batches(n_rows),
-        part=part,
-    )
+    return BatchSource(name, files.schema, files.batches, part=part)
 
 
 def _of_dataset(data: Any, columns: Sequence[str] | None) -> BatchSource:
@@ -124,7 +109,7 @@ def _of_dataset(data: Any, columns: Sequence[str] | None) -> BatchSource:
         yield from data.to_batches(
             columns=list(names),
             batch_size=n_rows,
-            batch_readahead=_N_AHEAD,
+            batch_readahead=2,
             fragment_readahead=1,
         )
 
@@ -143,47 +128,41 @@ def _of_relation(relation: Any) -> BatchSource:
     return BatchSource("the relation", schema, batches)
 
 
-def _of_batches(batches: Iterable[Any]) -> BatchSource:
-    """Return the source for batches; an iterator is read once."""
-    if isinstance(batches, list | tuple):
-        schema, many = batches[0].schema, list(batches)
-        return BatchSource(
-            "the list of batches",
-            schema,
-            lambda names, _: (_checked(b, schema).select(list(names)) for b in many),
-            is_read_ahead=False,
-        )
-    iterator = iter(batches)
-    first = next(iterator, None)
-    if first is None:
-        raise TableFileError(f"the iterator {_READ_BEFORE}")
-    _checked(first, getattr(first, "schema", None))
-    return _of_reader("the iterator", chain([first], iterator), first.schema)
-
-
 _READ_BEFORE = (
     "holds no rows: it may have been read before, and can be read only once. Make it "
     "anew, or pass what can be read again, such as a dataset."
 )
 
 
-def _of_reader(name: str, reader: Iterable[Any], schema: pa.Schema) -> BatchSource:
-    """Return the source for what can be read only once."""
+def _of_batches(batches: Any) -> BatchSource:
+    """Return the source for batches: a list, or what can be read only once."""
+    is_list = isinstance(batches, list | tuple)
+    if is_list:
+        name, schema = "the list of batches", batches[0].schema
+    elif isinstance(batches, pa.RecordBatchReader):
+        name, schema = "the reader", batches.schema
+    else:
+        name, first = "the iterator", next(batches, None)
+        if first is None:
+            raise TableFileError(f"{name} {_READ_BEFORE}")
+        schema = _checked(first, getattr(first, "schema", None)).schema
+        batches = chain([first], batches)
 
-    def batches(names: Sequence[str], _: int) -> Iterator[pa.RecordBatch]:
+    def opened(names: Sequence[str], _: int) -> Iterator[pa.RecordBatch]:
         n_rows = 0
         try:
-            for batch in reader:
+            for found in batches:
+                batch = _checked(found, schema)
                 n_rows += batch.num_rows
-                yield _checked(batch, schema).select(list(names))
+                yield batch.select(list(names))
         except pa.ArrowInvalid as error:
             if "closed" not in str(error):
                 raise
             raise TableFileError(f"{name} {_READ_BEFORE}") from error
-        if n_rows == 0:
+        if n_rows == 0 and not is_list:
             raise TableFileError(f"{name} {_READ_BEFORE}")
 
-    return BatchSource(name, schema, batches, is_read_ahead=False)
+    return BatchSource(name, schema, opened, is_read_ahead=False)
 
 
 def _checked(batch: Any, schema: Any) -> pa.RecordBatch:
@@ -214,36 +193,9 @@ def _checked(batch: Any, schema: Any) -> pa.RecordBatch:
 
 
 def read_ahead(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield what a thread reads meanwhile, a few batches ahead; raise its errors."""
-    found: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_N_AHEAD)
-    is_unwanted = threading.Event()
-
-    def put(batch: Any, error: BaseException | None = None) -> bool:
-        """Hand over a batch when there is room for it; tell whether it is wanted."""
-        while not is_unwanted.is_set():
-            with suppress(queue.Full):
-                found.put((batch, error), timeout=_SECONDS_BETWEEN_LOOKS)
-                return True
-        return False
-
-    def read() -> None:
-        """Read to the end, or until nobody wants more."""
-        try:
-            if all(map(put, batches)):
-                put(None)
-        except BaseException as error:
-            put(None, error)
-
-    reader = threading.Thread(target=read, name="featuresieve-reader", daemon=True)
-    reader.start()
-    try:
-        while True:
-            batch, error = found.get()
-            if error is not None:
-                raise error
-            if batch is None:
-                return
+    """Yield what a thread reads meanwhile, one batch ahead; raise its errors."""
+    with ThreadPoolExecutor(1, "featuresieve-reader") as reader:
+        coming = reader.submit(next, batches, None)
+        while (batch := coming.result()) is not None:
+            coming = reader.submit(next, batches, None)
             yield batch
-    finally:  # also where nobody asks for more, or after Ctrl-C
-        is_unwanted.set()
-        reader.join(_MOST_SECONDS_TO_END)

@@ -8,6 +8,8 @@ import pyarrow.compute as pc
 from featuresieve.errors import TableFileError
 from featuresieve.files._typed_columns import is_number
 
+_INFINITE = (float("inf"), float("-inf"))
+
 
 class ColumnFacts:
     """Numbers of missing values, smallest and largest values of columns of numbers."""
@@ -35,7 +37,14 @@ class ColumnFacts:
             found = pc.min_max(column)
             least, most = found["min"].as_py(), found["max"].as_py()
             if least in _INFINITE or most in _INFINITE:
-                raise _infinity_error(field.name, column, first_row)
+                place = pc.index(pc.is_inf(column), True).as_py()
+                raise TableFileError(
+                    "Input X contains infinity or a value too large for "
+                    f"dtype('float64'): column {field.name!r} holds "
+                    f"{column[place].as_py()} in row {first_row + place} of the "
+                    "stream. Allowed are finite numbers, and NaN or null for missing "
+                    "ones."
+                )
             n_missing = column.null_count
             if pa.types.is_floating(field.type) and least != least:
                 n_missing, least, most = len(column), None, None  # all are NaN
@@ -55,16 +64,3 @@ class ColumnFacts:
         least = min((low for low, _ in known), default=None)
         most = max((high for _, high in known), default=None)
         self.ranges[name] = (least, most)
-
-
-_INFINITE = (float("inf"), float("-inf"))
-
-
-def _infinity_error(name: str, column: Any, first_row: int) -> TableFileError:
-    """Build the error for an infinite value."""
-    place = pc.index(pc.is_inf(column), True).as_py()
-    return TableFileError(
-        "Input X contains infinity or a value too large for dtype('float64'): column "
-        f"{name!r} holds {column[place].as_py()} in row {first_row + place} of the "
-        "stream. Allowed are finite numbers, and NaN or null for missing ones."
-    )

@@ -24,8 +24,6 @@ from featuresieve.files.stream._row_choice import MOST_ROWS
 from featuresieve.files.stream._stream import DEFAULT_MEMORY
 from featuresieve.files.stream._taking import take_rows
 
-# What a selection may take of the memory before only a sample is read.
-_SHARE_OF_MEMORY = 0.5
 _MAX_CATEGORIES = 32
 
 
@@ -41,40 +39,34 @@ class LargeFiles:
         """Yield batches of some columns, read ahead."""
         return source_of_files(self.name, self.files).batches(names)
 
-    @property
-    def n_rows(self) -> int:
-        """Return the number of rows of all files."""
-        return int(self.files.n_rows)
-
     def part(
         self,
-        batch: pa.RecordBatch | None,
+        table: pa.Table | pa.RecordBatch | None,
         meanings: Mapping[str, ColumnHint],
         missing: Sequence[str] = (),
+        types: Mapping[str, ColumnType] | None = None,
     ) -> TableFile:
-        """Return a batch as a table of its own; None is one without rows."""
-        known = Known(meanings, {}, [text.strip() for text in missing])
-        table = self.files.schema.empty_table()
-        if batch is not None:
-            table = pa.Table.from_batches([batch])
+        """Return some rows as a table of their own; None is one without rows."""
+        if table is None:
+            table = self.files.schema.empty_table()
+        elif isinstance(table, pa.RecordBatch):
+            table = pa.Table.from_batches([table])
         source = Source(self.name, None, None, "parquet")
+        known = Known(meanings, types or {}, [text.strip() for text in missing])
         return as_known(source, table.column_names, table.columns, known)
 
-    def check_reading(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that say how text or a spreadsheet is written."""
-        for name, value in options.items():
+    def check(self, reading: Mapping[str, Any], outputs: Sequence[str | None]) -> None:
+        """Refuse options that say how text is written, and to write what is read."""
+        for name, value in reading.items():
             if value and name != "missing":
                 raise TableFileError(
                     f"--{name} is for text and spreadsheets, and {self.name} is "
                     "Parquet."
                 )
-
-    def check_outputs(self, names: Sequence[str]) -> None:
-        """Refuse to write files that are read."""
         read = {os.path.realpath(each.path) for each in self.files.fragments}
-        for name in names:
-            if os.path.realpath(name) in read:
-                raise TableFileError(f"{name} is read, and must not be written.")
+        for output in outputs:
+            if output is not None and os.path.realpath(output) in read:
+                raise TableFileError(f"{output} is read, and must not be written.")
 
 
 def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
@@ -88,7 +80,7 @@ def find_large(name: str, memory: str | None = None) -> LargeFiles | None:
     if name == "-" or is_address(name) or not (is_many or _is_parquet(path)):
         return None
     files = find_files([name])
-    most = _SHARE_OF_MEMORY * memory_of_process()
+    most = memory_of_process() / 2
     if memory is not None:
         most = as_bytes("--memory", memory)
     text = sum(
@@ -128,12 +120,9 @@ def read_sample(
     Parameters are those of `read_file` and `read_inputs`, and `say`, which is told how
     far it is.
     """
-    known = Known(meanings or {}, types or {}, [text.strip() for text in missing])
-    source = Source(large.name, None, None, "parquet")
-    files = large.files
+    files, meanings = large.files, meanings or {}
     if target not in files.schema.names:  # which is said as for other files
-        empty = files.schema.empty_table()
-        return as_known(source, empty.column_names, empty.columns, known)
+        return large.part(None, meanings, missing, types)
     is_whole = math.isinf(large.memory)
     taken = take_rows(
         source_of_files(large.name, files),
@@ -147,7 +136,7 @@ def read_sample(
         say=lambda n_rows: say(f"reading … {n_rows / files.n_rows:.0%}"),
     )
     sample = taken.sample
-    file = as_known(source, sample.table.column_names, sample.table.columns, known)
+    file = large.part(sample.table, meanings, missing, types)
     about = large.batches, files.schema, files.n_rows
     whole = Whole(*about, taken.n_left_out, sample.weights)
     notes = file.notes

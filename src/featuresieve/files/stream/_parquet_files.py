@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,6 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # Of each column: else whole groups of rows are held, or whole files.
 _BUFFER_BYTES = 1 << 20
 _ENDINGS = (".parquet", ".pq", ".parq")
-# What a folder holds beside its tables: marks of success, checksums, drafts.
-_HIDDEN = ("_", ".")
 _ADVICE = "Write the files with one schema, or name the columns to read."
 
 
@@ -28,11 +27,6 @@ class ParquetFiles:
     fragments: tuple[Any, ...]
     schema: pa.Schema
     n_rows: int
-
-    def take(self, names: Sequence[str]) -> "ParquetFiles":
-        """Return the same files with some of their columns."""
-        schema = pa.schema([self.schema.field(name) for name in names])
-        return replace(self, schema=schema)
 
     def part(self, number: int, size: int) -> "list[tuple[int, ParquetFiles]]":
         """Return every so manieth group of rows, after the place of its first row."""
@@ -45,39 +39,34 @@ class ParquetFiles:
             first_row += group.num_rows
         return pieces
 
-    def batches(self, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield batches of so many rows; a damaged file is named."""
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[pa.RecordBatch]:
+        """Yield batches of some columns and so many rows; a damaged file is named."""
+        schema = pa.schema([self.schema.field(name) for name in names])
         for fragment in self.fragments:
-            try:
-                yield from self._batches_of(fragment, n_rows)
-            except (pa.ArrowException, OSError) as error:
-                raise _damaged(fragment.path, error) from error
-
-    def _batches_of(self, fragment: Any, n_rows: int) -> Iterator[pa.RecordBatch]:
-        """Yield the batches of one file."""
-        fixed = dataset.get_partition_keys(fragment.partition_expression)
-        inside = [name for name in self.schema.names if name not in fixed]
-        # Not as a dataset, which holds whole row groups.
-        with (
-            fragment.filesystem.open_input_file(fragment.path) as raw,
-            parquet.ParquetFile(
-                raw, pre_buffer=False, buffer_size=_BUFFER_BYTES
-            ) as file,
-        ):
-            groups = [group.id for group in fragment.row_groups]
-            for batch in file.iter_batches(n_rows, groups, inside):
-                columns = [
-                    pa.repeat(pa.scalar(fixed[field.name], field.type), batch.num_rows)
-                    if field.name in fixed
-                    else _cast(batch.column(field.name), field.type)
-                    for field in self.schema
-                ]
-                yield pa.RecordBatch.from_arrays(columns, schema=self.schema)
+            with _damage_explained(fragment.path):
+                yield from _batches_of(fragment, schema, n_rows)
 
 
-def _cast(column: Any, kind: Any) -> Any:
-    """Return a column as the type that all files agree on; large integers round."""
-    return column if column.type == kind else column.cast(kind, safe=False)
+def _batches_of(
+    fragment: Any, schema: pa.Schema, n_rows: int
+) -> Iterator[pa.RecordBatch]:
+    """Yield the batches of one file."""
+    fixed = dataset.get_partition_keys(fragment.partition_expression)
+    inside = [name for name in schema.names if name not in fixed]
+    # Not as a dataset, which holds whole row groups.
+    with (
+        fragment.filesystem.open_input_file(fragment.path) as raw,
+        parquet.ParquetFile(raw, pre_buffer=False, buffer_size=_BUFFER_BYTES) as file,
+    ):
+        groups = [group.id for group in fragment.row_groups]
+        for batch in file.iter_batches(n_rows, groups, inside):
+            columns = [
+                pa.repeat(pa.scalar(fixed[field.name], field.type), batch.num_rows)
+                if field.name in fixed
+                else batch.column(field.name).cast(field.type, safe=False)
+                for field in schema  # the types that all files agree on
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
 def find_files(
@@ -89,7 +78,8 @@ def find_files(
 
     Folders such as ``year=2024`` below the first one that is named are columns too.
     """
-    system, found, base = None, [], ""
+    system: Any = None
+    found, base = [], ""
     for path in paths:
         system, place = _located(os.fspath(path), filesystem)
         files, base = _files_of(system, place)
@@ -106,7 +96,8 @@ def find_files(
         fragments = list(data.get_fragments())
     except (pa.ArrowException, OSError) as error:
         for file in found:  # which of them it is
-            _footer_of(system, file)
+            with _damage_explained(file), system.open_input_file(file) as raw:
+                parquet.ParquetFile(raw).close()
         raise TableFileError(
             f"{found[0]} and the files beside it make no table: {one_line(error)}. "
             f"A name must be one column, of the files or of their folders. {_ADVICE}"
@@ -120,23 +111,17 @@ def checked(
     """Return files whose columns fit together; `known` has those of partitions."""
     schemas, n_rows = [], 0
     for fragment in fragments:
-        try:
-            schema = fragment.physical_schema
+        with _damage_explained(fragment.path):
+            schemas.append(_wanted(fragment.physical_schema, columns))
             n_rows += fragment.count_rows()
-        except (pa.ArrowException, OSError) as error:
-            raise _damaged(fragment.path, error) from error
-        schemas.append(_wanted(schema, columns))
-    first = schemas[0]
+    united = schemas[0]
     for fragment, schema in zip(fragments, schemas, strict=True):
-        _check_names(fragment.path, schema, fragments[0].path, first)
-    united = first
-    for fragment, schema in zip(fragments, schemas, strict=True):
+        _check_names(fragment.path, schema, fragments[0].path, schemas[0])
         try:
             united = pa.unify_schemas([united, schema], promote_options="permissive")
         except pa.ArrowException as error:
-            raise _other_types(
-                fragment.path, schema, fragments[0].path, united
-            ) from error
+            first = fragments[0].path
+            raise _other_types(fragment.path, schema, first, united) from error
     inside = {*fragments[0].physical_schema.names}
     fields = [field for field in known if field.name not in inside]
     united = pa.schema([*united, *_wanted(pa.schema(fields), columns)])
@@ -196,18 +181,23 @@ def _files_of(system: Any, path: str) -> tuple[list[str], str]:
         base = re.split(r"/?[^/]*[*?\[]", path, maxsplit=1)[0]
         pattern = re.compile(_as_expression(path))
     selector = fs.FileSelector(base or "/", recursive=True, allow_not_found=True)
+    found = system.get_file_info(selector)
+    # Names of marks of success, checksums and drafts begin so.
+    is_hidden = re.compile(r".*/[._]").match
     files = sorted(
         each.path
-        for each in system.get_file_info(selector)
-        if each.type == fs.FileType.File and not _is_hidden(each.path, base)
+        for each in found
+        if each.type == fs.FileType.File
+        and not is_hidden("/" + each.path[len(base) :].lstrip("/"))
     )
     if pattern is not None:
         files = [file for file in files if pattern.fullmatch(file)]
     else:  # others lie beside them; programs also write files without an ending
         files = [file for file in files if _may_be_parquet(file)]
+    if not files and pattern is None:
+        raise TableFileError(f"{path} is a folder without Parquet in it.")
     if not files:
-        what = "is a folder without Parquet in it." if pattern is None else ""
-        raise TableFileError(f"{path} {what}" if what else f"no file fits {path}.")
+        raise TableFileError(f"no file fits {path}.")
     return files, base
 
 
@@ -216,49 +206,29 @@ def _may_be_parquet(path: str) -> bool:
     return path.endswith(_ENDINGS) or "." not in path.rpartition("/")[2]
 
 
-def _is_hidden(path: str, base: str) -> bool:
-    """Tell whether a file below a folder is no part of a table."""
-    parts = path[len(base) :].strip("/").split("/")
-    return any(part.startswith(_HIDDEN) for part in parts)
-
-
 def _as_expression(pattern: str) -> str:
     """Return the regular expression for a pattern of paths."""
-    kinds = (
-        (r"\*\*/", r"(?:.*/)?"),
-        (r"\*", r"[^/]*"),
-        (r"\?", r"[^/]"),
-        (r"\[[^/\]]+\]", None),  # a set of letters stays one
-        (r".", ""),
+    known = {"**/": r"(?:.*/)?", "*": r"[^/]*", "?": r"[^/]"}
+    parts = re.split(r"(\*\*/|\*|\?|\[[^/\]]+\])", pattern)
+    return "".join(  # a text and a mark in turn; a set of letters stays one
+        known.get(part, part.replace("[!", "[^")) if place % 2 else re.escape(part)
+        for place, part in enumerate(parts)
     )
-    expression = re.compile("|".join(f"({kind})" for kind, _ in kinds), re.DOTALL)
-
-    def translated(found: re.Match[str]) -> str:
-        said = kinds[(found.lastindex or 1) - 1][1]
-        if said is None:
-            return found[0].replace("[!", "[^")
-        return said or re.escape(found[0])
-
-    return expression.sub(translated, pattern)
 
 
-def _footer_of(system: Any, path: str) -> None:
-    """Read the end of a file, or say that it is damaged."""
+@contextmanager
+def _damage_explained(path: str) -> Iterator[None]:
+    """Turn what reading a file raises into an error that names it."""
     try:
-        with system.open_input_file(path) as raw:
-            parquet.ParquetFile(raw).close()
+        yield
     except (pa.ArrowException, OSError) as error:
-        raise _damaged(path, error) from error
-
-
-def _damaged(path: str, error: BaseException) -> TableFileError:
-    """Build the error for a file that cannot be read to its end."""
-    advice = (
-        "It is not whole, or no Parquet: write or copy it again, or leave it out."
-        if _may_be_parquet(path)
-        else "Only Parquet is read as a stream: pass what the file holds."
-    )
-    return TableFileError(f"{path} cannot be read: {one_line(error)} {advice}")
+        advice = (
+            "It is not whole, or no Parquet: write or copy it again, or leave it out."
+            if _may_be_parquet(path)
+            else "Only Parquet is read as a stream: pass what the file holds."
+        )
+        message = f"{path} cannot be read: {one_line(error)} {advice}"
+        raise TableFileError(message) from error
 
 
 def _check_names(

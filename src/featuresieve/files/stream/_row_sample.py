@@ -7,7 +7,7 @@ go is never wanted again, and the sample depends neither on batches nor on who s
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -70,16 +70,12 @@ class RowSample:
         self._seed, self._budget = seed, budget
         self._row_cost, self._byte_cost = row_cost, byte_cost
         self._class_column, self._most_rows = class_column, most_rows
-        self._parts: list[_Part] = []
+        # Batches, and of their rows the places, the codes of classes and the costs.
+        self._parts: list[tuple[pa.RecordBatch, IndexArray]] = []
         self._code_of: dict[Any, int] = {} if class_column else {None: 0}
         self._limits = np.full(len(self._code_of), _NO_LIMIT)  # of hashes, by class
         self._counts = np.zeros(len(self._code_of), dtype=np.int64)
         self._spent = self._n_kept = 0
-
-    @property
-    def class_counts(self) -> dict[Any, int]:
-        """Return how many rows of each class have been seen."""
-        return dict(zip(self._code_of, self._counts.tolist(), strict=True))
 
     def add(self, batch: pa.RecordBatch, first_row: int) -> None:
         """Look at the rows of a batch, of which the first has this place."""
@@ -87,26 +83,26 @@ class RowSample:
         self._counts += np.bincount(codes, minlength=len(self._counts))
         rows = np.arange(first_row, first_row + batch.num_rows, dtype=np.int64)
         is_low = row_hashes(self._seed, rows) <= self._limits[codes]
-        if not is_low.all():
-            batch = batch.take(pa.array(np.flatnonzero(is_low)))
+        batch = _some(batch, is_low)
         costs = np.full(batch.num_rows, self._row_cost, dtype=np.int64)
-        if self._byte_cost:
-            costs += self._byte_cost * text_bytes(batch)
-        self._append(_Part(batch, rows[is_low], codes[is_low], costs))
+        for column in filter(lambda c: is_text(c.type), batch.columns):
+            lengths = pc.fill_null(pc.binary_length(column), 0)
+            costs += self._byte_cost * lengths.to_numpy(zero_copy_only=False)
+        self._append(batch, np.stack([rows[is_low], codes[is_low], costs]))
 
     def gathered(self, gather: Gather) -> Self:
         """Return the sample of all parts, each of which another process has read.
 
         They tell first what their rows cost, so that none are sent that have to go.
         """
-        told = gather((list(self._code_of), *self._known()))
-        everyones: list[IndexArray] = []
-        for labels, _, codes, _ in told:
-            own = np.array([self._code(label) for label in labels], np.int64)
-            everyones.append(own[codes])
-        rows, costs = (np.concatenate([each[k] for each in told]) for k in (1, 3))
-        is_kept = self._affordable(rows, np.concatenate(everyones), costs)
-        self._keep_(np.isin(self._known()[0], rows[is_kept]))
+        told = gather((list(self._code_of), self._known()))
+        parts = []
+        for labels, (rows, own, costs) in told:
+            codes = np.array([self._code(label) for label in labels], np.int64)
+            parts.append(np.stack([rows, codes[own], costs]))
+        everyones = np.concatenate(parts, axis=1)
+        is_kept = self._affordable(everyones)
+        self._keep_(np.isin(self._known()[0], everyones[0, is_kept]))
         first, *others = gather(self)
         for other in others:
             first.merge(other)
@@ -117,8 +113,8 @@ class RowSample:
         codes = np.array([self._code(label) for label in other._code_of], np.int64)
         self._counts[codes] += other._counts
         self._limits[codes] = np.minimum(self._limits[codes], other._limits)
-        for part in other._parts:
-            self._append(replace(part, codes=codes[part.codes]))
+        for batch, (rows, own, costs) in other._parts:
+            self._append(batch, np.stack([rows, codes[own], costs]))
 
     def take(self) -> SampledRows:
         """Return the sample of what has been seen."""
@@ -131,7 +127,7 @@ class RowSample:
                 f"memory: {self._budget:.0f} bytes hold no row of each class; "
                 f"{self._row_cost * len(self._counts)} would hold one."
             )
-        batches = [part.batch for part in self._parts]
+        batches = [batch for batch, _ in self._parts]
         table = pa.Table.from_batches(batches).unify_dictionaries()
         order = np.argsort(rows)
         if (order[1:] < order[:-1]).any():  # of ranks that were merged
@@ -139,31 +135,27 @@ class RowSample:
         weights = class_weights(codes[order], self._counts)
         return SampledRows(table, rows[order], weights, int(self._counts.sum()))
 
-    def _append(self, part: "_Part") -> None:
+    def _append(self, batch: pa.RecordBatch, known: IndexArray) -> None:
         """Keep rows for now."""
-        self._parts.append(part)
-        self._spent += int(part.costs.sum())
-        self._n_kept += len(part.rows)
+        self._parts.append((batch, known))
+        self._spent += int(known[2].sum())
+        self._n_kept += batch.num_rows
         most = np.inf if self._most_rows is None else self._most_rows
         if self._spent > _SLACK * self._budget or self._n_kept > _SLACK * most:
             self._thin_()
 
-    def _known(self) -> tuple[IndexArray, IndexArray, IndexArray]:
+    def _known(self) -> IndexArray:
         """Return places, classes and costs of the rows that are kept for now."""
-        none = np.zeros(0, dtype=np.int64)
-        parts = [(part.rows, part.codes, part.costs) for part in self._parts]
-        known = zip((none, none, none), *parts, strict=True)
-        rows, codes, costs = map(np.concatenate, known)
-        return rows, codes, costs
+        none = np.zeros((3, 0), dtype=np.int64)
+        return np.concatenate([none, *(known for _, known in self._parts)], axis=1)
 
     def _thin_(self) -> None:
         """Let go of the rows that the budget has no room for."""
-        self._keep_(self._affordable(*self._known()))
+        self._keep_(self._affordable(self._known()))
 
-    def _affordable(
-        self, rows: IndexArray, codes: IndexArray, costs: IndexArray
-    ) -> npt.NDArray[np.bool_]:
+    def _affordable(self, known: IndexArray) -> npt.NDArray[np.bool_]:
         """Tell which rows the budget has room for; others like the rest never come."""
+        rows, codes, costs = known
         hashes = row_hashes(self._seed, rows)
         is_kept = affordable_rows(hashes, codes, costs, self._budget, self._most_rows)
         for code in np.unique(codes[~is_kept]).tolist():
@@ -175,11 +167,11 @@ class RowSample:
         """Keep these of the rows."""
         if is_kept.all():
             return
-        edges = np.cumsum([len(part.rows) for part in self._parts])[:-1]
+        edges = np.cumsum([batch.num_rows for batch, _ in self._parts])[:-1]
         parts, self._parts = self._parts, []
         self._spent = self._n_kept = 0
-        for part, mask in zip(parts, np.split(is_kept, edges), strict=True):
-            self._append(part.take(mask))
+        for (batch, known), mask in zip(parts, np.split(is_kept, edges), strict=True):
+            self._append(_some(batch, mask), known[:, mask])
 
     def _class_codes(self, batch: pa.RecordBatch) -> IndexArray:
         """Return the number of the class of each row."""
@@ -207,28 +199,8 @@ class RowSample:
         return self._code_of[label]
 
 
-@dataclass(frozen=True)
-class _Part:
-    """Rows of one batch that are kept for now."""
-
-    batch: pa.RecordBatch
-    rows: IndexArray  # places in the stream
-    codes: IndexArray  # of their classes
-    costs: IndexArray
-
-    def take(self, is_kept: npt.NDArray[np.bool_]) -> "_Part":
-        """Return some of the rows."""
-        if is_kept.all():
-            return self
-        batch = self.batch.take(pa.array(np.flatnonzero(is_kept)))
-        return _Part(batch, *(a[is_kept] for a in (self.rows, self.codes, self.costs)))
-
-
-def text_bytes(batch: pa.RecordBatch) -> IndexArray:
-    """Return how many bytes of text each row holds."""
-    total = np.zeros(batch.num_rows, dtype=np.int64)
-    for column in batch.columns:
-        if is_text(column.type):
-            lengths = pc.fill_null(pc.binary_length(column), 0)
-            total += lengths.to_numpy(zero_copy_only=False)
-    return total
+def _some(batch: pa.RecordBatch, is_kept: npt.NDArray[np.bool_]) -> pa.RecordBatch:
+    """Return some rows of a batch."""
+    if is_kept.all():
+        return batch
+    return batch.take(pa.array(np.flatnonzero(is_kept)))

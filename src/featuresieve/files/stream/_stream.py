@@ -105,29 +105,18 @@ def as_stream(X: Any, *, is_named: bool = False) -> Stream | None:
     """
     if isinstance(X, Stream):
         return X
-    is_path = isinstance(X, str | os.PathLike)
-    if is_path or _is_many(X) or _is_lazy(X):
-        return Stream(X)
-    if is_named and isinstance(X, Iterator):
-        return Stream(X)
-    return Stream(X) if isinstance(X, np.memmap) and X.ndim == 2 else None
-
-
-def _is_many(X: Any) -> bool:
-    """Tell whether X is a list of paths or of batches."""
-    if not isinstance(X, list | tuple) or not X:
-        return False
-    are_paths = all(isinstance(each, str | os.PathLike) for each in X)
-    return are_paths or all(is_of(each, "pyarrow", "RecordBatch") for each in X)
-
-
-def _is_lazy(X: Any) -> bool:
-    """Tell whether X is a data set, a reader or a relation."""
-    return (
-        is_of(X, "pyarrow.dataset", "Dataset")
+    is_stream = (
+        isinstance(X, str | os.PathLike)
+        or (isinstance(X, np.memmap) and X.ndim == 2)
+        or (isinstance(X, Iterator) and is_named)
+        or is_of(X, "pyarrow.dataset", "Dataset")
         or is_of(X, "pyarrow", "RecordBatchReader")
         or is_of(X, "duckdb", "DuckDBPyRelation")
     )
+    if isinstance(X, list | tuple) and X:
+        are_paths = all(isinstance(each, str | os.PathLike) for each in X)
+        is_stream = are_paths or all(is_of(e, "pyarrow", "RecordBatch") for e in X)
+    return Stream(X) if is_stream else None
 
 
 def is_of(X: Any, module: str, name: str) -> bool:

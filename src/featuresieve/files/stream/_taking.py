@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from featuresieve.errors import TableFileError, listed
+from featuresieve.errors import TableFileError
 from featuresieve.files.stream._batch_source import BatchSource
 from featuresieve.files.stream._column_facts import ColumnFacts
 from featuresieve.files.stream._costs import TEXT_COPIES, check_memory, row_cost
@@ -65,7 +65,7 @@ class _Reading:
     ) -> None:
         self.sample, self.facts, self.n_left_out = sample, ColumnFacts(), 0
         self._target, self._is_lenient, self._say = target, is_lenient, say
-        self._n_read = 0
+        self.n_read = 0
 
     def read(self, batches: Iterable[pa.RecordBatch], first_row: int) -> None:
         """Look at batches, of which the first row has this place."""
@@ -77,26 +77,19 @@ class _Reading:
                 self.facts.add(known, place)
             self.sample.add(known, place)
             first_row += batch.num_rows
-            self._n_read += batch.num_rows
+            self.n_read += batch.num_rows
             self.n_left_out += batch.num_rows - known.num_rows
             if self._say is not None:
-                self._say(self._n_read)
+                self._say(self.n_read)
 
     def gather_(self, readers: Readers) -> None:
         """Take in what the others have seen."""
         self.sample = self.sample.gathered(readers.gather)
-        first, *others = readers.gather((self.facts, self._n_read))
-        self.facts, self._n_read = first
+        first, *others = readers.gather((self.facts, self.n_read))
+        self.facts, self.n_read = first
         for facts, n_read in others:
             self.facts.merge(facts)
-            self._n_read += n_read
-
-    def check_rows(self, name: str) -> None:
-        """Refuse a stream of which no row can be used."""
-        n_rows = self._n_read
-        if n_rows == self.n_left_out:
-            rows = f"{n_rows} rows, none with a value of {self._target!r}"
-            raise TableFileError(f"{name} has {rows if n_rows else 'no rows'}.")
+            self.n_read += n_read
 
 
 def take_rows(
@@ -124,7 +117,7 @@ def take_rows(
     special = {"y": target, "sample_weight": weight, "groups": groups}
     names, cost = source.schema.names, row_cost(source.schema, max_categories)
     for argument, name in special.items():
-        _check_there(argument, name, names, source)
+        source.take([] if name is None else [name], f"{argument}: ")
     check_memory(memory, cost)
     sample = RowSample(
         seed=seed,
@@ -143,7 +136,11 @@ def take_rows(
         reading.read(piece.batches(names), first_row)
     if readers is not None and is_shared:
         reading.gather_(readers)
-    reading.check_rows(source.name)
+    if reading.n_read == reading.n_left_out:
+        rows = f"{reading.n_read} rows, none with a value of {target!r}"
+        raise TableFileError(
+            f"{source.name} has {rows if reading.n_read else 'no rows'}."
+        )
     sampled = reading.sample.take()
     others, table = {*special.values()}, sampled.table
     return TakenRows(
@@ -155,17 +152,6 @@ def take_rows(
         reading.facts,
         reading.n_left_out,
     )
-
-
-def _check_there(
-    argument: str, name: str | None, names: Sequence[str], source: BatchSource
-) -> None:
-    """Refuse the name of a column that is not read."""
-    if name is not None and name not in names:
-        raise TableFileError(
-            f"{argument}: {source.name} has no column {name!r}; there are "
-            f"{listed(names)}."
-        )
 
 
 def _with_target(
@@ -218,8 +204,5 @@ def _weights(
 
 def kept_batches(stream: Stream, names: Sequence[str]) -> tuple[Any, Iterator[Any]]:
     """Return the schema of some columns, and their batches."""
-    source = stream.open()
-    for name in names:
-        _check_there("X", name, source.schema.names, source)
-    schema = pa.schema([source.schema.field(name) for name in names])
-    return schema, source.batches(names)
+    source = stream.open().take(names, "X: ")
+    return source.schema, source.batches(names)

@@ -18,37 +18,22 @@ MISSING_TEXT = ""
 
 
 class Columns:
-    """Columns that are inputs of a graph, each of shape (rows, 1).
+    """Columns of a table, by their positions: of one matrix, or inputs (rows, 1)."""
 
-    They are known by their positions in the table.
-    """
-
-    def __init__(self, graph: Graph, names: dict[int, str]) -> None:
-        self._graph, self._names = graph, names
+    def __init__(self, graph: Graph, names: str | dict[int, str]) -> None:
+        self._graph, self._names = graph, names  # of the matrix, or of each column
 
     def block(self, features: list[int], to: TensorType) -> Tensor:
         """Return columns as another type, side by side."""
-        cast = [self.column(feature).cast(to) for feature in features]
-        return self._graph.side_by_side(cast)
+        if isinstance(self._names, str):
+            return self._graph.columns(self._names, features).cast(to)
+        return self._graph.side_by_side([self.column(j).cast(to) for j in features])
 
     def column(self, feature: int) -> Tensor:
         """Return one column as it came in."""
+        if isinstance(self._names, str):
+            return self._graph.columns(self._names, [feature])
         return Tensor(self._graph, self._names[feature])
-
-
-class MatrixColumns(Columns):
-    """Columns of one numeric matrix."""
-
-    def __init__(self, graph: Graph, matrix: str) -> None:
-        self._graph, self._matrix = graph, matrix
-
-    def block(self, features: list[int], to: TensorType) -> Tensor:
-        """Return columns as another type."""
-        return self._graph.columns(self._matrix, features).cast(to)
-
-    def column(self, feature: int) -> Tensor:
-        """Return one column."""
-        return self._graph.columns(self._matrix, [feature])
 
 
 def is_numeric(encoder: TableEncoder) -> bool:

@@ -23,7 +23,6 @@ from featuresieve.tables import (
 )
 
 _HOUR = 3_600_000_000  # in microseconds
-_DAY = 24 * _HOUR
 # A feature, and the index of its first encoded column.
 _Placed = tuple[FeatureEncoder, int]
 # Encoded columns in the order in which nodes make them, and where they belong.
@@ -192,19 +191,15 @@ def _add_date_part(graph: Graph, moments: Tensor, part: str) -> Tensor:
     """Return a part of moments, which are microseconds, as `date_part` does."""
     if part == "timestamp":
         return moments.cast(TensorType.DOUBLE) / 1e6
+    unit = graph.integers(_HOUR if part == "hour" else 24 * _HOUR)
+    count = (moments - moments % unit) / unit  # ``Div`` would round towards zero
     if part == "hour":
-        number = _floor_division(moments, graph.integers(_HOUR)) % 24
+        number = count % 24
     elif part == "weekday":  # the first of January 1970 was a Thursday
-        number = (_floor_division(moments, graph.integers(_DAY)) + 3) % 7
+        number = (count + 3) % 7
     else:
-        days = _floor_division(moments, graph.integers(_DAY))
-        number = _months_since_january(days) % 12
+        number = _months_since_january(count) % 12
     return number.cast(TensorType.DOUBLE)
-
-
-def _floor_division(dividend: Tensor, divisor: Tensor) -> Tensor:
-    """Divide integers and round down: ``Div`` would round towards zero."""
-    return (dividend - dividend % divisor) / divisor
 
 
 def _months_since_january(days: Tensor) -> Tensor:
@@ -230,25 +225,20 @@ def _add_category(graph: Graph, feature: FeatureEncoder, columns: Columns) -> Te
     column = columns.column(feature.feature)
     kind = tensor_type(feature, TensorType.DOUBLE)
     if kind == TensorType.STRING:
-        state = _add_text_state(graph, encoder, column)
+        states = {str(level): state for state, level in enumerate(encoder.levels)}
+        states = {MISSING_TEXT: encoder.missing_state} | states
+        state = graph.add(
+            "LabelEncoder",
+            column,
+            domain="ai.onnx.ml",
+            keys_strings=list(states),
+            values_int64s=list(states.values()),
+            default_int64=encoder.other_state,
+        )
     else:
         state = _add_number_state(graph, encoder, column, kind)
     rows = graph.add("Gather", encoder.indicators(), state, axis=0)
     return graph.add("Reshape", rows, [-1, encoder.n_columns])
-
-
-def _add_text_state(graph: Graph, encoder: CategoryEncoder, column: Tensor) -> Tensor:
-    """Return the state of each text."""
-    states: dict[str, int] = {MISSING_TEXT: encoder.missing_state}
-    states |= {str(level): state for state, level in enumerate(encoder.levels)}
-    return graph.add(
-        "LabelEncoder",
-        column,
-        domain="ai.onnx.ml",
-        keys_strings=list(states),
-        values_int64s=list(states.values()),
-        default_int64=encoder.other_state,
-    )
 
 
 def _add_number_state(

@@ -11,7 +11,6 @@ from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage._export import feature_names
 from featuresieve.storage.onnx._columns import (
     Columns,
-    MatrixColumns,
     is_numeric,
     tensor_type,
     tensor_type_of_kind,
@@ -22,17 +21,10 @@ from featuresieve.storage.onnx._graph import (
     TEXT_OPSET,
     Graph,
     Operand,
-    Tensor,
     TensorType,
     UniqueNames,
 )
-from featuresieve.storage.onnx._predictor import (
-    add_labels,
-    add_networks,
-    add_probabilities,
-    add_values,
-    label_type,
-)
+from featuresieve.storage.onnx._predictor import add_prediction, label_type
 from featuresieve.tables import TableEncoder
 
 # Newer runtimes load older models, not the other way round: that of the opset's time.
@@ -169,11 +161,12 @@ class _Model:
 
     def add_predictor(self) -> None:
         """Encode the kept columns, run the networks, decode their outputs."""
-        columns = (
-            MatrixColumns(self.graph, self.add_matrix_input())
+        names: Any = (
+            self.add_matrix_input()
             if self.is_matrix
-            else Columns(self.graph, self.add_column_inputs(self.kept))
+            else self.add_column_inputs(self.kept)
         )
+        columns = Columns(self.graph, names)
         encoded = add_encoding(self.graph, self.encoder, columns)
         code = self.estimator._target_code
         tensors = add_prediction(self.graph, self.estimator, encoded)
@@ -193,25 +186,6 @@ class _Model:
         if code.is_flat:
             values = self.graph.add("Squeeze", values, [1])
         self.add_output(values, "prediction", self.numbers, n_outputs)
-
-
-def add_prediction(graph: Graph, estimator: Any, encoded: Tensor) -> tuple[Tensor, ...]:
-    """Add networks and decoding to an encoded table.
-
-    Returns labels and probabilities, or the values of a regression, (rows, outputs).
-    """
-    if estimator._task_network is not None:
-        raise TypeError(
-            "to_onnx(predictor=True) cannot export a task_network of your own. Export "
-            "the selector alone, and the network with torch.onnx.export."
-        )
-    predictor, code = estimator._predictor, estimator._target_code
-    outputs = add_networks(graph, predictor, encoded)
-    n_members = len(predictor.members)
-    if isinstance(code, ClassEncoder):
-        probabilities = add_probabilities(graph, code, outputs, n_members)
-        return add_labels(graph, code, probabilities), probabilities
-    return (add_values(graph, code, outputs, n_members),)
 
 
 def _valid_name(name: str, position: int) -> str:

@@ -10,7 +10,26 @@ from featuresieve.problem import ClassEncoder, ValueScaler
 from featuresieve.storage.onnx._graph import Graph, Tensor, TensorType
 
 
-def add_networks(graph: Graph, predictor: Predictor, encoded: Tensor) -> Tensor:
+def add_prediction(graph: Graph, estimator: Any, encoded: Tensor) -> tuple[Tensor, ...]:
+    """Add networks and decoding to an encoded table.
+
+    Returns labels and probabilities, or the values of a regression, (rows, outputs).
+    """
+    if estimator._task_network is not None:
+        raise TypeError(
+            "to_onnx(predictor=True) cannot export a task_network of your own. Export "
+            "the selector alone, and the network with torch.onnx.export."
+        )
+    predictor, code = estimator._predictor, estimator._target_code
+    outputs = _add_networks(graph, predictor, encoded)
+    n_members = len(predictor.members)
+    if isinstance(code, ClassEncoder):
+        probabilities = _add_probabilities(graph, code, outputs, n_members)
+        return _add_labels(graph, code, probabilities), probabilities
+    return (_add_values(graph, code, outputs, n_members),)
+
+
+def _add_networks(graph: Graph, predictor: Predictor, encoded: Tensor) -> Tensor:
     """Add the MLPs of all members, in float64, (members, rows, outputs)."""
 
     def stacked(name: str) -> npt.NDArray[Any]:
@@ -29,7 +48,7 @@ def add_networks(graph: Graph, predictor: Predictor, encoded: Tensor) -> Tensor:
     return hidden
 
 
-def add_probabilities(
+def _add_probabilities(
     graph: Graph, code: ClassEncoder, outputs: Tensor, n_members: int
 ) -> Tensor:
     """Return the mean probabilities, (rows, classes or labels)."""
@@ -40,7 +59,7 @@ def add_probabilities(
     return _add_mean(graph, shares, n_members)
 
 
-def add_labels(graph: Graph, code: ClassEncoder, probabilities: Tensor) -> Tensor:
+def _add_labels(graph: Graph, code: ClassEncoder, probabilities: Tensor) -> Tensor:
     """Return the labels: a class a row, or a matrix of zeros and ones."""
     if code.is_multilabel:
         return graph.add("Greater", probabilities, 0.5).cast(TensorType.INT64)
@@ -66,7 +85,7 @@ def label_type(code: ClassEncoder) -> TensorType:
     )
 
 
-def add_values(
+def _add_values(
     graph: Graph, code: ValueScaler, outputs: Tensor, n_members: int
 ) -> Tensor:
     """Return the predicted values, (rows, outputs)."""

@@ -38,34 +38,25 @@ class Scale:
 
     def ticks(self, *, is_share: bool) -> list[tuple[float, str]]:
         """Return places and labels of round values."""
-        values = _round_values(self.low, self.high)
-        step = values[1] - values[0] if len(values) > 1 else 1.0
+        rough = (self.high - self.low) / 5 or 1.0  # about five of them
+        power = 10.0 ** math.floor(math.log10(rough))
+        step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * 0.999)
+        first = math.ceil(self.low / step - 1e-9)
+        last = math.floor(self.high / step + 1e-9)
         form = ".3g"
         if is_share:  # as many decimals as tell neighbours apart
             form = f".{max(0, math.ceil(-math.log10(step * 100) - 1e-9))}%"
             form = ".1%" if 0.024 < step < 0.026 else form
-        return [
-            (self(value), format(value + 0.0, form).replace("-", "−"))
-            for value in values
-        ]
-
-
-def _round_values(low: float, high: float) -> list[float]:
-    """Return about five round values between two."""
-    rough = (high - low) / 5 or 1.0
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(f * power for f in (1, 2, 2.5, 5, 10) if f * power >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(k * step, 12) for k in range(first, last + 1)]
+        values = [round(k * step, 12) + 0.0 for k in range(first, last + 1)]
+        return [(self(v), format(v, form).replace("-", "−")) for v in values]
 
 
 def interval_chart(
     rows: Sequence[tuple[str, float, float]], texts: Sequence[str]
 ) -> dict[str, Any]:
     """Place a dot and its interval of 95 % for each (label, value, standard error)."""
-    ends = [(value - HALF * error, value + HALF * error) for _, value, error in rows]
-    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    low = min(value - HALF * error for _, value, error in rows)
+    high = max(value + HALF * error for _, value, error in rows)
     margin = 0.12 * (high - low) or 0.05
     scale = Scale(low - margin, high + margin, 16, WIDTH - 16)
     marks = [
@@ -73,13 +64,11 @@ def interval_chart(
             "label": label,
             "text": texts[index],
             "at": scale(value),
-            "from": scale(start),
-            "to": scale(stop),
+            "from": scale(value - HALF * error),
+            "to": scale(value + HALF * error),
             "y": 34 + 52 * index,
         }
-        for index, ((label, value, error), (start, stop)) in enumerate(
-            zip(rows, ends, strict=True)
-        )
+        for index, (label, value, error) in enumerate(rows)
     ]
     bottom = 34 + 52 * len(rows) - 20
     ticks = scale.ticks(is_share="%" in texts[0])

@@ -68,6 +68,7 @@ def page_content(
         "worth": worth(estimator, gain, facts.get("score")),
         "path": path(gain),
         "rows": shown,
+        "has_importance": any(row["importance"] is not None for row in shown),
         "n_left_out": len(rows) - len(shown),
         "cards": [r for r in rows if r["kept"] and r["picture"]][:_MOST_CARDS],
         "legend": () if data is None else data.target.classes,
@@ -94,16 +95,11 @@ def feature_rows(estimator: Any) -> list[Content]:
         for field in ("importance", "importance_error", "represented_by"):
             if isinstance(row[field], float) and math.isnan(row[field]):
                 row[field] = None
-        row["why"] = _why(row)
+        row["why"] = _REASONS.get(row["verdict"], "")
+        if row["represented_by"] is not None:
+            words = "a copy, " * (row["verdict"] == "duplicate") + "represented by"
+            row["why"] = f"{words} {_name(row['represented_by'])}"
     return rows
-
-
-def _why(row: Content) -> str:
-    """Return the reason behind a verdict."""
-    if row["represented_by"] is not None:
-        words = "a copy, " * (row["verdict"] == "duplicate") + "represented by"
-        return f"{words} {_name(row['represented_by'])}"
-    return _REASONS.get(row["verdict"], "")
 
 
 def _name(value: Any) -> str:
@@ -116,10 +112,10 @@ def _name(value: Any) -> str:
 def answer(estimator: Any, rows: Sequence[Content], target: str) -> Content:
     """Return the answer as a sentence in two parts, the first to be stressed."""
     n_kept, n_all = int(estimator.n_features_selected_), len(rows)
-    noun = "column" if n_all == 1 else "columns"
-    count = f"{n_kept:,} of {n_all:,} {noun}" if n_kept < n_all else f"all {n_all:,}"
+    whole = f"{n_all:,} column{'' if n_all == 1 else 's'}"
+    count = f"{n_kept:,} of {whole}"
     if n_kept == n_all:
-        count = f"{'All ' if n_all > 1 else 'The '}{n_all:,} {noun}"
+        count = f"{'All' if n_all > 1 else 'The'} {whole}"
     is_one = n_kept == 1
     if "uninformative" in warned_codes(estimator):
         rest = f"kept, but nothing was shown to predict {target}"
@@ -151,12 +147,10 @@ def notes_of(estimator: Any, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         if note["warning"] is None and is_new:
             said.append(("note", text))
     said += [("note", text) for text in others]
-    return [(kind, _as_sentence(text)) for kind, text in said]
-
-
-def _as_sentence(text: str) -> str:
-    """Return a text with a capital, unless it begins with a name or an argument."""
-    return f"{text[0].upper()}{text[1:]}" if text.split(" ")[0].isalpha() else text
+    return [  # with a capital, unless it begins with a name or an argument
+        (kind, f"{text[0].upper()}{text[1:]}" if text.split(" ")[0].isalpha() else text)
+        for kind, text in said
+    ]
 
 
 def _about_missing(rows: Sequence[Content]) -> list[tuple[str, str]]:

@@ -16,7 +16,6 @@ from featuresieve.storage.page._fit_data import FitData
 from featuresieve.storage.page._worth import SCORE_FIELDS, held_out_gain, how_sure
 
 FACTS = ("title", "target", "file", "command", "score", "notes", "warnings")
-_MOST_BARS = 10
 
 
 def check_facts(facts: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -43,26 +42,20 @@ def page_text(
     """Return the page about a fitted estimator, as HTML."""
     template = _environment().get_template("page.html")
     data = None if prepared is None else FitData(prepared, code)
-    content = page_content(estimator, data, facts)
-    rows = content["rows"]
-    text: str = template.render(
-        content,
-        has_importance=any(row["importance"] is not None for row in rows),
-    )
-    return text
+    return str(template.render(page_content(estimator, data, facts)))
 
 
 def notebook_text(estimator: Any) -> str:
     """Return the answer with its best columns as a piece of HTML."""
     template = _environment().get_template("notebook.html")
     rows = feature_rows(estimator)
-    text: str = template.render(
+    content = {
         **answer(estimator, rows, "the target"),
-        rows=rows[:_MOST_BARS],
-        sure=how_sure(estimator, rows, held_out_gain(estimator)),
-        notes=notes_of(estimator, {}),
-    )
-    return text
+        "rows": rows[:10],
+        "sure": how_sure(estimator, rows, held_out_gain(estimator)),
+        "notes": notes_of(estimator, {}),
+    }
+    return str(template.render(content))
 
 
 def _environment() -> Any:
@@ -82,14 +75,9 @@ def _environment() -> Any:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "percent": _percent,
+        "percent": lambda share: "<1%" if 0 < share < 0.01 else f"{share:.0%}",
         "gain": lambda value: f"{value:.1%}".replace("-", "−"),
         "capitalise": lambda text: f"{text[:1].upper()}{text[1:]}",
         "cut": lambda text, most: text if len(text) <= most else f"{text[: most - 1]}…",
     }
     return environment
-
-
-def _percent(share: float) -> str:
-    """Return a share in whole per cents."""
-    return "<1%" if 0 < share < 0.01 else f"{share:.0%}"

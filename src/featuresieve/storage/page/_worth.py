@@ -51,21 +51,18 @@ def held_out_gain(estimator: Any) -> Content | None:
     if not len(judged):
         return None
     chosen = np.flatnonzero(judged["is_chosen"])
+    unit = "squared error removed"
+    if hasattr(estimator._target_code, "spreads"):
+        unit = "variance explained"
+    elif estimator.judge == "networks":  # by the log loss
+        unit = "uncertainty removed"
     return {
         "sizes": judged["n_kept"].tolist(),
         "gains": 1 - judged["loss"] / judgement.null_loss,
         "errors": np.nan_to_num(judged["loss_error"]) / judgement.null_loss,
         "chosen": int(chosen[0]) if len(chosen) else None,
-        "unit": _unit(estimator),
+        "unit": unit,
     }
-
-
-def _unit(estimator: Any) -> str:
-    """Return what a gain over a constant is."""
-    if hasattr(estimator._target_code, "spreads"):
-        return "variance explained"
-    is_log_loss = estimator.judge == "networks"
-    return "uncertainty removed" if is_log_loss else "squared error removed"
 
 
 def how_sure(estimator: Any, rows: Sequence[Content], gain: Content | None) -> Content:
