@@ -83,6 +83,13 @@ def ranked_tables(cells: pd.DataFrame, scenario: str, downstream: str) -> pd.Dat
     return scores.drop(columns=list(begun)).dropna(axis="columns", how="all")
 
 
+def stacked(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all parts; empty ones have no say in the types (pandas 2)."""
+    found = list(parts)
+    some = [part for part in found if len(part)] or found
+    return pd.concat(some, ignore_index=True) if some else pd.DataFrame()
+
+
 def ordered(names: Iterable[str], labels: Mapping[str, str]) -> list[str]:
     """Return each name once, those with a label first and in its order.
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
-from sievebench.analysis.cells import in_order, ranked_tables, summarize_cells
+from sievebench.analysis.cells import in_order, ranked_tables, stacked, summarize_cells
 from sievebench.analysis.comparisons import compare_differences
 from sievebench.analysis.ranks import as_printed, mean_ranks
 
@@ -43,7 +43,7 @@ def overview(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
         ).reset_index()
         part.insert(0, "scenario", scenario)
         parts.append(part)
-    return in_order(pd.concat(parts)) if parts else pd.DataFrame()
+    return in_order(stacked(parts))
 
 
 def misselection(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:

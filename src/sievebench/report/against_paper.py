@@ -9,7 +9,7 @@ from sievebench.analysis import in_order
 from sievebench.labels import DATASET_LABELS, scenario_title, selector_label
 from sievebench.report.paper import PAPER_SCENARIOS, paper_scores, printed_scores
 from sievebench.report.report_data import ReportData
-from sievebench.report.tables import MISSING, Columns, Table, number, signed, table_of
+from sievebench.report.tables import MISSING, Columns, Table, number, signed, tables_of
 
 _AGREEMENT: Columns = {
     "scenario": "{scenario:scenario}",
@@ -97,7 +97,7 @@ def comparison_tables(results: ReportData) -> Iterator[Table]:
         yield _cell_by_cell(results, part, scenario)
     run = comparison[comparison["scenario"].isin(scenarios)]
     has_theirs = run.groupby("selector")["theirs"].transform("count") > 0
-    yield table_of(
+    yield from tables_of(
         agreement(run[has_theirs]),
         _AGREEMENT,
         name="paper-agreement",

@@ -262,7 +262,7 @@ def pixel_digits(results: ReportData, _: str) -> Finding | None:
 
 
 def _pixels(results: ReportData) -> tuple[dict[str, Any], Any, Any] | None:
-    """Return what is stored, which pixels the default keeps, and drops though they vary."""
+    """Return what is stored, which pixels are kept, and dropped though they vary."""
     content = results.stored("mnist")
     if not content:
         return None

@@ -26,7 +26,7 @@ from sievebench.report.tables import (
     Table,
     interval,
     number,
-    table_of,
+    tables_of,
     with_interval,
 )
 
@@ -75,7 +75,7 @@ def field_tables(results: ReportData) -> Iterator[Table]:
             lines = summaries(results, suite, name)
             if lines.empty:
                 continue
-            yield table_of(
+            yield from tables_of(
                 lines,
                 _COLUMNS,
                 name=f"fields-{suite}-{name}",
@@ -103,7 +103,7 @@ def summaries(results: ReportData, suite: str, name: str) -> pd.DataFrame:
         .assign(scenario=scenario)
         for scenario in analysis.ordered(has_it, SCENARIO_LABELS)
     ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return analysis.stacked(parts)
 
 
 def _row_name(name: str) -> str:

@@ -18,7 +18,7 @@ from sievebench.report.tables import (
     best_cells,
     interval,
     number,
-    table_of,
+    tables_of,
 )
 
 _SAME_TABLES = "paper, same tables"
@@ -178,36 +178,35 @@ def _order_note(columns: Ranks, scenarios: list[str]) -> tuple[str, ...]:
 
 def _variant_ranks(results: ReportData, name: str, addition: str) -> Iterator[Table]:
     """Yield the ranks of each variant without its sisters, if there are variants."""
-    has_sisters, margins = set(), {}
+    lines: dict[str, dict[str, Any]] = {}
     for scenario in results.scenarios:
         scores = results.ranked(scenario)
         for variant in scores.index:
             field = analysis.without_sisters(scores, variant)
             if len(field) == len(scores):
                 continue
-            has_sisters.add(variant)
+            line = lines.setdefault(variant, {"selector": variant})
             if len(field) > 1 and field.shape[1]:
-                margins[scenario, variant] = analysis.rank_margin(field, variant)
-    names = [name for name in results.selectors if name in has_sisters]
-    if not names:
-        return
-    lines = pd.DataFrame({"selector": names})
+                found = analysis.rank_margin(field, variant)
+                line |= {scenario + _MARGINS[what]: found[what] for what in _MARGINS}
     columns: dict[str, Cell] = {"selector": "{selector:selector}"}
     for s in results.scenarios:
-        rows = [margins.get((s, variant), {}) for variant in names]
-        found = pd.DataFrame(rows, columns=list(_MARGINS))
-        lines[[s + ending for ending in _MARGINS.values()]] = found
-        rank, low, high, _, margin, margin_low, margin_high, _ = _MARGINS.values()
-        columns[SCENARIO_LABELS[s]] = interval(s + rank, 2, s + low, s + high)
+        ahead = (f"{s}: ahead by", 2, f"{s}: ahead by, low", f"{s}: ahead by, high")
+        columns[SCENARIO_LABELS[s]] = interval(s, 2, f"{s}: low", f"{s}: high")
         columns[f"{SCENARIO_LABELS[s]}: best other"] = _best_other(s)
-        columns[f"{SCENARIO_LABELS[s]}: ahead by"] = interval(
-            *(s + margin, 2, s + margin_low, s + margin_high), is_signed=True
-        )
-    others = [s + _MARGINS["rank_other"] for s in results.scenarios]
-    yield table_of(
-        lines,
+        columns[f"{SCENARIO_LABELS[s]}: ahead by"] = interval(*ahead, is_signed=True)
+    table = pd.DataFrame(
+        [lines[name] for name in results.selectors if name in lines],
+        columns=[
+            "selector",
+            *(s + w for s in results.scenarios for w in _MARGINS.values()),
+        ],
+    )
+    others = [f"{s}: rank of the other" for s in results.scenarios]
+    yield from tables_of(
+        table,
         columns,
-        data=lines.drop(columns=others),
+        data=table.drop(columns=others),
         name=name,
         title=f"Mean rank of each variant in a field without its sisters{addition}",
         notes=(
@@ -219,7 +218,7 @@ def _variant_ranks(results: ReportData, name: str, addition: str) -> Iterator[Ta
 
 
 def _best_other(scenario: str) -> Cell:
-    name, rank = (scenario + _MARGINS[key] for key in ("best_other", "rank_other"))
+    name, rank = f"{scenario}: best other", f"{scenario}: rank of the other"
     return lambda row: (
         MISSING
         if pd.isna(row[name])
@@ -253,10 +252,8 @@ def friedman_tables(results: ReportData) -> Iterator[Table]:
                     n_like_best=n_like_best,
                 )
             )
-    if not parts:
-        return
-    yield table_of(
-        pd.concat(parts, ignore_index=True),
+    yield from tables_of(
+        analysis.stacked(parts),
         _FRIEDMAN,
         name="friedman",
         title="Do the selectors differ? Friedman and Nemenyi, 0.05",
@@ -296,11 +293,10 @@ def versus_tables(results: ReportData) -> Iterator[Table]:
         ("shared-", "same predictors", results.shared),
     ):
         for reference in field.own_selectors:
-            data = beside_others(field, reference)
+            data, label = beside_others(field, reference), selector_label(reference)
             if data.empty:
                 continue
-            label = selector_label(reference)
-            yield table_of(
+            yield from tables_of(
                 data,
                 VERSUS,
                 name=f"versus-{kind}{reference.replace(':', '-')}",
@@ -324,7 +320,7 @@ def beside_others(field: ReportData, reference: str) -> pd.DataFrame:
         if reference in scores.index and len(rivals) > 1 and scores.shape[1]:
             part = analysis.compare_with(scores, reference).reset_index()
             parts.append(part.assign(scenario=scenario))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return analysis.stacked(parts)
 
 
 def power_note(compared: pd.DataFrame) -> str:

@@ -124,11 +124,8 @@ class ReportData:
 
     def stored(self, name: str) -> dict[str, Any]:
         """Return a file of the folder of benchmarks; empty if it is not there."""
-        return (
-            {}
-            if self.benchmarks is None
-            else _stored(self.benchmarks.absolute() / name)
-        )
+        folder = self.benchmarks
+        return {} if folder is None else _stored(folder.absolute() / f"{name}.json")
 
     def records(self, name: str) -> list[dict[str, Any]]:
         """Return the records, or cells, of such a file; none if it is not there."""
@@ -183,7 +180,6 @@ def read_runs(*paths: Path) -> pd.DataFrame:
 @cache
 def _stored(path: Path) -> dict[str, Any]:
     """Return what a script of benchmarks/ stored."""
-    path = path.with_suffix(".json")
     if not path.is_file():
         return {}
     try:

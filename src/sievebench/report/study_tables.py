@@ -21,7 +21,7 @@ from sievebench.report.tables import (
     mean_and_std,
     number,
     signed,
-    table_of,
+    tables_of,
 )
 
 _POWER: Columns = {
@@ -98,7 +98,7 @@ def matched_tables(results: ReportData) -> Iterator[Table]:
             continue
         label = selector_label(reference)
         summary = analysis.matched_summary(comparison)
-        yield table_of(
+        yield from tables_of(
             summary,
             _MATCHED,
             name=f"matched-{reference.replace(':', '-')}",
@@ -139,11 +139,8 @@ def _whose_predictors(results: ReportData, reference: str) -> str:
 
 def power_tables(results: ReportData) -> Iterator[Table]:
     """Yield what the score loses without one of the kept columns."""
-    data = analysis.predictive_power(results.runs)
-    if data.empty:
-        return
-    yield table_of(
-        data,
+    yield from tables_of(
+        analysis.predictive_power(results.runs),
         _POWER,
         name="power",
         title="Score lost without one kept column, percentage points",
@@ -159,11 +156,8 @@ def power_tables(results: ReportData) -> Iterator[Table]:
 
 def scaling_tables(results: ReportData) -> Iterator[Table]:
     """Yield how seconds grow with the number of columns."""
-    data = results.exponents
-    if data.empty:
-        return
-    yield table_of(
-        data,
+    yield from tables_of(
+        results.exponents,
         _SCALING,
         name="scaling",
         title="Seconds against columns: the exponent",
@@ -177,9 +171,6 @@ def scaling_tables(results: ReportData) -> Iterator[Table]:
 
 def balance_tables(results: ReportData) -> Iterator[Table]:
     """Yield score and columns at each balance."""
-    data = analysis.balance_influence(results.runs)
-    if data.empty:
-        return
     columns: Columns = {
         "scenario": "{scenario:scenario}",
         "table": lambda row: results.dataset_label(row["dataset"]),
@@ -190,8 +181,8 @@ def balance_tables(results: ReportData) -> Iterator[Table]:
         "added": "{n_added_kept_mean:.1}",
         "empty": "{n_empty} of {n_done}",
     }
-    yield table_of(
-        data,
+    yield from tables_of(
+        analysis.balance_influence(results.runs),
         columns,
         name="balance",
         title="Influence of the balance λ",

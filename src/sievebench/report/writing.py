@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -78,10 +77,11 @@ def all_figures(results: ReportData) -> dict[str, Drawing]:
 
 
 def _drawings(results: ReportData) -> dict[str, list[Drawing]]:
-    return {
-        heading: canvas.drawn(partial(draw, results)) if draw else []
-        for heading, (_, draw) in SECTIONS.items()
-    }
+    with canvas.house_style():
+        return {
+            heading: list(draw(results)) if draw else []
+            for heading, (_, draw) in SECTIONS.items()
+        }
 
 
 def write_report(
@@ -93,10 +93,11 @@ def write_report(
     """Write tables, figures, one Markdown file with all tables, and the page."""
     sections = all_tables(results) if sections is None else sections
     tables = [table for _, section in sections for table in section]
-    files: dict[str, str | bytes] = {}
-    for table in tables:
-        for name, write in WRITERS.items():
-            files[f"tables/{table.name}.{_SUFFIXES[name]}"] = write(table)
+    files: dict[str, str | bytes] = {
+        f"tables/{table.name}.{_SUFFIXES[form]}": write(table)
+        for table in tables
+        for form, write in WRITERS.items()
+    }
     drawings = _drawings(results) if has_figures else {}
     images: dict[str, str] = {}
     for drawing in (d for section in drawings.values() for d in section):

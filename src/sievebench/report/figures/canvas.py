@@ -71,12 +71,6 @@ def house_style(**settings: Any) -> Iterator[None]:
         yield
 
 
-def drawn(drawings: Callable[[], Iterator[Drawing]]) -> list[Drawing]:
-    """Return some figures, in the style of the report."""
-    with house_style():
-        return list(drawings())
-
-
 def new_figure(
     width: float, height: float, n_rows: int = 1, n_columns: int = 1, **options: Any
 ) -> tuple["Figure", list["Axes"]]:
