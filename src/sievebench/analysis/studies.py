@@ -15,6 +15,7 @@ from sievebench.analysis.comparisons import compare_differences
 from sievebench.analysis.ranks import as_printed, mean_ranks
 
 _DOWNSTREAMS = ("mlp", "forest")
+_PLACE = ["dataset", "downstream"]
 _MATCH = ["dataset", "scenario", "downstream"]
 _SIDES = {"n_better": 1, "n_equal": 0, "n_worse": -1}
 _REMOVAL = ["scenario", "selector", "downstream", "removal"]
@@ -223,17 +224,15 @@ def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:
     selectors = comparison["selector"].unique()
     for scenario, tables in comparison.groupby("scenario", sort=False):
         n_tables = len(tables[_MATCH].drop_duplicates())
-        keys = ["dataset", "downstream"]
-        judged = tables.pivot(index="selector", columns=keys, values="difference")
-        matched = tables[tables["is_matched"]].pivot(
-            index="selector", columns=keys, values="difference"
-        )
+        judged = tables.pivot(index="selector", columns=_PLACE, values="difference")
         # Also of a selector that was not run in this scenario.
-        part = compare_differences(matched.reindex(selectors))
-        n_judged = judged.notna().sum(axis=1).reindex(selectors, fill_value=0)
-        n_matched = matched.notna().sum(axis=1).reindex(selectors, fill_value=0)
+        judged = judged.reindex(selectors)
+        is_matched = tables.pivot(index="selector", columns=_PLACE, values="is_matched")
+        matched = judged.where(is_matched.reindex(selectors).eq(True))
+        part = compare_differences(matched)
+        n_judged = judged.notna().sum(axis=1)
         part["n_missing"] = n_tables - n_judged
-        part["n_unmatched"] = n_judged - n_matched
+        part["n_unmatched"] = n_judged - matched.notna().sum(axis=1)
         parts.append(part.reset_index().assign(scenario=scenario))
     columns = [
         *("scenario", "selector", "n_better", "n_equal", "n_worse"),
@@ -267,12 +266,10 @@ def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFr
     for selector, group in _timed(runs).groupby("selector", sort=False):
         columns = group["n_features"].to_numpy(float)
         seconds = group["seconds"].to_numpy(float)
-        fits = (
-            _log_slope(columns, seconds, confidence),
-            _overhead_fit(columns, seconds, confidence),
-        )
+        slope = _log_slope(columns, seconds, confidence)
+        less = _overhead_fit(columns, seconds, confidence)
         widths = columns.min(), columns.max()
-        rows.append((selector, *fits[0], *fits[1], len(group), *widths))
+        rows.append((selector, *slope, *less, len(group), *widths))
     names = [
         *("selector", "exponent", "error", "low", "high", "overhead_seconds"),
         *("exponent_less_overhead", "less_low", "less_high"),
