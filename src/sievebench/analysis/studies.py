@@ -251,11 +251,11 @@ def scaling_times(runs: pd.DataFrame) -> pd.DataFrame:
     return in_order(table.reset_index())
 
 
-def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
+def scaling_exponents(runs: pd.DataFrame) -> pd.DataFrame:
     """Fit seconds = a · columns^exponent, and the same with a fixed overhead.
 
     The exponent is the slope of ln seconds on ln columns, least squares over the runs,
-    with the error and the interval (low, high) of the regression. On small tables
+    with the error and 95 % interval (low, high) of the regression. On small tables
     seconds are mostly overhead, and the slope is flat for that reason: the second fit,
     seconds = c + a · columns^exponent in logarithms, says what is left without it
     (overhead_seconds, exponent_less_overhead with less_low and less_high, from the
@@ -266,10 +266,8 @@ def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFr
     for selector, group in _timed(runs).groupby("selector", sort=False):
         columns = group["n_features"].to_numpy(float)
         seconds = group["seconds"].to_numpy(float)
-        slope = _log_slope(columns, seconds, confidence)
-        less = _overhead_fit(columns, seconds, confidence)
-        widths = columns.min(), columns.max()
-        rows.append((selector, *slope, *less, len(group), *widths))
+        fits = (*_log_slope(columns, seconds), *_overhead_fit(columns, seconds))
+        rows.append((selector, *fits, len(group), columns.min(), columns.max()))
     names = [
         *("selector", "exponent", "error", "low", "high", "overhead_seconds"),
         *("exponent_less_overhead", "less_low", "less_high"),
@@ -283,16 +281,16 @@ def _timed(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[is_timed & (runs["seconds"] > 0) & (runs["n_features"] > 0)]
 
 
-def _log_slope(columns: Any, seconds: Any, confidence: float) -> tuple[float, ...]:
+def _log_slope(columns: Any, seconds: Any) -> tuple[float, ...]:
     """Return the slope in logarithms, its error and both ends of its interval."""
     if len(set(columns)) < 2 or len(columns) < 3:
         return (float("nan"),) * 4
     fit = stats.linregress(np.log(columns), np.log(seconds))
-    width = stats.t.ppf((1 + confidence) / 2, len(columns) - 2) * fit.stderr
+    width = stats.t.ppf(0.975, len(columns) - 2) * fit.stderr
     return fit.slope, fit.stderr, fit.slope - width, fit.slope + width
 
 
-def _overhead_fit(columns: Any, seconds: Any, confidence: float) -> tuple[float, ...]:
+def _overhead_fit(columns: Any, seconds: Any) -> tuple[float, ...]:
     """Return overhead, exponent, its interval: overhead + a · columns^exponent."""
     if len(set(columns)) < 4 or len(columns) < 5:
         return (float("nan"),) * 4
@@ -318,5 +316,5 @@ def _overhead_fit(columns: Any, seconds: Any, confidence: float) -> tuple[float,
     covariance = np.linalg.pinv(best.jac.T @ best.jac, rcond=1e-10)
     n_free = len(columns) - len(best.x)
     error = math.sqrt(covariance[2, 2] * 2 * best.cost / n_free)
-    width = float(stats.t.ppf((1 + confidence) / 2, n_free)) * error
+    width = float(stats.t.ppf(0.975, n_free)) * error
     return overhead, exponent, exponent - width, exponent + width
