@@ -240,16 +240,15 @@ def friedman_tables(results: ReportData) -> Iterator[Table]:
                 continue
             difference = analysis.critical_difference(*ranks.shape)
             means = ranks.mean(axis=1)
-            best = means.sort_values(kind="stable").index[0]
             groups = analysis.groups_alike(means, difference)
-            n_like_best = len(groups[0]) - 1 if groups and best in groups[0] else 0
+            has_group = bool(groups) and means.idxmin() in groups[0]
             parts.append(
                 analysis.friedman_test(ranks).assign(
                     scenario=scenario,
                     cases=cases,
                     critical_difference=difference,
-                    best=best,
-                    n_like_best=n_like_best,
+                    best=means.idxmin(),
+                    n_like_best=len(groups[0]) - 1 if has_group else 0,
                 )
             )
     yield from tables_of(

@@ -33,12 +33,9 @@ _PAPERS_ERROR = 0.17  # misselection with products, as printed
 _NEAR = 0.25  # of a count of the paper's, to be found again
 
 
-def rule_of(results: ReportData, *selectors: str) -> Rule:
-    """Say by which rule the records of variants of AutoNFS, its default, were made."""
-    named = set(selectors) or {DEFAULT}
-    if named & set(results.earlier_rule()):
-        return "earlier"
-    return "either" if named <= {PUBLISHED} else "present"
+def rule_of(results: ReportData, selector: str = DEFAULT) -> Rule:
+    """Say by which rule the records of a variant of AutoNFS were made."""
+    return "earlier" if selector in results.earlier_rule() else "present"
 
 
 def kept_share(results: ReportData, _: str) -> Finding | None:

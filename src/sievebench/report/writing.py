@@ -73,15 +73,9 @@ def all_tables(results: ReportData) -> Sections:
 
 def all_figures(results: ReportData) -> dict[str, Drawing]:
     """Return every figure by name; needs matplotlib."""
-    return {d.name: d for section in _drawings(results).values() for d in section}
-
-
-def _drawings(results: ReportData) -> dict[str, list[Drawing]]:
+    drawers = [draw for _, draw in SECTIONS.values() if draw is not None]
     with canvas.house_style():
-        return {
-            heading: list(draw(results)) if draw else []
-            for heading, (_, draw) in SECTIONS.items()
-        }
+        return {drawing.name: drawing for draw in drawers for drawing in draw(results)}
 
 
 def write_report(
@@ -98,12 +92,11 @@ def write_report(
         for table in tables
         for form, write in WRITERS.items()
     }
-    drawings = _drawings(results) if has_figures else {}
-    images: dict[str, str] = {}
-    for drawing in (d for section in drawings.values() for d in section):
-        images[drawing.name] = canvas.svg_text(drawing)
-        files[f"figures/{drawing.name}.svg"] = images[drawing.name]
-        files[f"figures/{drawing.name}.png"] = canvas.png_bytes(drawing)
+    drawings = all_figures(results) if has_figures else {}
+    images = {name: canvas.svg_text(drawing) for name, drawing in drawings.items()}
+    for name, drawing in drawings.items():
+        files[f"figures/{name}.svg"] = images[name]
+        files[f"figures/{name}.png"] = canvas.png_bytes(drawing)
     parts = ["# Results\n", *(f"{markdown_text(fact)}\n" for fact in facts(results))]
     files = {
         "index.html": html_page(results, sections, drawings, images),
@@ -133,13 +126,12 @@ def _remove_earlier(folder: Path, names: set[str]) -> None:
 def html_page(
     results: ReportData,
     tables: Sequence[tuple[str, Sequence[Table]]],
-    drawings: Mapping[str, Sequence[Drawing]],
+    drawings: Mapping[str, Drawing],
     images: Mapping[str, str],
 ) -> str:
     """Return the report as a self-contained page.
 
-    Tables and drawings are by the heading of their section, images (SVG) by the name of
-    their drawing.
+    Tables are by the heading of their section, drawings and images (SVG) by name.
     """
     source = resources.files("sievebench.report").joinpath("page.html")
     template: Template = Template(
@@ -160,7 +152,7 @@ def html_page(
         verdicts=verdicts[0] if verdicts else None,
         claims=verdicts[0].data.to_dict("records") if verdicts else [],
         sections=[(heading, section) for heading, section in sections if section],
-        drawings=[drawing for section in drawings.values() for drawing in section],
+        drawings=drawings.values(),
         images=images,
         missing=MISSING,
         anchor=lambda heading: re.sub("[^a-z0-9]+", "-", f"section {heading}".lower()),

@@ -19,7 +19,7 @@ from sievebench.tuning._trials import Settings as Settings
 from sievebench.tuning._trials import SharedStudy as SharedStudy
 from sievebench.tuning._trials import StorageError as StorageError
 from sievebench.tuning._trials import TrialJournal
-from sievebench.tuning._trials import forget_study as forget_study
+from sievebench.tuning._trials import forget as forget
 from sievebench.tuning._trials import open_storage as open_storage
 
 if TYPE_CHECKING:  # an extra, and slow to import

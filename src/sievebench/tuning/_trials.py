@@ -130,13 +130,16 @@ def open_storage(address: str) -> "optuna.storages.RDBStorage":
         ) from error
 
 
-def forget_study(study: SharedStudy) -> None:
+def forget(trials: Path | SharedStudy) -> None:
     """Remove the trials of a cell, if there are any."""
+    if isinstance(trials, Path):
+        trials.unlink(missing_ok=True)
+        return
     import optuna
 
-    storage = open_storage(study.address)
-    if study.name in optuna.get_all_study_names(storage):
-        optuna.delete_study(study_name=study.name, storage=storage)
+    storage = open_storage(trials.address)
+    if trials.name in optuna.get_all_study_names(storage):
+        optuna.delete_study(study_name=trials.name, storage=storage)
 
 
 def _patiently(open_it: Callable[[], T]) -> T:
