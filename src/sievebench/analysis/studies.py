@@ -148,18 +148,16 @@ def cohort_table(runs: pd.DataFrame, selector: str) -> pd.DataFrame:
     (percent of the columns left out), n_features, n_kept.
     """
     cells = summarize_cells(runs, "cohorts")
-    columns: dict[str, Any] = {}
-    for downstream in _DOWNSTREAMS:
-        for name, which in (("full", "none"), ("kept", selector)):
-            chosen = cells[
-                (cells["downstream"] == downstream) & (cells["selector"] == which)
-            ].set_index("dataset")
-            columns[f"{downstream}_{name}"] = 100 * chosen["score_mean"]
+    keys = ["downstream", "selector"]
+    scores = 100 * cells.pivot(index="dataset", columns=keys, values="score_mean")
+    table = scores.reindex(
+        columns=pd.MultiIndex.from_product([_DOWNSTREAMS, ["none", selector]])
+    )
+    table.columns = [f"{d}_{which}" for d in _DOWNSTREAMS for which in ("full", "kept")]
     kept = cells[cells["selector"] == selector].groupby("dataset")
     n_kept, n_features = kept["n_kept_mean"].mean(), kept["n_features"].max()
-    columns["reduction"] = 100 * (1 - n_kept / n_features)
-    columns["n_features"], columns["n_kept"] = n_features, n_kept
-    return pd.DataFrame(columns).rename_axis("dataset").sort_index()
+    table["reduction"] = 100 * (1 - n_kept / n_features)
+    return table.assign(n_features=n_features, n_kept=n_kept).sort_index()
 
 
 def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
