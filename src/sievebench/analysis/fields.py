@@ -85,15 +85,11 @@ def field_cube(
     chosen = scores[(scores["scenario"] == scenario) & (scores["field"] == field)]
     wide = chosen.pivot(index="selector", columns=["table", "draw"], values="score")
     wide = wide.reindex(ordered(wide.index, SELECTOR_LABELS))
-    tables = sorted(set(chosen["table"]))
-    draws = [
-        draw
-        for draw in sorted(set(chosen["draw"]))
-        if all((table, draw) in wide.columns for table in tables)
-    ]
-    cube = [[wide[table, draw].to_numpy() for draw in draws] for table in tables]
-    shape = (len(tables), len(draws), len(wide))
-    return list(wide.index), tables, np.array(cube, dtype=np.float64).reshape(shape)
+    tables = sorted(chosen["table"].unique())
+    n_tables = chosen.groupby("draw")["table"].nunique()
+    draws = n_tables.index[n_tables == len(tables)]
+    flat = wide[pd.MultiIndex.from_product([tables, draws])].to_numpy(np.float64)
+    return list(wide.index), tables, flat.T.reshape(len(tables), len(draws), -1)
 
 
 def redrawn_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

@@ -114,8 +114,7 @@ def _row_name(name: str) -> str:
 @cache
 def _scores(results: ReportData, suite: str) -> pd.DataFrame:
     """Return the scores of a suite."""
-    records = results.records(f"fields_{suite}")
-    return analysis.field_scores(records) if records else pd.DataFrame()
+    return analysis.field_scores(results.records(f"fields_{suite}"))
 
 
 def _sizes(results: ReportData, suite: str) -> str:
@@ -124,16 +123,14 @@ def _sizes(results: ReportData, suite: str) -> str:
     sizes = {
         record["table"]: f"{DATASET_LABELS.get(record['table'], record['table'])} "
         f"{sum(record['n_rows']):,} × {record['n_original']}"
-        + (" (sample)" if record["is_sample"] else "")
+        f"{' (sample)' if record['is_sample'] else ''}"
         for record in records
     }
     scores = _scores(results, suite)
-    draws = {
-        scenario: analysis.field_cube(scores, scenario, "paper")[2].shape[1]
-        for scenario in dict.fromkeys(scores["scenario"])
-    }
     n_draws = listed(
-        f"{count} ({SCENARIO_LABELS[s].lower()})" for s, count in draws.items()
+        f"{analysis.field_cube(scores, s, 'paper')[2].shape[1]} "
+        f"({SCENARIO_LABELS[s].lower()})"
+        for s in scores["scenario"].unique()
     )
     missing = results.stored(f"fields_{suite}").get("missing", [])
     without = sorted({table for table, *_ in missing} - set(sizes))

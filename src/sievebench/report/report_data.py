@@ -91,22 +91,20 @@ class ReportData:
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any."""
-        begun: list[str] = []
-        without: list[str] = []
+        said: dict[str, list[str]] = {
+            "some selectors have not been run there": [],
+            "no selector has a score there": [],
+        }
         for scenario in scenarios:
             unfinished = self.unfinished(scenario)
             known = {*self.ranked(scenario).columns, *unfinished}
             unscored = [name for name in self.wide(scenario) if name not in known]
-            for parts, names in ((begun, unfinished), (without, unscored)):
-                labels = ", ".join(map(self.dataset_label, names))
-                if labels:
+            for parts, names in zip(said.values(), (unfinished, unscored), strict=True):
+                if labels := ", ".join(map(self.dataset_label, names)):
                     parts.append(f"{SCENARIO_LABELS[scenario].lower()} {labels}")
         return tuple(
             f"Not ranked, because {reason}: {'; '.join(parts)}."
-            for reason, parts in (
-                ("some selectors have not been run there", begun),
-                ("no selector has a score there", without),
-            )
+            for reason, parts in said.items()
             if parts
         )
 

@@ -1,6 +1,7 @@
 """Tables of the other studies: what is kept, at equal counts, seconds, λ, cohorts."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,6 +16,7 @@ from sievebench.report.paper import (
 from sievebench.report.rank_tables import TESTS_NOTE, VERSUS, power_note
 from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
+    Cell,
     Columns,
     Table,
     interval,
@@ -30,9 +32,7 @@ _POWER: Columns = {
     "downstream": "{downstream:downstream}",
     "predictor": "{removal}",
     "loss": mean_and_std("drop", "drop_std", 3),
-    "paper": lambda row: _stated(
-        row["selector"], f"predictive power, {row['scenario']}", 3
-    ),
+    "paper": lambda row: _stated(row, f"predictive power, {row['scenario']}", 3),
     "tables": "{n_datasets}",
     "columns": "{n_columns}",
 }
@@ -51,9 +51,9 @@ _SCALING: Columns = {
 _MATCHED = {**VERSUS, "missing": "{n_missing}", "other count": "{n_unmatched}"}
 
 
-def _stated(selector: str, what: str, n_decimals: int) -> str:
+def _stated(row: pd.Series, what: str, n_decimals: int) -> str:
     """Return what the text of the paper says about AutoNFS; nothing of others."""
-    is_own = selector.partition(":")[0] == "autonfs"
+    is_own = row["selector"].partition(":")[0] == "autonfs"
     return number(paper_statement(what), n_decimals, "") if is_own else ""
 
 
@@ -61,24 +61,19 @@ def misselection_tables(results: ReportData) -> Iterator[Table]:
     """Yield the share of added columns among the kept ones."""
     data = analysis.misselection(results.runs, results.downstream)
     data = data[data["selector"] != "none"]
-    if data.empty:
-        return
-    scenarios = [s for s in SCENARIO_LABELS if s in set(data["scenario"])]
-    rows = []
-    for selector, part in data.groupby("selector", sort=False):
-        shares = part.set_index("scenario")["share"]
-        cells = [selector_label(str(selector))]
-        for scenario in scenarios:
-            cells.append(number(shares.get(scenario), 3))
-            cells.append(_stated(str(selector), f"misselection, {scenario}", 2))
-        rows.append((*cells, str(part["n_empty"].sum())))
-    names = [f"{SCENARIO_LABELS[s]}: {w}" for s in scenarios for w in ("ours", "paper")]
-    yield Table(
+    lines = data.pivot(index="selector", columns="scenario", values="share")
+    columns: dict[str, Cell] = {"selector": "{selector:selector}"}
+    for scenario in analysis.ordered(data["scenario"], SCENARIO_LABELS):
+        label, what = SCENARIO_LABELS[scenario], f"misselection, {scenario}"
+        columns[f"{label}: ours"] = f"{{{scenario}:.3}}"
+        columns[f"{label}: paper"] = partial(_stated, what=what, n_decimals=2)
+    n_empty = data.groupby("selector")["n_empty"].sum()
+    yield from tables_of(
+        lines.assign(n_empty=n_empty).loc[data["selector"].unique()].reset_index(),
+        {**columns, "empty runs": "{n_empty}"},
         name="misselection",
         title="Added columns among the kept ones",
         data=data,
-        header=("selector", *names, "empty runs"),
-        rows=tuple(rows),
         notes=(
             "A share: the mean over the tables of the mean over the seeds; runs "
             "that keep nothing are left out and counted. The paper prints "
