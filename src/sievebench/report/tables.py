@@ -141,19 +141,11 @@ def markdown(table: Table) -> str:
         for j in table.code_columns:
             cells[j] = f"`{_one_line(row[j])}`" if row[j] else ""
     widths = [max(3, *map(len, column)) for column in zip(header, *rows, strict=True)]
-    n_text = table.n_text_columns
-    rule = [
-        f":{'-' * (width - 1)}" if j < n_text else f"{'-' * (width - 1)}:"
-        for j, width in enumerate(widths)
-    ]
-    padded = [
-        [
-            cell.ljust(width) if j < n_text else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in (header, *rows)
-    ]
-    lines = [f"| {' | '.join(cells)} |" for cells in (padded[0], rule, *padded[1:])]
+    sides = ["<" if j < table.n_text_columns else ">" for j in range(len(header))]
+    aligned = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    rule = [f"{':':-{form}}" for form in aligned]
+    one_line = " | ".join(f"{{:{form}}}" for form in aligned).format
+    lines = [f"| {one_line(*cells)} |" for cells in (header, rule, *rows)]
     notes = [f"- {markdown_text(note)}" for note in table.notes]
     parts = [f"## {markdown_text(table.title)}", "\n".join(lines), "\n".join(notes)]
     return "\n\n".join(part for part in parts if part) + "\n"

@@ -215,7 +215,7 @@ def scaling_drawings(results: ReportData) -> Iterator[Drawing]:
     times = analysis.scaling_times(results.runs)
     if times.empty:
         return
-    exponents = analysis.scaling_exponents(results.runs).set_index("selector")
+    exponents = results.exponents.set_index("selector")
     figure, (ax,) = canvas.new_figure(7.0, 3.8)
     # AutoNFS first: it is blue in every figure.
     names = sorted(
