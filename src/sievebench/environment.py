@@ -42,11 +42,8 @@ def _versions() -> dict[str, str]:
 
 
 def _commit() -> str:
-    """Return the commit of the code, with "+changes" if tracked files differ.
-
-    FEATURESIEVE_COMMIT names it where the code was copied without its history.
-    """
-    if "FEATURESIEVE_COMMIT" in os.environ:
+    """Return the commit of the code, with "+changes" if tracked files differ."""
+    if "FEATURESIEVE_COMMIT" in os.environ:  # the code is a copy without its history
         return os.environ["FEATURESIEVE_COMMIT"]
     folder = Path(__file__).parent
     head = _git(folder, "rev-parse", "--short=12", "HEAD")

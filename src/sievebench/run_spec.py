@@ -39,14 +39,13 @@ _LATER = ("n_removed", "given", "predictors")
 # The fields that the name of a record's file begins with; file systems end names at 255
 # bytes, and the hash, the suffix and what marks an unfinished file come on top.
 _READABLE = ("experiment", "dataset", "scenario", "selector", "downstream")
-_SEPARATORS = frozenset("/\\")
 _MOST_BYTES = 200
 
 
 def is_file_name(name: Any) -> bool:
     """Tell whether a name can be part of the name of a file."""
     is_text = isinstance(name, str) and name != "" and name.isprintable()
-    return is_text and not set(name) & _SEPARATORS
+    return is_text and not set(name) & set("/\\")
 
 
 @dataclass(frozen=True)

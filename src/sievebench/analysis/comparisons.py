@@ -128,15 +128,12 @@ def _row(differences: pd.Series) -> tuple[Any, ...]:
 
 
 def _signed_rank_p(differences: npt.NDArray[np.float64]) -> float:
-    """Return the p value of Wilcoxon's signed ranks, without zeros.
-
-    All signs are tried, or 10,000 draws of them where there are more, so that equal
-    differences do no harm. NaN if there are too few differences.
-    """
+    """Return the p value of Wilcoxon's signed ranks, without zeros; NaN for too few."""
     known = differences[differences != 0]
     if len(known) < _LEAST_POWER:
         return float("nan")
     signed = np.sign(known) * stats.rankdata(np.abs(known))
+    # Signs are tried, all or 10,000 draws of them: equal differences do no harm.
     tested = stats.permutation_test(
         (signed,),
         np.sum,

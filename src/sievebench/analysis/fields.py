@@ -30,7 +30,6 @@ OURS = "autonfs"
 # Differences of a mean score that are of no use to anybody.
 EQUIVALENCE = 0.005
 _N_RESAMPLES = 4_000
-_PLACE = ["scenario", "table", "draw"]
 
 
 def field_scores(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -39,14 +38,14 @@ def field_scores(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     Columns besides: score, count (columns kept), added_share (of them), kept_share (of
     the columns before the scenario). Variants of AutoNFS are in the field "paper" only.
     """
-    rows = []
+    rows, place = [], ("scenario", "table", "draw")
     for record in records:
         for selector, entry in record["selectors"].items():
             for field in ("paper",) if _is_variant(selector) else FIELDS:
                 chosen = _chosen(selector, entry["sets"], field)
                 rows.append(
                     {
-                        **{name: record[name] for name in _PLACE},
+                        **{name: record[name] for name in place},
                         "selector": selector,
                         "field": field,
                         "score": chosen["score"],

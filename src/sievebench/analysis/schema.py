@@ -36,7 +36,6 @@ class Column:
 
 
 STATUSES = ("done", "failed", "timeout", "skipped")
-REMOVALS = ("", "retrained", "imputed")
 
 COLUMNS = (
     Column("dataset", "text", "name of the table"),
@@ -59,7 +58,7 @@ COLUMNS = (
     Column("rule", "text", "by which rule it chose, as its record says", ""),
     Column("balance", "number", "λ, in the balance experiment", np.nan, is_known=False),
     Column("removed", "text", "the column left out, in the removal experiment", ""),
-    Column("removal", "text", "how it was left out", "", REMOVALS),
+    Column("removal", "text", "how it was left out", "", ("", "retrained", "imputed")),
 )
 
 _MOST_RECORDS = 2  # named in a message

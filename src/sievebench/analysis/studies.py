@@ -17,7 +17,6 @@ from sievebench.analysis.ranks import as_printed, mean_ranks
 _DOWNSTREAMS = ("mlp", "forest")
 _PLACE = ["dataset", "downstream"]
 _MATCH = ["dataset", "scenario", "downstream"]
-_SIDES = {"n_better": 1, "n_equal": 0, "n_worse": -1}
 _REMOVAL = ["scenario", "selector", "downstream", "removal"]
 
 
@@ -167,7 +166,7 @@ def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
     count. Index downstream; columns full, kept (averages), gain, n_better, n_equal,
     n_worse, n_missing.
     """
-    rows = {}
+    rows, kinds = {}, (("n_better", 1), ("n_equal", 0), ("n_worse", -1))
     for downstream in _DOWNSTREAMS:
         pair = cohorts[[f"{downstream}_full", f"{downstream}_kept"]].dropna()
         full, kept = pair.iloc[:, 0], pair.iloc[:, 1]
@@ -177,7 +176,7 @@ def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
             "full": full.mean(),
             "kept": kept.mean(),
             "gain": (kept - full).mean(),
-            **{name: int((sides == k).sum()) for name, k in _SIDES.items()},
+            **{name: int((sides == k).sum()) for name, k in kinds},
             "n_missing": len(cohorts) - len(pair),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("downstream")

@@ -243,9 +243,6 @@ def _shard(text: str) -> tuple[int, int]:
     raise argparse.ArgumentTypeError(f"must be a part such as 1/4: {text!r}")
 
 
-_LONGEST_REASON = 240
-
-
 class RunProgress:
     """How far the cells are, with an estimate of what is left."""
 
@@ -291,10 +288,7 @@ class RunProgress:
             line += f" after {seconds:.1f} s"
             record = None if what == "done" else self.store.read(spec)
             if record is not None and record.reason:
-                reason = textwrap.shorten(
-                    record.reason, _LONGEST_REASON, placeholder=" ..."
-                )
-                line += f": {reason}"
+                line += f": {textwrap.shorten(record.reason, 240, placeholder=' ...')}"
         elif what == "running":
             line += f" for {as_clock(seconds)}"
         show_status(line)

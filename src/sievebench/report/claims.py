@@ -43,7 +43,6 @@ _COLUMNS: Columns = {
     "command": "{command}",
 }
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-_UNTESTED: Verdict = "cannot be tested here"
 _COUNTED = {
     "holds": ("holds", "hold"),
     "partly": ("holds in part", "hold in part"),
@@ -71,7 +70,7 @@ class Claim:
     def finding(self, results: ReportData) -> Finding:
         """Return what we found on it."""
         if not self.metric:
-            return Finding(self.why, _UNTESTED)
+            return Finding(self.why, "cannot be tested here")
         found = METRICS[self.metric](results, self.argument)
         if found is None:
             return Finding("missing", "missing")

@@ -26,7 +26,6 @@ from sievebench.report.report_data import DEFAULT, PUBLISHED, ReportData
 from sievebench.report.tables import number, with_interval
 
 _NAMES = {DEFAULT: "default", PUBLISHED: "as published"}
-_NOISE = ("random", "corrupted")
 # What may be lost before we call it a loss: half a point of the score.
 _MARGIN = 0.005
 _PAPERS_ERROR = 0.17  # misselection with products, as printed
@@ -208,7 +207,8 @@ def matched(results: ReportData, _: str) -> Finding | None:
 
 def no_noise_kept(results: ReportData, _: str) -> Finding | None:
     """Count added columns among the kept ones where they are noise."""
-    return _shares_kept(results, _NOISE, lambda low, mean: told(mean < 0.005, low > 0))
+    noise = ("random", "corrupted")
+    return _shares_kept(results, noise, lambda low, mean: told(mean < 0.005, low > 0))
 
 
 def few_products_kept(results: ReportData, _: str) -> Finding | None:

@@ -48,7 +48,6 @@ _SCALING: Columns = {
     "columns": "{n_features_min:.0f} to {n_features_max:.0f}",
     "runs": "{n_runs}",
 }
-_MATCHED = {**VERSUS, "missing": "{n_missing}", "other count": "{n_unmatched}"}
 
 
 def _stated(row: pd.Series, what: str, n_decimals: int) -> str:
@@ -95,7 +94,7 @@ def matched_tables(results: ReportData) -> Iterator[Table]:
         summary = analysis.matched_summary(comparison)
         yield from tables_of(
             summary,
-            _MATCHED,
+            {**VERSUS, "missing": "{n_missing}", "other count": "{n_unmatched}"},
             name=f"matched-{reference.replace(':', '-')}",
             title=f"{label} against selectors given its number of columns",
             data=comparison,

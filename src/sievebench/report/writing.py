@@ -113,12 +113,10 @@ def write_report(
 
 
 def _remove_earlier(folder: Path, names: set[str]) -> None:
-    """Remove what an earlier report wrote, and this one does not.
-
-    Only names that a report gives: a manifest is a file that anybody may have changed.
-    """
+    """Remove what an earlier report wrote, and this one does not."""
     manifest = folder / _MANIFEST
     earlier = manifest.read_text().splitlines() if manifest.is_file() else []
+    # Only names that a report gives: anybody may have changed the file.
     for name in filter(_OWN_NAME.fullmatch, set(earlier) - names):
         (folder / name).unlink(missing_ok=True)
 

@@ -143,10 +143,7 @@ def forget(trials: Path | SharedStudy) -> None:
 
 
 def _patiently(open_it: Callable[[], T]) -> T:
-    """Return what `open_it` returns; workers that start together make tables at once.
-
-    All but one of them fail then, and find the tables at the next attempt.
-    """
+    """Open it, again if need be: workers that start together make tables at once."""
     import sqlalchemy.exc
 
     for _ in range(_N_ATTEMPTS - 1):
