@@ -21,7 +21,7 @@ from sievebench.report.finding import (
 )
 from sievebench.report.paper import paper_cohorts
 from sievebench.report.report_data import DEFAULT, ReportData
-from sievebench.report.tables import number, with_interval
+from sievebench.report.tables import interval, number
 
 _BREADTH = ("breadth", "breadth_peers", "breadth_boruta")
 _PEERS = {
@@ -162,18 +162,15 @@ def growth(results: ReportData, argument: str) -> Finding | None:
         bool(ours["high"] < others["low"].min()),
         bool(ours["low"] > others["high"].min()),
     )
-    parts = [f"{selector_label(str(n))} {_grown(row)}" for n, row in table.iterrows()]
+    raw = interval("exponent", 2)
+    less = interval("exponent_less_overhead", 2, "less_low", "less_high")
+    parts = [
+        f"{selector_label(str(name))} {raw(row)} ({less(row)}; "
+        f"{row['n_features_max']:,.0f})"
+        for name, row in table.iterrows()
+    ]
     text = f"exponent (after the fixed part; up to so many {axis}): {'; '.join(parts)}"
     return Finding(text, verdict)
-
-
-def _grown(row: pd.Series) -> str:
-    """Print the exponents of a selector, and how far it went."""
-    less = with_interval(
-        row["exponent_less_overhead"], (row["less_low"], row["less_high"]), 2
-    )
-    raw = with_interval(row["exponent"], (row["low"], row["high"]), 2)
-    return f"{raw} ({less}; {row['n_features_max']:,.0f})"
 
 
 def cohort_sets(results: ReportData, predictor: str) -> Finding | None:

@@ -167,10 +167,9 @@ def fresh(results: ReportData, argument: str) -> Finding | None:
         others = by_name.drop(index=["none", ours.name], errors="ignore")
         best = others["rank"].idxmin()
         above, below = (others["low"] > 0).sum(), (others["high"] < 0).sum()
-        ends = (ours["rank_low"], ours["rank_high"])
         parts.add(
             f"{SCENARIO_LABELS[str(scenario)].lower()}, {_counted(others.iloc[0])}: "
-            f"rank {with_interval(ours['rank'], ends, 1)}, "
+            f"rank {interval('rank', 1, 'rank_low', 'rank_high')(ours)}, "
             f"{selector_label(str(best))} {number(others.at[best, 'rank'], 1)}; better "
             f"than {above}, worse than {below} of {len(others)}",
             _if_enough(

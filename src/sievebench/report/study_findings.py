@@ -3,7 +3,6 @@
 As in `run_findings`: from what the report is made of to a `Finding`, or None.
 """
 
-import numpy as np
 import pandas as pd
 
 from sievebench import analysis
@@ -21,9 +20,11 @@ from sievebench.report.finding import (
 from sievebench.report.paper import paper_cohorts
 from sievebench.report.report_data import DEFAULT, PUBLISHED, ReportData
 from sievebench.report.run_findings import rule_of
-from sievebench.report.tables import number, signed, with_interval
+from sievebench.report.tables import interval, number, signed
 
 _FLAT = 0.1  # an exponent below which we call a time nearly constant
+_EXPONENT = interval("exponent", 2)
+_LESS_OVERHEAD = interval("exponent_less_overhead", 1, "less_low", "less_high")
 
 
 def loss_without_one(results: ReportData, _: str) -> Finding | None:
@@ -78,7 +79,9 @@ def cohort_gain(results: ReportData, downstream: str) -> Finding | None:
     theirs = analysis.cohort_summary(paper_cohorts()).at[downstream, "gain"]
     verdict = _gain_verdict(printed, theirs)
     if downstream == "forest" and (records := results.records("quality_cohorts")):
-        second = _second_protocol(pd.DataFrame(records))
+        table = pd.DataFrame(records)  # of benchmarks/quality.py
+        gained = 100 * (table["forest"] - table["forest_all"])
+        second = gained.groupby(table["table"]).mean()
         text += (
             f"; with five splits and more rows to train on "
             f"{mean_with_interval(second, 1, is_signed=True)}"
@@ -92,12 +95,6 @@ def _gain_verdict(gains: pd.Series, theirs: float) -> Verdict:
     low, high = analysis.interval_of_mean(gains)
     is_refuted = gains.mean() <= 0 and high < theirs
     return "does not" if is_refuted else side(low, high)
-
-
-def _second_protocol(table: pd.DataFrame) -> pd.Series:
-    """Return the forests' gains in benchmarks/quality.py, by cohort."""
-    gains = 100 * (table["forest"] - table["forest_all"])
-    return gains.groupby(table["table"]).mean()
 
 
 def cohort_reduction(results: ReportData, _: str) -> Finding | None:
@@ -116,7 +113,7 @@ def shallowest(results: ReportData, _: str) -> Finding | None:
     table = results.exponents.set_index("selector").sort_values("exponent")
     if PUBLISHED not in table.index or len(table) < 2:
         return None
-    parts = [f"{selector_label(str(n))} {_exponent(r)}" for n, r in table.iterrows()]
+    parts = [f"{selector_label(str(n))} {_EXPONENT(r)}" for n, r in table.iterrows()]
     ours, others = table.loc[PUBLISHED], table.drop(index=PUBLISHED)
     verdict = told(
         bool(ours["high"] < others["low"].min()),
@@ -125,22 +122,17 @@ def shallowest(results: ReportData, _: str) -> Finding | None:
     return Finding(listed(parts), verdict)
 
 
-def _exponent(row: pd.Series) -> str:
-    return with_interval(row["exponent"], (row["low"], row["high"]), 2)
-
-
 def near_constant(results: ReportData, _: str) -> Finding | None:
     """Give AutoNFS's exponent, and what is left without its fixed cost."""
     table = results.exponents.set_index("selector")
     if PUBLISHED not in table.index:
         return None
     row = table.loc[PUBLISHED]
-    ends = row["less_low"], row["less_high"]
     text = (
-        f"exponent {_exponent(row)} from {row['n_features_min']:.0f} to "
+        f"exponent {_EXPONENT(row)} from {row['n_features_min']:.0f} to "
         f"{row['n_features_max']:.0f} columns; without the fixed cost of training "
         f"({number(row['overhead_seconds'], 1)} s) "
-        f"{with_interval(row['exponent_less_overhead'], ends, 1)}"
+        f"{_LESS_OVERHEAD(row)}"
     )
     return Finding(text, side(-row["high"], -row["low"], -_FLAT))
 
@@ -153,7 +145,8 @@ def balance_shape(results: ReportData, _: str) -> Finding | None:
         best = table.loc[table["score_mean"].idxmax()]
         free = best["n_kept_mean"] < first["n_kept_mean"] / 2
         falls = (table["n_kept_mean"].diff().dropna() <= 0.5).all()
-        ends = last["score_mean"] < first["score_mean"] - _spread(first, last)
+        spread = table["score_std"].iloc[[0, -1]].fillna(0.0).max()
+        ends = last["score_mean"] < first["score_mean"] - spread
         parts.add(
             f"{_label(first)} {number(first['n_kept_mean'], 0)} columns at λ = 0, "
             f"{number(best['n_kept_mean'], 0)} at the best ({best['balance']:g}), "
@@ -194,8 +187,3 @@ def _balances(results: ReportData) -> list[pd.DataFrame]:
 
 def _label(row: pd.Series) -> str:
     return str(DATASET_LABELS.get(row["dataset"], row["dataset"]))
-
-
-def _spread(*rows: pd.Series) -> float:
-    """Return the larger deviation over the seeds."""
-    return float(np.nanmax([*(row["score_std"] for row in rows), 0.0]))

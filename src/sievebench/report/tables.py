@@ -122,7 +122,7 @@ def interval(
     *,
     is_signed: bool = False,
     missing: str = MISSING,
-) -> Cell:
+) -> Callable[[Any], str]:
     """Return what prints a number of a row with its interval."""
 
     def cell(row: Any) -> str:
