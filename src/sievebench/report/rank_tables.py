@@ -56,7 +56,7 @@ def rank_tables(results: ReportData) -> Iterator[Table]:
     scenarios = results.paper_scenarios
     if not scenarios:
         return
-    theirs = paper_ranks()
+    theirs, whole = paper_ranks(), []
     columns: Ranks = {}
     for scenario in scenarios:
         scores = results.ranked(scenario)
@@ -65,6 +65,8 @@ def rank_tables(results: ReportData) -> Iterator[Table]:
         printed = paper_scores(scenario)
         same = printed[[d for d in scores.columns if d in printed.columns]]
         again = analysis.rank_scores(same).mean(axis=1)
+        counts = f"{ours['n_complete'].max()} of {ours['n_datasets'].max()}"
+        whole.append(f"{SCENARIO_LABELS[scenario]} {counts}")
         columns[scenario, "ours"] = ours["rank"]
         columns[scenario, "complete"] = ours["rank_complete"]
         columns[scenario, _SAME_TABLES] = again.reindex(names).set_axis(ours.index)
@@ -76,7 +78,7 @@ def rank_tables(results: ReportData) -> Iterator[Table]:
         results.selectors,
         name="ranks",
         title="Mean ranks, ours and the paper's",
-        notes=(*_rank_notes(results), *_order_note(columns, scenarios)),
+        notes=(*_rank_notes(results, whole), *_order_note(columns, scenarios)),
     )
     yield from _variant_ranks(results, "ranks-variants", "")
 
@@ -139,18 +141,13 @@ def _side_by_side(columns: Ranks, selectors: Sequence[str], **about: Any) -> Tab
     )
 
 
-def _rank_notes(results: ReportData) -> tuple[str, ...]:
+def _rank_notes(results: ReportData, whole: list[str]) -> tuple[str, ...]:
     """Return what the four columns of a scenario are."""
-    parts = []
-    for scenario in results.paper_scenarios:
-        ranks = analysis.mean_ranks(results.ranked(scenario))
-        n_complete, n_all = ranks["n_complete"].max(), ranks["n_datasets"].max()
-        parts.append(f"{SCENARIO_LABELS[scenario]} {n_complete} of {n_all}")
     return (
         "ours: ranked by the score with three decimals, ties share the mean, a missing "
         "score gets the last rank.",
         "complete: only tables on which every selector has a score ("
-        f"{', '.join(parts)}).",
+        f"{', '.join(whole)}).",
         "paper, same tables: its rule on its printed scores, only the tables at hand; "
         "paper: as printed, 14 selectors on 11 tables.",
         *results.unranked_note(results.paper_scenarios),
@@ -161,9 +158,7 @@ def _order_note(columns: Ranks, scenarios: list[str]) -> tuple[str, ...]:
     """Return how alike the orders of the selectors are, those without variants."""
     parts = []
     for scenario in scenarios:
-        pair = pd.DataFrame(
-            {what: columns[scenario, what] for what in ("ours", _SAME_TABLES)}
-        ).dropna()
+        pair = pd.DataFrame(columns)[scenario][["ours", _SAME_TABLES]].dropna()
         pair = pair[~pair.index.str.contains(":")]
         if len(pair) > 2 and (pair.nunique() > 1).all():
             correlation = pair.rank().corr().iloc[0, 1]

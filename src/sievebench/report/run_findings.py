@@ -23,7 +23,7 @@ from sievebench.report.finding import (
 )
 from sievebench.report.paper import paper_counts
 from sievebench.report.report_data import DEFAULT, PUBLISHED, ReportData
-from sievebench.report.tables import number, with_interval
+from sievebench.report.tables import interval, number
 
 _NAMES = {DEFAULT: "default", PUBLISHED: "as published"}
 # What may be lost before we call it a loss: half a point of the score.
@@ -98,11 +98,10 @@ def _margin(
     if variant not in scores.index or len(field) < 2 or field.shape[1] == 0:
         return None
     found = analysis.rank_margin(field, variant)
-    rank = with_interval(found["rank"], (found["low"], found["high"]), 1)
-    ends = found["margin_low"], found["margin_high"]
-    margin = with_interval(found["margin"], ends, 1, is_signed=True)
+    rank = interval("rank", 1)(found)
+    margin = interval("margin", 1, "margin_low", "margin_high", is_signed=True)(found)
     best = f"{selector_label(found['best_other'])} {number(found['rank_other'], 1)}"
-    verdict = side(*ends)
+    verdict = side(found["margin_low"], found["margin_high"])
     unsure = ", cannot be told apart" if verdict == "partly" else ""
     return f"{rank}, {best}, ahead by {margin}{unsure}", verdict
 
