@@ -202,22 +202,16 @@ def fresh_noise(results: ReportData, suite: str) -> Finding | None:
     parts = Parts()
     for scenario in analysis.ordered(own["scenario"], SCENARIO_LABELS):
         table = own[own["scenario"] == scenario]
-        shares = _by_table(table, "added_share")
-        low, high = analysis.interval_of_mean(shares)
-        is_none = _if_enough(len(shares), side(-high, -low, -_NONE))
+        means = table.groupby("table")[["added_share", "kept_share"]].mean()
+        low, high = analysis.interval_of_mean(means["added_share"])
+        is_none = _if_enough(len(means), side(-high, -low, -_NONE))
         parts.add(
             f"{SCENARIO_LABELS[scenario].lower()}, {len(table)} cells: "
-            f"{mean_with_interval(shares, 3)} added, kept / "
-            f"original {mean_with_interval(_by_table(table, 'kept_share'), 2)}",
+            f"{mean_with_interval(means['added_share'], 3)} added, kept / "
+            f"original {mean_with_interval(means['kept_share'], 2)}",
             *([is_none] if scenario != "second_order" else []),
         )
     return parts.finding(is_list=False)
-
-
-def _by_table(table: pd.DataFrame, name: str) -> pd.Series:
-    """Return the mean over the draws of each table."""
-    means: pd.Series = table.groupby("table")[name].mean()
-    return means
 
 
 def default_choices(
