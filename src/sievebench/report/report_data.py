@@ -169,10 +169,10 @@ def read_runs(*paths: Path) -> pd.DataFrame:
     stores = [store for path in paths if path.is_dir() for store in find_stores(path)]
     tables = [_read_table(path) for path in paths if not path.is_dir()]
     tables += [collect(store.records()).assign(folder=store.folder) for store in stores]
-    found = [table for table in tables if len(table)]
-    if not found:
+    runs = analysis.stacked(tables)
+    if runs.empty:
         raise ValueError(f"there are no runs in {', '.join(map(str, paths))}.")
-    return pd.concat(found, ignore_index=True)
+    return runs
 
 
 @cache
