@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from contextlib import suppress
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,19 +36,14 @@ def describe_environment() -> dict[str, Any]:
 def _versions() -> dict[str, str]:
     versions = {}
     for package in _PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):
             versions[package] = version(package)
-        except PackageNotFoundError:
-            continue
     return versions
 
 
 def _commit() -> str:
-    """Return the commit of the code, with "+changes" if tracked files differ.
-
-    FEATURESIEVE_COMMIT names it where the code was copied without its history.
-    """
-    if "FEATURESIEVE_COMMIT" in os.environ:
+    """Return the commit of the code, with "+changes" if tracked files differ."""
+    if "FEATURESIEVE_COMMIT" in os.environ:  # the code is a copy without its history
         return os.environ["FEATURESIEVE_COMMIT"]
     folder = Path(__file__).parent
     head = _git(folder, "rev-parse", "--short=12", "HEAD")

@@ -39,14 +39,13 @@ _LATER = ("n_removed", "given", "predictors")
 # The fields that the name of a record's file begins with; file systems end names at 255
 # bytes, and the hash, the suffix and what marks an unfinished file come on top.
 _READABLE = ("experiment", "dataset", "scenario", "selector", "downstream")
-_SEPARATORS = frozenset("/\\")
 _MOST_BYTES = 200
 
 
 def is_file_name(name: Any) -> bool:
     """Tell whether a name can be part of the name of a file."""
     is_text = isinstance(name, str) and name != "" and name.isprintable()
-    return is_text and not set(name) & _SEPARATORS
+    return is_text and not set(name) & set("/\\")
 
 
 @dataclass(frozen=True)
@@ -148,7 +147,7 @@ class RunSpec:
         """Return which fields do not go with each other, and whether they are there."""
         is_timed, is_tuned = self.experiment == "scaling", self.n_trials > 0
         n_given, n_seeds = len(self.given), len(self.seeds)
-        taken = {name: bool(getattr(self, name)) for name in ("given", "predictors")}
+        settled = [name for name in ("given", "predictors") if getattr(self, name)]
         return {
             "n_trials must be 0 with splits_anew and with fresh draws: the rows that "
             "judge settings in one split would be test rows in another": (
@@ -166,20 +165,20 @@ class RunSpec:
             "of one split": n_given > 0 and self.has_draws,
             **{
                 f"n_trials must be 0 with {name}: they are settled, got "
-                f"{self.n_trials!r}": is_there and is_tuned
-                for name, is_there in taken.items()
+                f"{self.n_trials!r}": is_tuned
+                for name in settled
             },
             **{
-                f"{name} must be empty in the scaling experiment": is_there and is_timed
-                for name, is_there in taken.items()
+                f"{name} must be empty in the scaling experiment": is_timed
+                for name in settled
             },
             "predictors must be one at most in the removal experiment, got "
             f"{len(self.predictors)}": (
                 self.experiment == "removal" and len(self.predictors) > 1
             ),
             "downstream_settings must be empty with predictors, which have their own, "
-            f"got {dict(self.downstream_settings)!r}": (
-                taken["predictors"] and bool(self.downstream_settings)
+            f"got {dict(self.downstream_settings)!r}": bool(
+                self.predictors and self.downstream_settings
             ),
         }
 

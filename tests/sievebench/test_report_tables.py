@@ -21,7 +21,7 @@ from sievebench.report.against_paper import comparison_tables
 from sievebench.report.rank_tables import rank_tables
 from sievebench.report.score_tables import count_tables, missing_tables, score_tables
 from sievebench.report.study_tables import matched_tables
-from sievebench.report.tables import best_rows, number, signed, with_deviation
+from sievebench.report.tables import best_cells, number, signed, with_deviation
 
 SMALL = Table(
     name="small",
@@ -86,8 +86,8 @@ def test_numbers_are_printed_so(text, expected):
 
 
 def test_best_are_those_that_print_as_the_largest():
-    assert best_rows([0.5004, 0.5001, np.nan, 0.1], 3) == [0, 1]
-    assert best_rows([np.nan], 3) == []
+    wide = pd.DataFrame({"a": [0.5004, 0.5001, np.nan, 0.1], "b": [np.nan] * 4})
+    assert best_cells(wide, 3) == {(0, 1), (1, 1)}
 
 
 def test_every_section_has_a_table_if_there_is_something_to_report(results):

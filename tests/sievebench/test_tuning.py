@@ -22,7 +22,7 @@ from sievebench.tuning import (
     NothingWorkedError,
     SharedStudy,
     StorageError,
-    forget_study,
+    forget,
     open_storage,
     tune,
 )
@@ -242,8 +242,8 @@ def test_studies_of_one_database_are_apart_and_can_be_forgotten(tmp_path):
     first, second = (SharedStudy(address, name) for name in ("first", "second"))
     for study in (first, second):
         assert tune(X, parabola, n_trials=3, seed=0, journal=study).n_trials == 3
-    forget_study(first)
-    forget_study(first)
+    forget(first)
+    forget(first)
     names = optuna.get_all_study_names(open_storage(address))
     assert names == ["second"]
 

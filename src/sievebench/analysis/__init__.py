@@ -8,10 +8,10 @@ from sievebench.analysis.cells import in_order as in_order
 from sievebench.analysis.cells import ordered as ordered
 from sievebench.analysis.cells import ranked_tables as ranked_tables
 from sievebench.analysis.cells import score_table as score_table
+from sievebench.analysis.cells import stacked as stacked
 from sievebench.analysis.cells import summarize_cells as summarize_cells
 from sievebench.analysis.cells import unfinished_tables as unfinished_tables
 from sievebench.analysis.comparisons import SIGNIFICANCE as SIGNIFICANCE
-from sievebench.analysis.comparisons import bootstrap_means as bootstrap_means
 from sievebench.analysis.comparisons import compare_differences as compare_differences
 from sievebench.analysis.comparisons import compare_with as compare_with
 from sievebench.analysis.comparisons import interval_of_mean as interval_of_mean

@@ -17,31 +17,29 @@ def summarize_cells(runs: pd.DataFrame, experiment: str = "benchmark") -> pd.Dat
     deviation is that of a sample (n - 1), missing if there is one run.
     """
     chosen = runs[runs["experiment"] == experiment]
-    rows = [
-        (*key, *_figures(group).values())
-        for key, group in chosen.groupby(CELL, sort=False)
-    ]
-    columns = [*CELL, *_figures(chosen)]  # also where there is no cell
-    return in_order(pd.DataFrame(rows, columns=columns))
-
-
-def _figures(group: pd.DataFrame) -> dict[str, Any]:
-    done = group[group["status"] == "done"]
-    reasons = [reason for reason in group["reason"] if reason]
-    why = reasons or list(group["status"])
-    return {
-        "n_runs": len(group),
-        "n_done": len(done),
-        "score_mean": done["score"].mean(),
-        "score_std": done["score"].std(),
-        "n_kept_mean": done["n_kept"].mean(),
-        "n_kept_std": done["n_kept"].std(),
-        "n_original": group["n_original"].max(),
-        "n_features": group["n_features"].max(),
-        "seconds_mean": done["seconds"].mean(),
-        "is_sample": bool(group["is_sample"].any()),
-        "why_missing": "" if len(done) or not why else why[0],
-    }
+    is_done = chosen["status"] == "done"
+    results = chosen[["score", "n_kept", "seconds"]].where(is_done)
+    reasons = chosen["reason"].where(chosen["reason"] != "")
+    groups = chosen.assign(**results, is_done=is_done, reason=reasons).groupby(
+        CELL, sort=False
+    )
+    cells = groups.agg(
+        n_runs=("is_done", "size"),
+        n_done=("is_done", "sum"),
+        # The groups' own "mean" and "std" sum in an order that changes the last digit.
+        score_mean=("score", pd.Series.mean),
+        score_std=("score", pd.Series.std),
+        n_kept_mean=("n_kept", "mean"),
+        n_kept_std=("n_kept", "std"),
+        n_original=("n_original", "max"),
+        n_features=("n_features", "max"),
+        seconds_mean=("seconds", "mean"),
+        is_sample=("is_sample", "any"),
+        reason=("reason", "first"),
+        status=("status", "first"),
+    ).reset_index()
+    why = cells.pop("reason").fillna(cells.pop("status"))
+    return in_order(cells.assign(why_missing=why.where(cells["n_done"] == 0, "")))
 
 
 def score_table(
@@ -81,6 +79,13 @@ def ranked_tables(cells: pd.DataFrame, scenario: str, downstream: str) -> pd.Dat
     scores = score_table(cells, scenario, downstream)
     begun = unfinished_tables(cells, scenario, downstream)
     return scores.drop(columns=list(begun)).dropna(axis="columns", how="all")
+
+
+def stacked(parts: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """Return the rows of all parts; empty ones have no say in the types (pandas 2)."""
+    found = list(parts)
+    some = [part for part in found if len(part)] or found
+    return pd.concat(some, ignore_index=True) if some else pd.DataFrame()
 
 
 def ordered(names: Iterable[str], labels: Mapping[str, str]) -> list[str]:

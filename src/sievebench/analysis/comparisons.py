@@ -4,6 +4,7 @@ Rows are drawn with the tables as the unit: what the seeds of a table say is not
 independent. Scores and ranks are tables of shape (n_selectors, n_datasets).
 """
 
+import re
 from typing import Any
 
 import numpy as np
@@ -51,16 +52,12 @@ def rank_margin(scores: pd.DataFrame, selector: str) -> dict[str, Any]:
     chosen in each draw, so that choosing it is part of the uncertainty.
     """
     ranks = rank_scores(scores).T  # (n_datasets, n_selectors)
-    others = [name for name in ranks.columns if name != selector]
     means = ranks.mean()
-    drawn = bootstrap_means(ranks)
-    at = {name: k for k, name in enumerate(ranks.columns)}
-    best = str(means[others].idxmin())
-    margins = drawn[:, [at[name] for name in others]].min(axis=1)
-    margins = margins - drawn[:, at[selector]]
+    best = str(means.drop(selector).idxmin())
+    drawn = pd.DataFrame(bootstrap_means(ranks), columns=ranks.columns)
+    margins = drawn.drop(columns=selector).min(axis=1) - drawn[selector]
     low, high = interval_of_mean(ranks[selector])
-    nothing = (float("nan"),) * 2
-    margin_low, margin_high = nothing if np.isnan(low) else _middle(margins)
+    margin_low, margin_high = (low, high) if np.isnan(low) else _middle(margins)
     return {
         "rank": means[selector],
         "low": low,
@@ -76,10 +73,8 @@ def rank_margin(scores: pd.DataFrame, selector: str) -> dict[str, Any]:
 def without_sisters(scores: pd.DataFrame, selector: str) -> pd.DataFrame:
     """Return the scores without the other variants of a selector."""
     name = selector.partition(":")[0]
-    is_sister = [
-        other != selector and other.partition(":")[0] == name for other in scores.index
-    ]
-    return scores[~np.array(is_sister, dtype=bool)]
+    is_sister = scores.index.str.match(rf"{re.escape(name)}(:|$)")
+    return scores[~is_sister | (scores.index == selector)]
 
 
 def compare_with(scores: pd.DataFrame, reference: str) -> pd.DataFrame:
@@ -101,9 +96,7 @@ def compare_differences(differences: pd.DataFrame) -> pd.DataFrame:
     ("better", "worse" by p_holm < 0.05, or "cannot be told apart").
     """
     rows = {name: _row(row.dropna().round(9)) for name, row in differences.iterrows()}
-    columns = [
-        *("n_better", "n_equal", "n_worse", "mean_difference", "low", "high", "p")
-    ]
+    columns = ["n_better", "n_equal", "n_worse", "mean_difference", "low", "high", "p"]
     table = pd.DataFrame.from_dict(rows, orient="index", columns=columns)
     table["p_holm"] = holm(table["p"].astype(float))
     is_sure = table["p_holm"] < SIGNIFICANCE
@@ -135,15 +128,12 @@ def _row(differences: pd.Series) -> tuple[Any, ...]:
 
 
 def _signed_rank_p(differences: npt.NDArray[np.float64]) -> float:
-    """Return the p value of Wilcoxon's signed ranks, without zeros.
-
-    All signs are tried, or 10,000 draws of them where there are more, so that equal
-    differences do no harm. NaN if there are too few differences.
-    """
+    """Return the p value of Wilcoxon's signed ranks, without zeros; NaN for too few."""
     known = differences[differences != 0]
     if len(known) < _LEAST_POWER:
         return float("nan")
     signed = np.sign(known) * stats.rankdata(np.abs(known))
+    # Signs are tried, all or 10,000 draws of them: equal differences do no harm.
     tested = stats.permutation_test(
         (signed,),
         np.sum,
@@ -154,6 +144,6 @@ def _signed_rank_p(differences: npt.NDArray[np.float64]) -> float:
     return float(tested.pvalue)
 
 
-def _middle(drawn: npt.NDArray[np.float64]) -> tuple[float, float]:
+def _middle(drawn: Any) -> tuple[float, float]:
     low, high = np.percentile(drawn, [2.5, 97.5])
     return float(low), float(high)

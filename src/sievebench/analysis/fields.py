@@ -30,7 +30,6 @@ OURS = "autonfs"
 # Differences of a mean score that are of no use to anybody.
 EQUIVALENCE = 0.005
 _N_RESAMPLES = 4_000
-_PLACE = ["scenario", "table", "draw"]
 
 
 def field_scores(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -39,14 +38,14 @@ def field_scores(records: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     Columns besides: score, count (columns kept), added_share (of them), kept_share (of
     the columns before the scenario). Variants of AutoNFS are in the field "paper" only.
     """
-    rows = []
+    rows, place = [], ("scenario", "table", "draw")
     for record in records:
         for selector, entry in record["selectors"].items():
             for field in ("paper",) if _is_variant(selector) else FIELDS:
                 chosen = _chosen(selector, entry["sets"], field)
                 rows.append(
                     {
-                        **{name: record[name] for name in _PLACE},
+                        **{name: record[name] for name in place},
                         "selector": selector,
                         "field": field,
                         "score": chosen["score"],
@@ -103,15 +102,11 @@ def field_cube(
     chosen = scores[(scores["scenario"] == scenario) & (scores["field"] == field)]
     wide = chosen.pivot(index="selector", columns=["table", "draw"], values="score")
     wide = wide.reindex(ordered(wide.index, SELECTOR_LABELS)).dropna(axis="columns")
-    tables = sorted(set(chosen["table"]))
-    draws = [
-        draw
-        for draw in sorted(set(chosen["draw"]))
-        if all((table, draw) in wide.columns for table in tables)
-    ]
-    cube = [[wide[table, draw].to_numpy() for draw in draws] for table in tables]
-    shape = (len(tables), len(draws), len(wide))
-    return list(wide.index), tables, np.array(cube, dtype=np.float64).reshape(shape)
+    tables = sorted(chosen["table"].unique())
+    n_tables = wide.columns.get_level_values("draw").value_counts().sort_index()
+    draws = n_tables.index[n_tables == len(tables)]
+    flat = wide[pd.MultiIndex.from_product([tables, draws])].to_numpy(np.float64)
+    return list(wide.index), tables, flat.T.reshape(len(tables), len(draws), -1)
 
 
 def redrawn_means(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:

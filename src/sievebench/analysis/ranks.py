@@ -75,10 +75,11 @@ def friedman_test(ranks: pd.DataFrame, is_tie_corrected: bool = True) -> pd.Data
     F = (N − 1) χ² / (N (k − 1) − χ²) is less conservative. The answer is one row.
     """
     k, n = ranks.shape
-    if k < 2 or n < 2 or ranks.isna().any(axis=None):
+    n_gaps = int(ranks.isna().sum().sum())
+    if k < 2 or n < 2 or n_gaps:
         raise ValueError(
-            f"ranks must be at least 2 selectors × 2 datasets without gaps, "
-            f"got {k} × {n} with {int(ranks.isna().sum().sum())} gaps."
+            "ranks must be at least 2 selectors × 2 datasets without gaps, "
+            f"got {k} × {n} with {n_gaps} gaps."
         )
     spread = ((ranks.mean(axis=1) - (k + 1) / 2) ** 2).sum()
     chi_square = 12 * n / (k * (k + 1)) * spread

@@ -36,7 +36,6 @@ class Column:
 
 
 STATUSES = ("done", "failed", "timeout", "skipped")
-REMOVALS = ("", "retrained", "imputed")
 
 COLUMNS = (
     Column("dataset", "text", "name of the table"),
@@ -59,7 +58,7 @@ COLUMNS = (
     Column("rule", "text", "by which rule it chose, as its record says", ""),
     Column("balance", "number", "λ, in the balance experiment", np.nan, is_known=False),
     Column("removed", "text", "the column left out, in the removal experiment", ""),
-    Column("removal", "text", "how it was left out", "", REMOVALS),
+    Column("removal", "text", "how it was left out", "", ("", "retrained", "imputed")),
 )
 
 _MOST_RECORDS = 2  # named in a message
@@ -110,15 +109,12 @@ def _cells(table: pd.DataFrame, column: Column) -> Any:
     if column.kind == "number":
         numbers = pd.to_numeric(cells, errors="coerce").astype(float)
         is_wrong = numbers.isna() & cells.notna()
-        _refuse(
-            table, is_wrong, f"{about} must hold numbers, got {_first(cells, is_wrong)}"
-        )
+        _refuse(table, is_wrong, f"{about} must hold numbers", cells)
         return numbers
     if column.kind == "flag":
         words = {"true": True, "false": False, "1": True, "0": False}
         flags = cells.astype(str).str.lower().map(words)
-        said = f"{about} must be true or false, got {_first(cells, flags.isna())}"
-        _refuse(table, flags.isna(), said)
+        _refuse(table, flags.isna(), f"{about} must be true or false", cells)
         return flags.astype(bool)
     if column.default is None:
         _refuse(table, cells.isna(), f"{about} has an empty cell")
@@ -142,8 +138,12 @@ def _check_names(runs: pd.DataFrame, table: pd.DataFrame) -> None:
     named = set(runs["selector"])
     wrong = sorted(n for n in named if n.partition(":")[0] not in SELECTOR_LABELS)
     said = f"column 'selector' has no name of sievebench.labels in {_names(wrong)}"
-    advice = "; take away what was misspelt."
-    _refuse(table, runs["selector"].isin(wrong), said, advice)
+    _refuse(
+        table,
+        runs["selector"].isin(wrong),
+        said,
+        advice="; take away what was misspelt.",
+    )
 
 
 def _check_finished(runs: pd.DataFrame, table: pd.DataFrame) -> None:
@@ -162,14 +162,13 @@ def _check_finished(runs: pd.DataFrame, table: pd.DataFrame) -> None:
             )
 
 
-def _refuse(table: pd.DataFrame, is_wrong: Any, said: str, advice: str = ".") -> None:
-    """Raise RunTableError if any row is wrong, and say which records they are of."""
+def _refuse(
+    table: pd.DataFrame, is_wrong: Any, said: str, cells: Any = None, advice: str = "."
+) -> None:
+    """Raise RunTableError if any row is wrong: its cell, and the records it is of."""
     if is_wrong.any():
-        raise RunTableError(f"{said}{_records(table, is_wrong)}{advice}")
-
-
-def _first(cells: Any, is_wrong: Any) -> str:
-    return repr(cells[is_wrong].iloc[0]) if is_wrong.any() else ""
+        got = "" if cells is None else f", got {cells[is_wrong].iloc[0]!r}"
+        raise RunTableError(f"{said}{got}{_records(table, is_wrong)}{advice}")
 
 
 def _records(table: pd.DataFrame, rows: Any) -> str:

@@ -10,13 +10,13 @@ import numpy as np
 import pandas as pd
 from scipy import optimize, stats
 
-from sievebench.analysis.cells import in_order, ranked_tables, summarize_cells
+from sievebench.analysis.cells import in_order, ranked_tables, stacked, summarize_cells
 from sievebench.analysis.comparisons import compare_differences
 from sievebench.analysis.ranks import as_printed, mean_ranks
 
 _DOWNSTREAMS = ("mlp", "forest")
+_PLACE = ["dataset", "downstream"]
 _MATCH = ["dataset", "scenario", "downstream"]
-_SIDES = {"n_better": 1, "n_equal": 0, "n_worse": -1}
 _REMOVAL = ["scenario", "selector", "downstream", "removal"]
 
 
@@ -43,7 +43,7 @@ def overview(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
         ).reset_index()
         part.insert(0, "scenario", scenario)
         parts.append(part)
-    return in_order(pd.concat(parts)) if parts else pd.DataFrame()
+    return in_order(stacked(parts))
 
 
 def misselection(runs: pd.DataFrame, downstream: str) -> pd.DataFrame:
@@ -147,18 +147,16 @@ def cohort_table(runs: pd.DataFrame, selector: str) -> pd.DataFrame:
     (percent of the columns left out), n_features, n_kept.
     """
     cells = summarize_cells(runs, "cohorts")
-    columns: dict[str, Any] = {}
-    for downstream in _DOWNSTREAMS:
-        for name, which in (("full", "none"), ("kept", selector)):
-            chosen = cells[
-                (cells["downstream"] == downstream) & (cells["selector"] == which)
-            ].set_index("dataset")
-            columns[f"{downstream}_{name}"] = 100 * chosen["score_mean"]
+    keys = ["downstream", "selector"]
+    scores = 100 * cells.pivot(index="dataset", columns=keys, values="score_mean")
+    table = scores.reindex(
+        columns=pd.MultiIndex.from_product([_DOWNSTREAMS, ["none", selector]])
+    )
+    table.columns = [f"{d}_{which}" for d in _DOWNSTREAMS for which in ("full", "kept")]
     kept = cells[cells["selector"] == selector].groupby("dataset")
     n_kept, n_features = kept["n_kept_mean"].mean(), kept["n_features"].max()
-    columns["reduction"] = 100 * (1 - n_kept / n_features)
-    columns["n_features"], columns["n_kept"] = n_features, n_kept
-    return pd.DataFrame(columns).rename_axis("dataset").sort_index()
+    table["reduction"] = 100 * (1 - n_kept / n_features)
+    return table.assign(n_features=n_features, n_kept=n_kept).sort_index()
 
 
 def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
@@ -168,7 +166,7 @@ def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
     count. Index downstream; columns full, kept (averages), gain, n_better, n_equal,
     n_worse, n_missing.
     """
-    rows = {}
+    rows, kinds = {}, (("n_better", 1), ("n_equal", 0), ("n_worse", -1))
     for downstream in _DOWNSTREAMS:
         pair = cohorts[[f"{downstream}_full", f"{downstream}_kept"]].dropna()
         full, kept = pair.iloc[:, 0], pair.iloc[:, 1]
@@ -178,7 +176,7 @@ def cohort_summary(cohorts: pd.DataFrame) -> pd.DataFrame:
             "full": full.mean(),
             "kept": kept.mean(),
             "gain": (kept - full).mean(),
-            **{name: int((sides == k).sum()) for name, k in _SIDES.items()},
+            **{name: int((sides == k).sum()) for name, k in kinds},
             "n_missing": len(cohorts) - len(pair),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis("downstream")
@@ -223,17 +221,15 @@ def matched_summary(comparison: pd.DataFrame) -> pd.DataFrame:
     selectors = comparison["selector"].unique()
     for scenario, tables in comparison.groupby("scenario", sort=False):
         n_tables = len(tables[_MATCH].drop_duplicates())
-        keys = ["dataset", "downstream"]
-        judged = tables.pivot(index="selector", columns=keys, values="difference")
-        matched = tables[tables["is_matched"]].pivot(
-            index="selector", columns=keys, values="difference"
-        )
+        judged = tables.pivot(index="selector", columns=_PLACE, values="difference")
         # Also of a selector that was not run in this scenario.
-        part = compare_differences(matched.reindex(selectors))
-        n_judged = judged.notna().sum(axis=1).reindex(selectors, fill_value=0)
-        n_matched = matched.notna().sum(axis=1).reindex(selectors, fill_value=0)
+        judged = judged.reindex(selectors)
+        is_matched = tables.pivot(index="selector", columns=_PLACE, values="is_matched")
+        matched = judged.where(is_matched.reindex(selectors).eq(True))
+        part = compare_differences(matched)
+        n_judged = judged.notna().sum(axis=1)
         part["n_missing"] = n_tables - n_judged
-        part["n_unmatched"] = n_judged - n_matched
+        part["n_unmatched"] = n_judged - matched.notna().sum(axis=1)
         parts.append(part.reset_index().assign(scenario=scenario))
     columns = [
         *("scenario", "selector", "n_better", "n_equal", "n_worse"),
@@ -252,11 +248,11 @@ def scaling_times(runs: pd.DataFrame) -> pd.DataFrame:
     return in_order(table.reset_index())
 
 
-def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFrame:
+def scaling_exponents(runs: pd.DataFrame) -> pd.DataFrame:
     """Fit seconds = a · columns^exponent, and the same with a fixed overhead.
 
     The exponent is the slope of ln seconds on ln columns, least squares over the runs,
-    with the error and the interval (low, high) of the regression. On small tables
+    with the error and 95 % interval (low, high) of the regression. On small tables
     seconds are mostly overhead, and the slope is flat for that reason: the second fit,
     seconds = c + a · columns^exponent in logarithms, says what is left without it
     (overhead_seconds, exponent_less_overhead with less_low and less_high, from the
@@ -267,12 +263,8 @@ def scaling_exponents(runs: pd.DataFrame, confidence: float = 0.95) -> pd.DataFr
     for selector, group in _timed(runs).groupby("selector", sort=False):
         columns = group["n_features"].to_numpy(float)
         seconds = group["seconds"].to_numpy(float)
-        fits = (
-            _log_slope(columns, seconds, confidence),
-            _overhead_fit(columns, seconds, confidence),
-        )
-        widths = columns.min(), columns.max()
-        rows.append((selector, *fits[0], *fits[1], len(group), *widths))
+        fits = (*_log_slope(columns, seconds), *_overhead_fit(columns, seconds))
+        rows.append((selector, *fits, len(group), columns.min(), columns.max()))
     names = [
         *("selector", "exponent", "error", "low", "high", "overhead_seconds"),
         *("exponent_less_overhead", "less_low", "less_high"),
@@ -286,16 +278,16 @@ def _timed(runs: pd.DataFrame) -> pd.DataFrame:
     return runs[is_timed & (runs["seconds"] > 0) & (runs["n_features"] > 0)]
 
 
-def _log_slope(columns: Any, seconds: Any, confidence: float) -> tuple[float, ...]:
+def _log_slope(columns: Any, seconds: Any) -> tuple[float, ...]:
     """Return the slope in logarithms, its error and both ends of its interval."""
     if len(set(columns)) < 2 or len(columns) < 3:
         return (float("nan"),) * 4
     fit = stats.linregress(np.log(columns), np.log(seconds))
-    width = stats.t.ppf((1 + confidence) / 2, len(columns) - 2) * fit.stderr
+    width = stats.t.ppf(0.975, len(columns) - 2) * fit.stderr
     return fit.slope, fit.stderr, fit.slope - width, fit.slope + width
 
 
-def _overhead_fit(columns: Any, seconds: Any, confidence: float) -> tuple[float, ...]:
+def _overhead_fit(columns: Any, seconds: Any) -> tuple[float, ...]:
     """Return overhead, exponent, its interval: overhead + a · columns^exponent."""
     if len(set(columns)) < 4 or len(columns) < 5:
         return (float("nan"),) * 4
@@ -321,5 +313,5 @@ def _overhead_fit(columns: Any, seconds: Any, confidence: float) -> tuple[float,
     covariance = np.linalg.pinv(best.jac.T @ best.jac, rcond=1e-10)
     n_free = len(columns) - len(best.x)
     error = math.sqrt(covariance[2, 2] * 2 * best.cost / n_free)
-    width = float(stats.t.ppf((1 + confidence) / 2, n_free)) * error
+    width = float(stats.t.ppf(0.975, n_free)) * error
     return overhead, exponent, exponent - width, exponent + width

@@ -7,16 +7,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from featuresieve import process
 from featuresieve.cli import complete
 from featuresieve.files import AtomicFiles, check_output
-from featuresieve.process import (
-    INTERRUPTED,
-    NulError,
-    check_words,
-    printable_output,
-    run_as_process,
-    was_interrupted,
-)
 
 if TYPE_CHECKING:
     from sievebench.store import Store
@@ -34,15 +27,15 @@ class _Parser(argparse.ArgumentParser):
 
 def console() -> int:
     """Run the command line as a process."""
-    return run_as_process(main)
+    return process.run_as_process(main)
 
 
-@printable_output()
+@process.printable_output()
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line."""
     try:
         words = sys.argv[1:] if arguments is None else list(arguments)
-        check_words(words)
+        process.check_words(words)
         parser = _parser()
         complete(parser)
         options = parser.parse_args(words)
@@ -50,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:  # before anything was finished
         return _interrupted()
     except Exception as error:
-        if was_interrupted(error):
+        if process.was_interrupted(error):
             return _interrupted()
-        if isinstance(error, OSError | NulError):
+        if isinstance(error, OSError | process.NulError):
             return refuse(error)
         traceback.print_exc()
         return 1
@@ -60,7 +53,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _interrupted() -> int:
     print("sievebench: interrupted", file=sys.stderr)
-    return INTERRUPTED
+    return process.INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:

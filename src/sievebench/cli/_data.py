@@ -34,10 +34,7 @@ def add_data_parser(commands: Any) -> None:
 
 
 def _run(options: argparse.Namespace) -> int:
-    """Run one action on the named data sets and return the exit status.
-
-    0; 1 if a data set could not be got or is damaged; 2 for an unknown name.
-    """
+    """Return 0; 1 if a data set could not be got or is damaged; 2 for unknown names."""
     from sievebench.data import CatalogError, UnknownDatasetError, catalog, find_entry
 
     if options.action == "fetch" and not options.names:
@@ -99,10 +96,7 @@ def _fetch(rows: list["CatalogEntry"]) -> int:
 
 
 def _check(rows: list["CatalogEntry"], *, is_named: bool) -> int:
-    """Load and split what is at hand; fail for what cannot be used.
-
-    What is not at hand is no mistake, unless the user has named it.
-    """
+    """Load and split what is at hand; what is not is no mistake, unless it is named."""
     from sievebench.data import DataError, find_file, load, split
 
     n_failed = 0
@@ -125,10 +119,7 @@ def _check(rows: list["CatalogEntry"], *, is_named: bool) -> int:
 
 
 class _Bar(logging.Handler):
-    """How much of a download has come, and why it is tried again.
-
-    The bar is drawn on standard error if that is a terminal.
-    """
+    """How much of a download has come, on a terminal, and why it is tried again."""
 
     def __init__(self, name: str) -> None:
         super().__init__(logging.INFO)

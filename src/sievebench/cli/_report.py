@@ -15,13 +15,7 @@ if TYPE_CHECKING:
 
 _FORMATS = ("markdown", "latex", "csv")
 _PAPER_TABLES = (
-    "verdicts",
-    "ranks",
-    "scores",
-    "counts",
-    "datasets",
-    "cohorts",
-    "statements",
+    *("verdicts", "ranks", "scores", "counts", "datasets", "cohorts", "statements"),
 )
 _REPORT_EXAMPLES = """\
 examples:

@@ -85,20 +85,20 @@ def add_run_parser(commands: Any) -> None:
 
 def _experiment(options: argparse.Namespace) -> int:
     with interrupts_delayed():
+        from sievebench import runner
         from sievebench.experiment import read_experiment
-        from sievebench.runner import check_cells, usual_workers
         from sievebench.store import Store
 
     try:
         experiment = read_experiment(options.experiment)
         cells = _cells(experiment, options)
         with interrupts_delayed():  # it loads torch
-            check_cells(cells, is_elsewhere=options.cluster is not None)
+            runner.check_cells(cells, is_elsewhere=options.cluster is not None)
         if options.list:
             for spec in cells:
                 print(spec.key)
             return 0
-        options.workers = options.workers or usual_workers(cells)
+        options.workers = options.workers or runner.usual_workers(cells)
         store = Store(options.out / experiment.name)
         if options.table is not None:
             check_output("--table", str(options.table), TABLE_ENDINGS)
@@ -115,8 +115,8 @@ def _experiment(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return INTERRUPTED
-    if endings is None:
-        return 2
+    except (runner.ClusterError, runner.StorageError) as error:
+        return refuse(error)
     _summarise(endings, store, options)
     return 1 if endings["failed"] or endings["timeout"] else 0
 
@@ -127,9 +127,9 @@ def _run(
     options: argparse.Namespace,
     experiment: "Experiment",
     shown: "RunProgress",
-) -> Counter[str] | None:
-    """Run the cells, here or on a cluster; None if what they need is not there."""
-    from sievebench.runner import Cluster, ClusterError, StorageError, run_cells
+) -> Counter[str]:
+    """Run the cells, here or on a cluster."""
+    from sievebench.runner import Cluster, run_cells
 
     cluster = None
     try:
@@ -146,10 +146,6 @@ def _run(
             cluster=cluster,
             progress=shown,
         )
-    except (ClusterError, StorageError) as error:
-        shown.close()
-        refuse(error)
-        return None
     finally:
         shown.close()
         if cluster is not None:
@@ -196,12 +192,10 @@ def _check_choice(cells: list["RunSpec"], options: argparse.Namespace) -> None:
 
 
 def _chosen(cells: list["RunSpec"], options: argparse.Namespace) -> list["RunSpec"]:
-    named = [(field, getattr(options, f"{field}s")) for field in _FIELDS]
-    return [
-        spec
-        for spec in cells
-        if all(names is None or getattr(spec, field) in names for field, names in named)
-    ]
+    for field in _FIELDS:
+        names = getattr(options, f"{field}s")
+        cells = [s for s in cells if names is None or getattr(s, field) in names]
+    return cells
 
 
 def _taken_over(experiment: "Experiment", out: Path) -> dict[str, Any]:
@@ -235,8 +229,7 @@ def _summarise(
 ) -> None:
     counts = ", ".join(f"{count} {status}" for status, count in endings.items())
     print(f"{sum(endings.values())} cells: {counts}. Records: {store.folder}")
-    others = [status for status in _RETRIED if endings[status]]
-    if others:
+    if others := [status for status in _RETRIED if endings[status]]:
         print(f"Cells that are not done are run again with --retry {' '.join(others)}.")
     if options.table is not None:
         write_table([store], options.table)
@@ -250,32 +243,24 @@ def _shard(text: str) -> tuple[int, int]:
     raise argparse.ArgumentTypeError(f"must be a part such as 1/4: {text!r}")
 
 
-_LONGEST_REASON = 240
-
-
 class RunProgress:
     """How far the cells are, with an estimate of what is left."""
 
     def __init__(
         self, cells: list["RunSpec"], store: "Store", options: argparse.Namespace
     ) -> None:
-        retried = set(options.retry)
-        records = {spec.key: store.read(spec) for spec in cells}
-        self.left = {
-            spec.key: spec
-            for spec in cells
-            if (record := records[spec.key]) is None or record.status in retried
-        }
+        self.left, there = {}, Counter[str]()
+        for spec in cells:
+            record = store.read(spec)
+            if record is None or record.status in options.retry:
+                self.left[spec.key] = spec
+            else:
+                there[record.status] += 1
         self.store = store
         self.n_cells, self.n_workers = len(cells), options.workers
         self.is_quiet = options.quiet
         self.finished: list[tuple[RunSpec, float]] = []
         self.started = time.monotonic()
-        there = Counter(
-            record.status
-            for key, record in records.items()
-            if record is not None and key not in self.left
-        )
         if there and not self.is_quiet:
             others = [
                 f"{n} {status}" for status, n in there.items() if status != "done"
@@ -303,10 +288,7 @@ class RunProgress:
             line += f" after {seconds:.1f} s"
             record = None if what == "done" else self.store.read(spec)
             if record is not None and record.reason:
-                reason = textwrap.shorten(
-                    record.reason, _LONGEST_REASON, placeholder=" ..."
-                )
-                line += f": {reason}"
+                line += f": {textwrap.shorten(record.reason, 240, placeholder=' ...')}"
         elif what == "running":
             line += f" for {as_clock(seconds)}"
         show_status(line)

@@ -18,7 +18,6 @@ from sievebench.data._catalog import UnknownDatasetError as UnknownDatasetError
 from sievebench.data._catalog import catalog as catalog
 from sievebench.data._catalog import data_folder as data_folder
 from sievebench.data._catalog import find_entry as find_entry
-from sievebench.data._catalog import made_sizes as made_sizes
 from sievebench.data._catalog import read_catalog as read_catalog
 from sievebench.data._dataset import Dataset as Dataset
 from sievebench.data._dataset import Matrix as Matrix

@@ -171,8 +171,7 @@ def catalog() -> dict[str, CatalogEntry]:
     if path is None or not path.is_file():
         return dict(ours)
     own = _known(path, path.stat().st_mtime_ns)
-    twice = sorted(set(ours) & set(own))
-    if twice:
+    if twice := sorted(set(ours) & set(own)):
         raise CatalogError(f"{path}: the name {twice[0]!r} is taken.")
     return {**ours, **own}
 
@@ -249,21 +248,15 @@ def _check_relations(row: Mapping[str, Any]) -> None:
             raise ValueError(f"{said}.")
 
 
-def made_sizes(name: str) -> tuple[int, int]:
-    """Return the rows and columns that a name such as "made:2000x512" stands for."""
-    found = _MADE.fullmatch(name)
-    if found is not None:
-        n_rows, n_columns = int(found[1]), int(found[2])
-        if n_rows >= _FEWEST_ROWS and n_columns >= N_RELEVANT:
-            return n_rows, n_columns
-    raise UnknownDatasetError(
-        f"a made table must be 'made:ROWSxCOLUMNS' with at least {_FEWEST_ROWS} rows "
-        f"and {N_RELEVANT} columns, got {name!r}."
-    )
-
-
 def _made_entry(name: str) -> CatalogEntry:
-    n_rows, n_columns = made_sizes(name)
+    """Return the row that a name such as "made:2000x512" stands for."""
+    found = _MADE.fullmatch(name)
+    n_rows, n_columns = map(int, found.groups()) if found else (0, 0)
+    if n_rows < _FEWEST_ROWS or n_columns < N_RELEVANT:
+        raise UnknownDatasetError(
+            "a made table must be 'made:ROWSxCOLUMNS' with at least "
+            f"{_FEWEST_ROWS} rows and {N_RELEVANT} columns, got {name!r}."
+        )
     return CatalogEntry(
         name=name,
         title=f"Made table, {n_rows} × {n_columns}",

@@ -1,7 +1,7 @@
 """A table with its target, the three parts of it, and what is learnt from the first."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -15,15 +15,10 @@ Matrix = npt.NDArray[np.float64]
 Marks = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Dataset:
-    """A table, its target, and what must be known of both later on."""
+@dataclass(frozen=True, kw_only=True)
+class _Problem:
+    """What is known of a table, whole or in parts."""
 
-    name: str  # as in the catalogue
-    X: Matrix  # raw values, NaN where one is missing
-    # Class codes 0 … n_classes - 1 (int64), or raw values (float64).
-    y: npt.NDArray[Any]
-    column_names: tuple[str, ...]
     # Whether each column belongs to the data set, and was not added to it.
     is_original: Marks
     # As in the catalogue.
@@ -31,6 +26,17 @@ class Dataset:
     metric: Metric
     scaler: Scaler
     n_classes: int  # 0 for regression
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dataset(_Problem):
+    """A table, its target, and what must be known of both later on."""
+
+    name: str  # as in the catalogue
+    X: Matrix  # raw values, NaN where one is missing
+    # Class codes 0 … n_classes - 1 (int64), or raw values (float64).
+    y: npt.NDArray[Any]
+    column_names: tuple[str, ...]
     # Whether the rows are only a part of the data set of that name.
     is_sample: bool = False
     # md5 of the file the rows were read from; empty for what scikit-learn brings.
@@ -79,19 +85,13 @@ class Part:
     y: npt.NDArray[Any]  # class codes, or values
 
 
-@dataclass(frozen=True)
-class Split:
+@dataclass(frozen=True, kw_only=True)
+class Split(_Problem):
     """A data set in three parts."""
 
     train: Part
     validation: Part
     test: Part
-    is_original: Marks
-    # As in the catalogue.
-    task: Task
-    metric: Metric
-    scaler: Scaler
-    n_classes: int  # 0 for regression
     is_scaled: bool = False  # whether missing values are filled and columns scaled
 
     @property
@@ -160,11 +160,7 @@ def split(
         train=Part(dataset.X[train], y[train]),
         validation=Part(dataset.X[validation], y[validation]),
         test=Part(dataset.X[test], y[test]),
-        is_original=dataset.is_original,
-        task=dataset.task,
-        metric=dataset.metric,
-        scaler=dataset.scaler,
-        n_classes=dataset.n_classes,
+        **{item.name: getattr(dataset, item.name) for item in fields(_Problem)},
     )
 
 

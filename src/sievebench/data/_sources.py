@@ -93,20 +93,13 @@ def statlib_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:
         member = archive.extractfile("CaliforniaHousing/cal_housing.data")
         assert member is not None
         raw = np.loadtxt(io.BytesIO(member.read()), delimiter=",")
-    longitude, latitude, age, rooms, bedrooms, population, households, income, value = (
-        raw.T
+    raw[:, [3, 4]] /= raw[:, [6]]  # rooms and bedrooms by households
+    raw[:, 6] = raw[:, 5] / raw[:, 6]  # people too
+    names = (
+        *("MedInc", "HouseAge", "AveRooms", "AveBedrms", "Population", "AveOccup"),
+        *("Latitude", "Longitude"),
     )
-    columns = {
-        "MedInc": income,
-        "HouseAge": age,
-        "AveRooms": rooms / households,
-        "AveBedrms": bedrooms / households,
-        "Population": population,
-        "AveOccup": population / households,
-        "Latitude": latitude,
-        "Longitude": longitude,
-    }
-    return RawTable(np.column_stack(list(columns.values())), value / 1e5, (*columns,))
+    return RawTable(raw[:, [7, 2, 3, 4, 5, 6, 1, 0]], raw[:, 8] / 1e5, names)
 
 
 def uci_table(entry: CatalogEntry, fetch: Fetch) -> RawTable:

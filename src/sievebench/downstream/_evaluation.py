@@ -21,45 +21,27 @@ def score(metric: Metric, outputs: Tensor, targets: Tensor) -> Tensor:
     classes one number that is positive for the second; else one number a class, the
     largest of which is the prediction. `targets` (rows,) are class codes, or values.
     """
-    scores = _METRICS[metric](outputs, targets).double()
+    if metric == "negative_rmse":
+        errors = outputs.squeeze(-1).double() - targets.double()
+        scores = -errors.square().mean(dim=1).sqrt()
+    elif metric == "roc_auc":
+        scores = area_under_roc(outputs.squeeze(-1).double(), targets).double()
+    else:
+        scores = _accuracy(outputs, targets, metric == "balanced_accuracy")
     is_finite = outputs.isfinite().flatten(1).all(dim=1)
     return torch.where(is_finite, scores, torch.nan)
 
 
-def _predicted(outputs: Tensor) -> Tensor:
-    """Return class codes, (members, rows)."""
-    if outputs.shape[-1] == 1:
-        return (outputs.squeeze(-1) > 0).long()
-    return outputs.argmax(dim=-1)
-
-
-def _accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
-    return (_predicted(outputs) == targets).double().mean(dim=1)
-
-
-def _balanced_accuracy(outputs: Tensor, targets: Tensor) -> Tensor:
-    is_right = (_predicted(outputs) == targets).double()
-    shares = [
-        is_right[:, targets == code].mean(dim=1) for code in targets.unique().tolist()
-    ]
+def _accuracy(outputs: Tensor, targets: Tensor, is_balanced: bool) -> Tensor:
+    """Return the share of rows that are right, or its mean over the classes."""
+    is_binary = outputs.shape[-1] == 1
+    codes = outputs.squeeze(-1) > 0 if is_binary else outputs.argmax(dim=-1)
+    is_right = (codes == targets).double()
+    if not is_balanced:
+        return is_right.mean(dim=1)
+    classes = targets.unique().tolist()
+    shares = [is_right[:, targets == code].mean(dim=1) for code in classes]
     return torch.stack(shares).mean(dim=0)
-
-
-def _roc_auc(outputs: Tensor, targets: Tensor) -> Tensor:
-    return area_under_roc(outputs.squeeze(-1).double(), targets)
-
-
-def _negative_rmse(outputs: Tensor, targets: Tensor) -> Tensor:
-    errors = outputs.squeeze(-1).double() - targets.double()
-    return -errors.square().mean(dim=1).sqrt()
-
-
-_METRICS: dict[str, Callable[[Tensor, Tensor], Tensor]] = {
-    "accuracy": _accuracy,
-    "balanced_accuracy": _balanced_accuracy,
-    "roc_auc": _roc_auc,
-    "negative_rmse": _negative_rmse,
-}
 
 
 # Features of some rows -> outputs as in `score_part`.

@@ -69,20 +69,20 @@ def cached_table(
 
 def check_components(spec: RunSpec) -> None:
     """Refuse names and settings that nobody knows."""
-    _check_name("scenario", spec.scenario, SCENARIOS)
+    _check("there is no scenario", [spec.scenario], SCENARIOS)
     n_extra_columns(1, spec.noise_fraction)
-    _check_name("selector", spec.selector_name, SELECTORS)
-    arguments = set(SELECTORS[spec.selector_name]().get_params()) - _DECIDED
-    _check_settings(
-        f"selector {spec.selector_name!r}", spec.selector_settings, arguments
-    )
-    if spec.downstream == NO_PREDICTOR:
+    name = spec.selector_name
+    _check("there is no selector", [name], SELECTORS)
+    arguments = sorted({*SELECTORS[name]().get_params()} - _DECIDED)
+    _check(f"selector {name!r} has no setting", spec.selector_settings, arguments)
+    name = spec.downstream
+    if name == NO_PREDICTOR:
         return
-    _check_name("downstream", spec.downstream, PREDICTORS)
-    settings = PREDICTORS[spec.downstream].settings
+    _check("there is no downstream", [name], PREDICTORS)
+    settings = PREDICTORS[name].settings
     if settings is not None:
         for given in (spec.downstream_settings, *spec.predictors):
-            _check_settings(f"downstream {spec.downstream!r}", given, settings)
+            _check(f"downstream {name!r} has no setting", given, sorted(settings))
 
 
 def check_table(spec: RunSpec) -> None:
@@ -98,17 +98,10 @@ def check_table(spec: RunSpec) -> None:
         )
 
 
-def _check_name(what: str, name: str, known: Collection[str]) -> None:
-    if name not in known:
-        raise ValueError(f"there is no {what} {name!r}{did_you_mean(name, known)}")
-
-
-def _check_settings(whose: str, given: Iterable[str], known: Collection[str]) -> None:
-    for name in given:
+def _check(said: str, names: Iterable[str], known: Collection[str]) -> None:
+    for name in names:
         if name not in known:
-            raise ValueError(
-                f"{whose} has no setting {name!r}{did_you_mean(name, sorted(known))}"
-            )
+            raise ValueError(f"{said} {name!r}{did_you_mean(name, known)}")
 
 
 # What has settings.
@@ -175,10 +168,8 @@ def evaluate(
 
 
 def _n_to_keep(spec: RunSpec, n_original: int) -> float | str:
-    if isinstance(spec.keep, int):
-        return spec.keep
-    keep: str = spec.keep
+    keep: str | int = spec.keep
     if keep == "default":
         keep = {"none": "all", "autonfs": "own"}.get(spec.selector_name, "original")
     counts: dict[str, float | str] = {"original": n_original, "own": "auto", "all": 1.0}
-    return counts[keep]
+    return keep if isinstance(keep, int) else counts[keep]

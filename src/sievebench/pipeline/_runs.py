@@ -161,10 +161,7 @@ def remove_columns(
 
 
 def _columns_to_remove(spec: RunSpec, support: Support) -> list[int]:
-    """Return the kept columns, or some of them: the first ones of a random order.
-
-    The order is one for all selectors and seeds.
-    """
+    """Return the kept columns, or the first of one order for all runs of a table."""
     generator = np.random.default_rng(spec.seed("removal"))
     order = generator.permutation(len(support))
     kept: list[int] = order[support[order]].tolist()

@@ -9,7 +9,7 @@ from sievebench.analysis import in_order
 from sievebench.labels import DATASET_LABELS, scenario_title, selector_label
 from sievebench.report.paper import PAPER_SCENARIOS, paper_scores, printed_scores
 from sievebench.report.report_data import ReportData
-from sievebench.report.tables import MISSING, Columns, Table, number, signed, table_of
+from sievebench.report.tables import MISSING, Columns, Table, number, signed, tables_of
 
 _AGREEMENT: Columns = {
     "scenario": "{scenario:scenario}",
@@ -66,19 +66,14 @@ def agreement(comparison: pd.DataFrame) -> pd.DataFrame:
     mean_difference, mean_distance (of its absolute value), n_cells (with both scores,
     samples left out), n_samples, n_missing (theirs without ours).
     """
-    both = comparison[comparison["difference"].notna()]
-    lines = comparison.assign(
-        whole=both.loc[~both["is_sample"], "difference"],
-        is_both=comparison["difference"].notna(),
-        has_theirs=comparison["theirs"].notna(),
-    )
-    lines["distance"] = lines["whole"].abs()
+    whole = comparison["difference"].mask(comparison["is_sample"])
+    lines = comparison.assign(whole=whole, distance=whole.abs())
     table = lines.groupby(["scenario", "selector"], sort=False).agg(
         mean_difference=("whole", "mean"),
         mean_distance=("distance", "mean"),
         n_cells=("whole", "count"),
-        n_both=("is_both", "sum"),
-        n_theirs=("has_theirs", "sum"),
+        n_both=("difference", "count"),
+        n_theirs=("theirs", "count"),
     )
     n_both = table.pop("n_both")
     table["n_samples"] = n_both - table["n_cells"]
@@ -97,7 +92,7 @@ def comparison_tables(results: ReportData) -> Iterator[Table]:
         yield _cell_by_cell(results, part, scenario)
     run = comparison[comparison["scenario"].isin(scenarios)]
     has_theirs = run.groupby("selector")["theirs"].transform("count") > 0
-    yield table_of(
+    yield from tables_of(
         agreement(run[has_theirs]),
         _AGREEMENT,
         name="paper-agreement",
@@ -112,14 +107,10 @@ def _cell_by_cell(results: ReportData, part: pd.DataFrame, scenario: str) -> Tab
     rows: list[tuple[str, ...]] = []
     for selector, cells in part.groupby("selector", sort=False):
         label = selector_label(str(selector))
-        in_columns = cells.set_index("dataset").reindex(datasets)
-        ours = [number(score, 3) for score in in_columns["ours"]]
-        theirs = [
-            text if isinstance(text, str) else "" for text in in_columns["printed"]
-        ]
-        gaps = [signed(gap, 3, "") for gap in in_columns["difference"]]
-        rows.append((label, "ours", *ours))
-        rows.append((label, "paper", *theirs))
+        line = cells.set_index("dataset").reindex(datasets)
+        rows.append((label, "ours", *(number(score, 3) for score in line["ours"])))
+        rows.append((label, "paper", *line["printed"].fillna("")))
+        gaps = (signed(gap, 3, "") for gap in line["difference"])
         rows.append((label, "difference", *gaps))
     return Table(
         name=f"paper-{scenario}",

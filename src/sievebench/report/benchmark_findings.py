@@ -20,9 +20,8 @@ from sievebench.report.finding import (
     told,
 )
 from sievebench.report.paper import paper_cohorts
-from sievebench.report.report_data import DEFAULT as _DEFAULT
-from sievebench.report.report_data import ReportData
-from sievebench.report.tables import number, with_interval
+from sievebench.report.report_data import DEFAULT, ReportData
+from sievebench.report.tables import interval, number
 
 _BREADTH = ("breadth", "breadth_peers", "breadth_boruta")
 _PEERS = {
@@ -64,43 +63,30 @@ def large_noise(results: ReportData, _: str) -> Finding | None:
     )
     for name in ("random", "corrupted"):
         if name in added:
-            is_so = told(added[name].mean() < 0.005)
+            is_so = told(bool(np.mean(added[name]) < 0.005))
             parts.add(mean_with_interval(added[name], 3), is_so)
     return parts.finding()
 
 
-def _large(results: ReportData, value: Any) -> dict[str, pd.Series]:
+def _large(results: ReportData, value: Any) -> dict[str, list[float]]:
     """Return a value of each large table, mean over its runs, by scenario."""
-    cells = results.records("quality_tabular")
-    table = pd.DataFrame(
-        {
-            "scenario": cell["scenario"],
-            "table": cell["table"],
-            "value": np.mean([value(cell, run) for run in cell["runs"]]),
-        }
-        for cell in cells
-    )
-    if table.empty:
-        return {}
-    return {
-        name: table.loc[table["scenario"] == name].set_index("table")["value"]
-        for name in SCENARIO_LABELS
-        if (table["scenario"] == name).any()
-    }
+    found: dict[str, list[float]] = {}
+    for cell in results.records("quality_tabular"):
+        mean = float(np.mean([value(cell, run) for run in cell["runs"]]))
+        found.setdefault(cell["scenario"], []).append(mean)
+    return {name: found[name] for name in analysis.ordered(found, SCENARIO_LABELS)}
 
 
 def breadth(results: ReportData, _: str) -> Finding | None:
     """Compare the default with classical selectors, four kinds of model as judges."""
-    cells = [c for name in _BREADTH for c in results.records(name)]
     scores = pd.DataFrame(
         {
-            "scenario": cell["scenario"],
-            "table": cell["table"],
-            "selector": cell["selector"],
+            **{name: cell[name] for name in ("scenario", "table", "selector")},
             # One run of each: the peers have no second seed.
             "score": np.mean(list(cell["runs"][0]["scores"].values())),
         }
-        for cell in cells
+        for name in _BREADTH
+        for cell in results.records(name)
         if cell["draw"] == _DRAW and cell["runs"][0]["scores"]
     )
     if scores.empty:
@@ -110,13 +96,13 @@ def breadth(results: ReportData, _: str) -> Finding | None:
         wide = scores[scores["scenario"] == scenario].pivot_table(
             index="selector", columns="table", values="score"
         )
-        known = {peer: name for peer, name in _PEERS.items() if peer in wide.index}
+        known = [peer for peer in _PEERS if peer in wide.index]
         if not known or "auto" not in wide.index:
             continue
-        gains = {k: (wide.loc["auto"] - wide.loc[k]).dropna() for k in known}
+        gains = {_PEERS[peer]: wide.loc["auto"] - wide.loc[peer] for peer in known}
         shown = listed(
-            f"{name} {mean_with_interval(gains[peer], 1, is_signed=True)}"
-            for peer, name in known.items()
+            f"{name} {mean_with_interval(gain, 1, is_signed=True)}"
+            for name, gain in gains.items()
         )
         verdicts = [side(*analysis.interval_of_mean(gain)) for gain in gains.values()]
         parts.add(f"{SCENARIO_LABELS[scenario].lower()}, points: {shown}", *verdicts)
@@ -169,30 +155,22 @@ def growth(results: ReportData, argument: str) -> Finding | None:
     runs = runs.assign(n_features=runs["size"], experiment="scaling", status="done")
     table = analysis.scaling_exponents(runs).set_index("selector")
     table = table.dropna(subset="exponent").sort_values("exponent")
-    parts = [f"{selector_label(str(n))} {_grown(row)}" for n, row in table.iterrows()]
-    if _DEFAULT not in table.index or len(table) < 2:
+    if DEFAULT not in table.index or len(table) < 2:
         return None
-    ours, others = table.loc[_DEFAULT], _without_own(table)
+    ours, others = table.loc[DEFAULT], table[~table.index.str.startswith("autonfs")]
     verdict = told(
         bool(ours["high"] < others["low"].min()),
         bool(ours["low"] > others["high"].min()),
     )
+    raw = interval("exponent", 2)
+    less = interval("exponent_less_overhead", 2, "less_low", "less_high")
+    parts = [
+        f"{selector_label(str(name))} {raw(row)} ({less(row)}; "
+        f"{row['n_features_max']:,.0f})"
+        for name, row in table.iterrows()
+    ]
     text = f"exponent (after the fixed part; up to so many {axis}): {'; '.join(parts)}"
     return Finding(text, verdict)
-
-
-def _grown(row: pd.Series) -> str:
-    """Print the exponents of a selector, and how far it went."""
-    less = with_interval(
-        row["exponent_less_overhead"], (row["less_low"], row["less_high"]), 2
-    )
-    raw = with_interval(row["exponent"], (row["low"], row["high"]), 2)
-    return f"{raw} ({less}; {row['n_features_max']:,.0f})"
-
-
-def _without_own(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the lines of other selectors."""
-    return table[~table.index.str.startswith("autonfs")]
 
 
 def cohort_sets(results: ReportData, predictor: str) -> Finding | None:
@@ -234,14 +212,14 @@ def pixel_entropy(results: ReportData, _: str) -> Finding | None:
     found = _pixels(results)
     if found is None:
         return None
-    content, kept, varies = found
+    content, kept, dropped = found
     parts = Parts()
     for key, label in (
         ("class_entropy", "over the digits"),
         ("intensity_entropy", "of the intensities"),
     ):
         entropy = np.array(content[key])
-        ours, rest = entropy[kept].mean(), entropy[~kept & varies].mean()
+        ours, rest = entropy[kept].mean(), entropy[dropped].mean()
         is_so = told(bool(ours > rest))
         parts.add(f"{label} {number(ours, 2)} and {number(rest, 2)}", is_so)
     text = f"{{}} (dropped pixels that vary; {kept.sum()} of 784 kept)"
@@ -254,9 +232,7 @@ def pixel_centre(results: ReportData, _: str) -> Finding | None:
     if found is None:
         return None
     kept = found[1]
-    rows, columns = np.divmod(np.arange(_SIDE**2), _SIDE)
-    middle = (_SIDE - 1) / 2
-    distance = np.hypot(rows - middle, columns - middle)
+    distance = np.hypot(*(np.indices((_SIDE, _SIDE)) - (_SIDE - 1) / 2)).ravel()
     ours, rest = distance[kept].mean(), distance[~kept].mean()
     text = (
         f"mean distance from the centre {number(ours, 1)} pixels, of those dropped "
@@ -270,9 +246,9 @@ def pixel_digits(results: ReportData, _: str) -> Finding | None:
     found = _pixels(results)
     if found is None:
         return None
-    content, kept, varies = found
+    content, kept, dropped = found
     spread = np.array(content["class_means"]).std(axis=0)
-    ours, rest = spread[kept], spread[~kept & varies]
+    ours, rest = spread[kept], spread[dropped]
     share = (ours[:, None] > rest[None, :]).mean()
     text = (
         "deviation over the digits of a pixel's mean intensity "
@@ -283,10 +259,10 @@ def pixel_digits(results: ReportData, _: str) -> Finding | None:
 
 
 def _pixels(results: ReportData) -> tuple[dict[str, Any], Any, Any] | None:
-    """Return what is stored, which pixels the default keeps, and which vary."""
+    """Return what is stored, which pixels are kept, and dropped though they vary."""
     content = results.stored("mnist")
     if not content:
         return None
     kept = np.zeros(_SIDE**2, dtype=bool)
     kept[content["selections"]["auto"]["kept"]] = True
-    return content, kept, ~np.array(content["is_constant"])
+    return content, kept, ~kept & ~np.array(content["is_constant"])

@@ -17,7 +17,7 @@ from sievebench.report import run_findings as of_runs
 from sievebench.report import study_findings as of_studies
 from sievebench.report.finding import Finding, Rule, Verdict, listed
 from sievebench.report.report_data import ReportData
-from sievebench.report.tables import Columns, Table, table_of
+from sievebench.report.tables import Columns, Table, tables_of
 
 Metric = Callable[[ReportData, str], Finding | None]
 
@@ -43,7 +43,6 @@ _COLUMNS: Columns = {
     "command": "{command}",
 }
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
-_UNTESTED: Verdict = "cannot be tested here"
 _COUNTED = {
     "holds": ("holds", "hold"),
     "partly": ("holds in part", "hold in part"),
@@ -71,7 +70,7 @@ class Claim:
     def finding(self, results: ReportData) -> Finding:
         """Return what we found on it."""
         if not self.metric:
-            return Finding(self.why, _UNTESTED)
+            return Finding(self.why, "cannot be tested here")
         found = METRICS[self.metric](results, self.argument)
         if found is None:
             return Finding("missing", "missing")
@@ -123,15 +122,12 @@ def verdict_tables(results: ReportData) -> Iterator[Table]:
             "the present one (features elected by votes); so are the figures marked "
             "earlier. present: made with it. either: does not depend on it."
         )
-    yield table_of(
-        pd.DataFrame(
-            {
-                **{"key": claim.key, "verdict": found.verdict, "claim": claim.claim},
-                **{"where": claim.where, "paper": claim.paper, "ours": found.text},
-                **{"rule": found.rule, "command": claim.command},
-            }
-            for claim, found in judged
-        ),
+    rows = [
+        {**vars(claim), **vars(found), "ours": found.text} for claim, found in judged
+    ]
+    names = ["key", "verdict", "claim", "where", "paper", "ours", "rule", "command"]
+    yield from tables_of(
+        pd.DataFrame(rows, columns=names),
         _COLUMNS,
         name="verdicts",
         title="Every claim of the paper",

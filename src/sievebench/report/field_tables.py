@@ -26,7 +26,7 @@ from sievebench.report.tables import (
     Table,
     interval,
     number,
-    table_of,
+    tables_of,
     with_interval,
 )
 
@@ -75,7 +75,7 @@ def field_tables(results: ReportData) -> Iterator[Table]:
             lines = summaries(results, suite, name)
             if lines.empty:
                 continue
-            yield table_of(
+            yield from tables_of(
                 lines,
                 _COLUMNS,
                 name=f"fields-{suite}-{name}",
@@ -103,7 +103,7 @@ def summaries(results: ReportData, suite: str, name: str) -> pd.DataFrame:
         .assign(scenario=scenario)
         for scenario in analysis.ordered(has_it, SCENARIO_LABELS)
     ]
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return analysis.stacked(parts)
 
 
 def _row_name(name: str) -> str:
@@ -114,8 +114,7 @@ def _row_name(name: str) -> str:
 @cache
 def _scores(results: ReportData, suite: str) -> pd.DataFrame:
     """Return the scores of a suite."""
-    records = results.records(f"fields_{suite}")
-    return analysis.field_scores(records) if records else pd.DataFrame()
+    return analysis.field_scores(results.records(f"fields_{suite}"))
 
 
 def _sizes(results: ReportData, suite: str) -> str:
@@ -124,16 +123,14 @@ def _sizes(results: ReportData, suite: str) -> str:
     sizes = {
         record["table"]: f"{DATASET_LABELS.get(record['table'], record['table'])} "
         f"{sum(record['n_rows']):,} × {record['n_original']}"
-        + (" (sample)" if record["is_sample"] else "")
+        f"{' (sample)' if record['is_sample'] else ''}"
         for record in records
     }
     scores = _scores(results, suite)
-    draws = {
-        scenario: analysis.field_cube(scores, scenario, "paper")[2].shape[1]
-        for scenario in dict.fromkeys(scores["scenario"])
-    }
     n_draws = listed(
-        f"{count} ({SCENARIO_LABELS[s].lower()})" for s, count in draws.items()
+        f"{analysis.field_cube(scores, s, 'paper')[2].shape[1]} "
+        f"({SCENARIO_LABELS[s].lower()})"
+        for s in scores["scenario"].unique()
     )
     missing = results.stored(f"fields_{suite}").get("missing", [])
     without = sorted({table for table, *_ in missing} - set(sizes))
@@ -170,10 +167,9 @@ def fresh(results: ReportData, argument: str) -> Finding | None:
         others = by_name.drop(index=["none", ours.name], errors="ignore")
         best = others["rank"].idxmin()
         above, below = (others["low"] > 0).sum(), (others["high"] < 0).sum()
-        ends = (ours["rank_low"], ours["rank_high"])
         parts.add(
             f"{SCENARIO_LABELS[str(scenario)].lower()}, {_counted(others.iloc[0])}: "
-            f"rank {with_interval(ours['rank'], ends, 1)}, "
+            f"rank {interval('rank', 1, 'rank_low', 'rank_high')(ours)}, "
             f"{selector_label(str(best))} {number(others.at[best, 'rank'], 1)}; better "
             f"than {above}, worse than {below} of {len(others)}",
             _if_enough(
@@ -206,13 +202,13 @@ def fresh_noise(results: ReportData, suite: str) -> Finding | None:
     parts = Parts()
     for scenario in analysis.ordered(own["scenario"], SCENARIO_LABELS):
         table = own[own["scenario"] == scenario]
-        shares = _by_table(table, "added_share")
-        low, high = analysis.interval_of_mean(shares)
-        is_none = _if_enough(len(shares), side(-high, -low, -_NONE))
+        means = table.groupby("table")[["added_share", "kept_share"]].mean()
+        low, high = analysis.interval_of_mean(means["added_share"])
+        is_none = _if_enough(len(means), side(-high, -low, -_NONE))
         parts.add(
             f"{SCENARIO_LABELS[scenario].lower()}, {len(table)} cells: "
-            f"{mean_with_interval(shares, 3)} added, kept / "
-            f"original {mean_with_interval(_by_table(table, 'kept_share'), 2)}",
+            f"{mean_with_interval(means['added_share'], 3)} added, kept / "
+            f"original {mean_with_interval(means['kept_share'], 2)}",
             *([is_none] if scenario != "second_order" else []),
         )
     return parts.finding(is_list=False)
@@ -244,12 +240,6 @@ def _losses(results: ReportData, suite: str) -> pd.DataFrame:
     """Return the mean loss without a column over the draws, selectors × tables."""
     losses = analysis.field_losses(results.records(f"fields_{suite}"))
     return losses.T.groupby(level="table").mean().T
-
-
-def _by_table(table: pd.DataFrame, name: str) -> pd.Series:
-    """Return the mean over the draws of each table."""
-    means: pd.Series = table.groupby("table")[name].mean()
-    return means
 
 
 def default_choices(

@@ -1,7 +1,7 @@
 """What the paper printed, from paper_values.toml, and as tables."""
 
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -37,18 +37,18 @@ def paper_scores(scenario: str) -> pd.DataFrame:
 
 def paper_ranks() -> pd.DataFrame:
     """Return the printed mean ranks, selectors × scenarios."""
-    ranks = {s: printed_scores(s)["rank"] for s in paper_values()["scores"]}
+    ranks = {s: printed_scores(s)["rank"] for s in PAPER_SCENARIOS}
     return pd.DataFrame(ranks).astype(float)
 
 
 def paper_counts() -> pd.DataFrame:
     """Return how many columns AutoNFS kept, tables × scenarios."""
-    return _numbers(_printed(paper_values()["counts"], "dataset")).rename(index=_NAMES)
+    return _numbers(_section("counts")).rename(index=_NAMES)
 
 
 def paper_datasets() -> pd.DataFrame:
     """Return rows, columns and classes of the tables; NaN classes for regression."""
-    cells = _printed(paper_values()["datasets"], "dataset").rename(index=_NAMES)
+    cells = _section("datasets").rename(index=_NAMES)
     return _numbers(cells.map(lambda cell: cell.replace(" ", "")))
 
 
@@ -57,14 +57,13 @@ def paper_cohorts(is_withdrawn: bool = False) -> pd.DataFrame:
 
     The six cohorts that are commented out have n_features and n_kept, not reduction.
     """
-    section = "withdrawn_cohorts" if is_withdrawn else "cohorts"
-    cells = _printed(paper_values()[section], "dataset")
+    cells = _section("withdrawn_cohorts" if is_withdrawn else "cohorts")
     return _numbers(cells.drop(index="average", errors="ignore"))
 
 
 def paper_cohort_averages() -> pd.Series:
     """Return the printed row of averages of the metagenomic study."""
-    return _numbers(_printed(paper_values()["cohorts"], "dataset")).loc["average"]
+    return _numbers(_section("cohorts")).loc["average"]
 
 
 def paper_statement(key: str) -> float:
@@ -82,6 +81,10 @@ def paper_notes(about: str) -> tuple[str, ...]:
     return tuple(note["text"] for note in notes if note["about"] == about)
 
 
+def _section(name: str, index: str = "dataset") -> pd.DataFrame:
+    return _printed(paper_values()[name], index)
+
+
 def _printed(section: dict[str, Any], index: str) -> pd.DataFrame:
     table = pd.DataFrame.from_dict(
         section["rows"], orient="index", columns=section["columns"], dtype=str
@@ -95,8 +98,26 @@ def _numbers(cells: pd.DataFrame) -> pd.DataFrame:
     return bare.apply(pd.to_numeric, errors="coerce").astype(float)
 
 
-def _ranks() -> Iterator[Table]:
-    """Yield the printed ranks, recomputed and over complete cases."""
+def _table(name: str, title: str, cells: pd.DataFrame, **about: Any) -> Table:
+    """Return printed cells as a table; the first column is their index."""
+    data = cells.reset_index()
+    label = selector_label if data.columns[0] == "selector" else str
+    return Table(
+        name=f"paper-{name.replace('_', '-')}",
+        title=title,
+        data=data,
+        header=tuple(DATASET_LABELS.get(column, column) for column in data.columns),
+        rows=tuple((label(first), *others) for first, *others in data.to_numpy()),
+        **about,
+    )
+
+
+def _table_of_section(name: str, title: str, first: str) -> Table:
+    return _table(name, title, _section(name, first), notes=paper_notes(name))
+
+
+def _ranks() -> Table:
+    """Return the printed ranks, recomputed and over complete cases."""
     columns = {}
     for scenario in PAPER_SCENARIOS:
         ranks = mean_ranks(paper_scores(scenario))
@@ -104,92 +125,52 @@ def _ranks() -> Iterator[Table]:
         columns[f"{label}: printed"] = printed_scores(scenario)["rank"]
         columns[f"{label}: recomputed"] = ranks["rank"].map("{:.1f}".format)
         columns[f"{label}: complete"] = ranks["rank_complete"].map("{:.1f}".format)
-    wide = pd.DataFrame(columns)
-    yield Table(
-        name="paper-ranks",
-        title="Mean ranks of the paper",
-        data=wide.reset_index(),
-        header=("selector", *wide.columns),
-        rows=_rows(wide),
-        notes=(
-            "recomputed: from the printed scores, ties share the mean, a missing "
-            "score gets rank 14. complete: only the seven tables on which all 14 "
-            "have a score.",
-        ),
+    note = (
+        "recomputed: from the printed scores, ties share the mean, a missing score "
+        "gets rank 14. complete: only the seven tables on which all 14 have a score."
     )
+    cells = pd.DataFrame(columns)
+    return _table("ranks", "Mean ranks of the paper", cells, notes=(note,))
 
 
-def _scores() -> Iterator[Table]:
-    for scenario in PAPER_SCENARIOS:
-        printed = printed_scores(scenario)
-        labels = [DATASET_LABELS.get(name, name) for name in printed.columns]
-        yield Table(
-            name=f"paper-scores-{scenario}",
-            title=f"Scores of the paper, {SCENARIO_LABELS[scenario].lower()}",
-            data=printed.reset_index(),
-            header=("selector", *labels),
-            rows=_rows(printed),
-            notes=paper_notes("scores"),
-        )
+def _scores(scenario: str) -> Table:
+    title = f"Scores of the paper, {SCENARIO_LABELS[scenario].lower()}"
+    cells, notes = printed_scores(scenario), paper_notes("scores")
+    return _table(f"scores-{scenario}", title, cells, notes=notes)
 
 
-def _rows(wide: pd.DataFrame) -> tuple[tuple[str, ...], ...]:
-    return tuple(
-        (selector_label(str(name)), *row)
-        for name, row in zip(wide.index, wide.to_numpy(), strict=True)
+def _statements() -> Table:
+    """Return the numbers of captions and running text."""
+    found = pd.DataFrame(paper_values()["statements"]).set_index("key")
+    is_withdrawn = found["is_withdrawn"].eq(True)
+    cells = pd.DataFrame(
+        {
+            "value": found["value"],
+            "in the paper": is_withdrawn.map({True: "withdrawn", False: "printed"}),
+            "meaning": found["text"],
+        }
+    ).rename_axis("what")
+    notes = tuple(
+        f"Only a figure ({figure['figure']}): {figure['text']}"
+        for figure in paper_values()["figures"]
     )
+    title = "Numbers of the paper's text"
+    return _table("statements", title, cells, n_text_columns=4, notes=notes)
 
 
-def _section(name: str, title: str, first: str) -> Table:
-    section = paper_values()[name]
-    header = (first, *section["columns"])
-    rows = tuple((key, *cells) for key, cells in section["rows"].items())
-    return Table(
-        name=f"paper-{name.replace('_', '-')}",
-        title=title,
-        data=pd.DataFrame(rows, columns=header),
-        header=header,
-        rows=rows,
-        notes=paper_notes(name),
-    )
-
-
-def _statements() -> Iterator[Table]:
-    """Yield the numbers of captions and running text."""
-    header = ("what", "value", "in the paper", "meaning")
-    rows = tuple(
-        (
-            statement["key"],
-            statement["value"],
-            "withdrawn" if statement.get("is_withdrawn") else "printed",
-            statement["text"],
-        )
-        for statement in paper_values()["statements"]
-    )
-    yield Table(
-        name="paper-statements",
-        title="Numbers of the paper's text",
-        data=pd.DataFrame(rows, columns=header),
-        header=header,
-        rows=rows,
-        n_text_columns=4,
-        notes=tuple(
-            f"Only a figure ({figure['figure']}): {figure['text']}"
-            for figure in paper_values()["figures"]
-        ),
-    )
-
-
-PAPER_TABLES: dict[str, Callable[[], Iterable[Table]]] = {
-    "ranks": _ranks,
-    "scores": _scores,
+PAPER_TABLES: dict[str, Callable[[], list[Table]]] = {
+    "ranks": lambda: [_ranks()],
+    "scores": lambda: [_scores(scenario) for scenario in PAPER_SCENARIOS],
     "counts": lambda: [
-        _section("counts", "Columns AutoNFS kept in the paper", "table")
+        _table_of_section("counts", "Columns AutoNFS kept in the paper", "table")
     ],
-    "datasets": lambda: [_section("datasets", "Tables of the paper", "table")],
+    "datasets": lambda: [_table_of_section("datasets", "Tables of the paper", "table")],
     "cohorts": lambda: [
-        _section("cohorts", "Metagenomic cohorts of the paper, percent", "cohort"),
-        _section("withdrawn_cohorts", "Cohorts commented out of it", "cohort"),
+        _table_of_section(*about, "cohort")
+        for about in (
+            ("cohorts", "Metagenomic cohorts of the paper, percent"),
+            ("withdrawn_cohorts", "Cohorts commented out of it"),
+        )
     ],
-    "statements": _statements,
+    "statements": lambda: [_statements()],
 }

@@ -18,7 +18,7 @@ from sievebench.report.tables import (
     best_cells,
     interval,
     number,
-    table_of,
+    tables_of,
 )
 
 _SAME_TABLES = "paper, same tables"
@@ -56,7 +56,7 @@ def rank_tables(results: ReportData) -> Iterator[Table]:
     scenarios = results.paper_scenarios
     if not scenarios:
         return
-    theirs = paper_ranks()
+    theirs, whole = paper_ranks(), []
     columns: Ranks = {}
     for scenario in scenarios:
         scores = results.ranked(scenario)
@@ -65,6 +65,8 @@ def rank_tables(results: ReportData) -> Iterator[Table]:
         printed = paper_scores(scenario)
         same = printed[[d for d in scores.columns if d in printed.columns]]
         again = analysis.rank_scores(same).mean(axis=1)
+        counts = f"{ours['n_complete'].max()} of {ours['n_datasets'].max()}"
+        whole.append(f"{SCENARIO_LABELS[scenario]} {counts}")
         columns[scenario, "ours"] = ours["rank"]
         columns[scenario, "complete"] = ours["rank_complete"]
         columns[scenario, _SAME_TABLES] = again.reindex(names).set_axis(ours.index)
@@ -76,7 +78,7 @@ def rank_tables(results: ReportData) -> Iterator[Table]:
         results.selectors,
         name="ranks",
         title="Mean ranks, ours and the paper's",
-        notes=(*_rank_notes(results), *_order_note(columns, scenarios)),
+        notes=(*_rank_notes(results, whole), *_order_note(columns, scenarios)),
     )
     yield from _variant_ranks(results, "ranks-variants", "")
 
@@ -139,18 +141,13 @@ def _side_by_side(columns: Ranks, selectors: Sequence[str], **about: Any) -> Tab
     )
 
 
-def _rank_notes(results: ReportData) -> tuple[str, ...]:
+def _rank_notes(results: ReportData, whole: list[str]) -> tuple[str, ...]:
     """Return what the four columns of a scenario are."""
-    parts = []
-    for scenario in results.paper_scenarios:
-        ranks = analysis.mean_ranks(results.ranked(scenario))
-        n_complete, n_all = ranks["n_complete"].max(), ranks["n_datasets"].max()
-        parts.append(f"{SCENARIO_LABELS[scenario]} {n_complete} of {n_all}")
     return (
         "ours: ranked by the score with three decimals, ties share the mean, a missing "
         "score gets the last rank.",
         "complete: only tables on which every selector has a score ("
-        f"{', '.join(parts)}).",
+        f"{', '.join(whole)}).",
         "paper, same tables: its rule on its printed scores, only the tables at hand; "
         "paper: as printed, 14 selectors on 11 tables.",
         *results.unranked_note(results.paper_scenarios),
@@ -161,9 +158,7 @@ def _order_note(columns: Ranks, scenarios: list[str]) -> tuple[str, ...]:
     """Return how alike the orders of the selectors are, those without variants."""
     parts = []
     for scenario in scenarios:
-        pair = pd.DataFrame(
-            {what: columns[scenario, what] for what in ("ours", _SAME_TABLES)}
-        ).dropna()
+        pair = pd.DataFrame(columns)[scenario][["ours", _SAME_TABLES]].dropna()
         pair = pair[~pair.index.str.contains(":")]
         if len(pair) > 2 and (pair.nunique() > 1).all():
             correlation = pair.rank().corr().iloc[0, 1]
@@ -178,36 +173,35 @@ def _order_note(columns: Ranks, scenarios: list[str]) -> tuple[str, ...]:
 
 def _variant_ranks(results: ReportData, name: str, addition: str) -> Iterator[Table]:
     """Yield the ranks of each variant without its sisters, if there are variants."""
-    has_sisters, margins = set(), {}
+    lines: dict[str, dict[str, Any]] = {}
     for scenario in results.scenarios:
         scores = results.ranked(scenario)
         for variant in scores.index:
             field = analysis.without_sisters(scores, variant)
             if len(field) == len(scores):
                 continue
-            has_sisters.add(variant)
+            line = lines.setdefault(variant, {"selector": variant})
             if len(field) > 1 and field.shape[1]:
-                margins[scenario, variant] = analysis.rank_margin(field, variant)
-    names = [name for name in results.selectors if name in has_sisters]
-    if not names:
-        return
-    lines = pd.DataFrame({"selector": names})
+                found = analysis.rank_margin(field, variant)
+                line |= {scenario + _MARGINS[what]: found[what] for what in _MARGINS}
     columns: dict[str, Cell] = {"selector": "{selector:selector}"}
     for s in results.scenarios:
-        rows = [margins.get((s, variant), {}) for variant in names]
-        found = pd.DataFrame(rows, columns=list(_MARGINS))
-        lines[[s + ending for ending in _MARGINS.values()]] = found
-        rank, low, high, _, margin, margin_low, margin_high, _ = _MARGINS.values()
-        columns[SCENARIO_LABELS[s]] = interval(s + rank, 2, s + low, s + high)
+        ahead = (f"{s}: ahead by", 2, f"{s}: ahead by, low", f"{s}: ahead by, high")
+        columns[SCENARIO_LABELS[s]] = interval(s, 2, f"{s}: low", f"{s}: high")
         columns[f"{SCENARIO_LABELS[s]}: best other"] = _best_other(s)
-        columns[f"{SCENARIO_LABELS[s]}: ahead by"] = interval(
-            *(s + margin, 2, s + margin_low, s + margin_high), is_signed=True
-        )
-    others = [s + _MARGINS["rank_other"] for s in results.scenarios]
-    yield table_of(
-        lines,
+        columns[f"{SCENARIO_LABELS[s]}: ahead by"] = interval(*ahead, is_signed=True)
+    table = pd.DataFrame(
+        [lines[name] for name in results.selectors if name in lines],
+        columns=[
+            "selector",
+            *(s + w for s in results.scenarios for w in _MARGINS.values()),
+        ],
+    )
+    others = [f"{s}: rank of the other" for s in results.scenarios]
+    yield from tables_of(
+        table,
         columns,
-        data=lines.drop(columns=others),
+        data=table.drop(columns=others),
         name=name,
         title=f"Mean rank of each variant in a field without its sisters{addition}",
         notes=(
@@ -219,7 +213,7 @@ def _variant_ranks(results: ReportData, name: str, addition: str) -> Iterator[Ta
 
 
 def _best_other(scenario: str) -> Cell:
-    name, rank = (scenario + _MARGINS[key] for key in ("best_other", "rank_other"))
+    name, rank = f"{scenario}: best other", f"{scenario}: rank of the other"
     return lambda row: (
         MISSING
         if pd.isna(row[name])
@@ -241,22 +235,19 @@ def friedman_tables(results: ReportData) -> Iterator[Table]:
                 continue
             difference = analysis.critical_difference(*ranks.shape)
             means = ranks.mean(axis=1)
-            best = means.sort_values(kind="stable").index[0]
             groups = analysis.groups_alike(means, difference)
-            n_like_best = len(groups[0]) - 1 if groups and best in groups[0] else 0
+            has_group = bool(groups) and means.idxmin() in groups[0]
             parts.append(
                 analysis.friedman_test(ranks).assign(
                     scenario=scenario,
                     cases=cases,
                     critical_difference=difference,
-                    best=best,
-                    n_like_best=n_like_best,
+                    best=means.idxmin(),
+                    n_like_best=len(groups[0]) - 1 if has_group else 0,
                 )
             )
-    if not parts:
-        return
-    yield table_of(
-        pd.concat(parts, ignore_index=True),
+    yield from tables_of(
+        analysis.stacked(parts),
         _FRIEDMAN,
         name="friedman",
         title="Do the selectors differ? Friedman and Nemenyi, 0.05",
@@ -296,11 +287,10 @@ def versus_tables(results: ReportData) -> Iterator[Table]:
         ("shared-", "same predictors", results.shared),
     ):
         for reference in field.own_selectors:
-            data = beside_others(field, reference)
+            data, label = beside_others(field, reference), selector_label(reference)
             if data.empty:
                 continue
-            label = selector_label(reference)
-            yield table_of(
+            yield from tables_of(
                 data,
                 VERSUS,
                 name=f"versus-{kind}{reference.replace(':', '-')}",
@@ -324,7 +314,7 @@ def beside_others(field: ReportData, reference: str) -> pd.DataFrame:
         if reference in scores.index and len(rivals) > 1 and scores.shape[1]:
             part = analysis.compare_with(scores, reference).reset_index()
             parts.append(part.assign(scenario=scenario))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    return analysis.stacked(parts)
 
 
 def power_note(compared: pd.DataFrame) -> str:

@@ -91,22 +91,20 @@ class ReportData:
 
     def unranked_note(self, scenarios: Iterable[str]) -> tuple[str, ...]:
         """Return a note on the tables that are not ranked, if there are any."""
-        begun: list[str] = []
-        without: list[str] = []
+        said: dict[str, list[str]] = {
+            "some selectors have not been run there": [],
+            "no selector has a score there": [],
+        }
         for scenario in scenarios:
             unfinished = self.unfinished(scenario)
             known = {*self.ranked(scenario).columns, *unfinished}
             unscored = [name for name in self.wide(scenario) if name not in known]
-            for parts, names in ((begun, unfinished), (without, unscored)):
-                labels = ", ".join(map(self.dataset_label, names))
-                if labels:
+            for parts, names in zip(said.values(), (unfinished, unscored), strict=True):
+                if labels := ", ".join(map(self.dataset_label, names)):
                     parts.append(f"{SCENARIO_LABELS[scenario].lower()} {labels}")
         return tuple(
             f"Not ranked, because {reason}: {'; '.join(parts)}."
-            for reason, parts in (
-                ("some selectors have not been run there", begun),
-                ("no selector has a score there", without),
-            )
+            for reason, parts in said.items()
             if parts
         )
 
@@ -124,11 +122,8 @@ class ReportData:
 
     def stored(self, name: str) -> dict[str, Any]:
         """Return a file of the folder of benchmarks; empty if it is not there."""
-        return (
-            {}
-            if self.benchmarks is None
-            else _stored(self.benchmarks.absolute() / name)
-        )
+        folder = self.benchmarks
+        return {} if folder is None else _stored(folder.absolute() / f"{name}.json")
 
     def records(self, name: str) -> list[dict[str, Any]]:
         """Return the records, or cells, of such a file; none if it is not there."""
@@ -174,16 +169,15 @@ def read_runs(*paths: Path) -> pd.DataFrame:
     stores = [store for path in paths if path.is_dir() for store in find_stores(path)]
     tables = [_read_table(path) for path in paths if not path.is_dir()]
     tables += [collect(store.records()).assign(folder=store.folder) for store in stores]
-    found = [table for table in tables if len(table)]
-    if not found:
+    runs = analysis.stacked(tables)
+    if runs.empty:
         raise ValueError(f"there are no runs in {', '.join(map(str, paths))}.")
-    return pd.concat(found, ignore_index=True)
+    return runs
 
 
 @cache
 def _stored(path: Path) -> dict[str, Any]:
     """Return what a script of benchmarks/ stored."""
-    path = path.with_suffix(".json")
     if not path.is_file():
         return {}
     try:

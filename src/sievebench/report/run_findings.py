@@ -6,7 +6,6 @@ returns a `Finding`, or None where the runs for it are missing.
 
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import pandas as pd
 
 from sievebench import analysis
@@ -24,22 +23,18 @@ from sievebench.report.finding import (
 )
 from sievebench.report.paper import paper_counts
 from sievebench.report.report_data import DEFAULT, PUBLISHED, ReportData
-from sievebench.report.tables import number, with_interval
+from sievebench.report.tables import interval, number
 
 _NAMES = {DEFAULT: "default", PUBLISHED: "as published"}
-_NOISE = ("random", "corrupted")
 # What may be lost before we call it a loss: half a point of the score.
 _MARGIN = 0.005
 _PAPERS_ERROR = 0.17  # misselection with products, as printed
 _NEAR = 0.25  # of a count of the paper's, to be found again
 
 
-def rule_of(results: ReportData, *selectors: str) -> Rule:
-    """Say by which rule the records of variants of AutoNFS, its default, were made."""
-    named = set(selectors) or {DEFAULT}
-    if named & set(results.earlier_rule()):
-        return "earlier"
-    return "either" if named <= {PUBLISHED} else "present"
+def rule_of(results: ReportData, selector: str = DEFAULT) -> Rule:
+    """Say by which rule the records of a variant of AutoNFS were made."""
+    return "earlier" if selector in results.earlier_rule() else "present"
 
 
 def kept_share(results: ReportData, _: str) -> Finding | None:
@@ -103,11 +98,10 @@ def _margin(
     if variant not in scores.index or len(field) < 2 or field.shape[1] == 0:
         return None
     found = analysis.rank_margin(field, variant)
-    rank = with_interval(found["rank"], (found["low"], found["high"]), 1)
-    ends = found["margin_low"], found["margin_high"]
-    margin = with_interval(found["margin"], ends, 1, is_signed=True)
+    rank = interval("rank", 1)(found)
+    margin = interval("margin", 1, "margin_low", "margin_high", is_signed=True)(found)
     best = f"{selector_label(found['best_other'])} {number(found['rank_other'], 1)}"
-    verdict = side(*ends)
+    verdict = side(found["margin_low"], found["margin_high"])
     unsure = ", cannot be told apart" if verdict == "partly" else ""
     return f"{rank}, {best}, ahead by {margin}{unsure}", verdict
 
@@ -131,24 +125,24 @@ def best_on_most(results: ReportData, _: str) -> Finding | None:
 def told_apart(results: ReportData, _: str) -> Finding | None:
     """Count the others that the default is better than, same predictors."""
     fields = [results.shared.ranked(s) for s in results.shared.scenarios]
-    if any(DEFAULT not in field.index for field in fields):
+    if not fields or any(DEFAULT not in field.index for field in fields):
         return None
-    parts = Parts()
-    n_all, n_below, n_sure, n_tables = 0, 0, 0, 0
+    parts, tables = Parts(), []
     for scores in fields:
         others = scores.drop(index="none", errors="ignore")
         table = analysis.compare_with(others, DEFAULT)
         above, below = (table["low"] > 0).sum(), (table["high"] < 0).sum()
         is_so = told(below == 0 and 2 * above > len(table))
         parts.add(f"{above} of {len(table)}", is_so)
-        n_all, n_below = n_all + len(table), n_below + below
-        n_sure += (table["p_holm"] < analysis.SIGNIFICANCE).sum()
-        n_tables = max(n_tables, scores.shape[1])
+        tables.append(table)
+    every = pd.concat(tables)
+    n_tables = max(field.shape[1] for field in fields)
+    n_sure = (every["p_holm"] < analysis.SIGNIFICANCE).sum()
     text = (
         "same predictors: the interval of the mean difference is above 0 for "
-        f"{{}} others, below 0 for {n_below}; "
-        f"by Wilcoxon's test with Holm's correction {n_sure} of {n_all} can be told "
-        f"apart ({n_tables} tables are too few for it)"
+        f"{{}} others, below 0 for {(every['high'] < 0).sum()}; "
+        f"by Wilcoxon's test with Holm's correction {n_sure} of {len(every)} can be "
+        f"told apart ({n_tables} tables are too few for it)"
     )
     return parts.finding(text, rule_of(results))
 
@@ -180,13 +174,12 @@ def printed_counts_found(results: ReportData, _: str) -> Finding | None:
     parts = Parts()
     for variant in (PUBLISHED, DEFAULT):
         cells = results.scored[results.scored["selector"] == variant]
-        cells = cells[cells["scenario"].isin(theirs.columns)]
-        cells = cells[cells["dataset"].isin(theirs.index)]
+        keys = ["dataset", "scenario"]
+        cells = cells.join(theirs.stack().rename_axis(keys).rename("theirs"), on=keys)
+        cells = cells[cells["theirs"].notna()]
         if cells.empty:
             return None
-        keys = zip(cells["dataset"], cells["scenario"], strict=True)
-        expected = np.array([theirs.loc[key] for key in keys])
-        is_near = (cells["n_kept_mean"] / expected - 1).abs() <= _NEAR
+        is_near = (cells["n_kept_mean"] / cells["theirs"] - 1).abs() <= _NEAR
         verdicts = [told(bool(hit)) for hit in is_near]
         parts.add(f"{_NAMES[variant]} {is_near.sum()} of {len(cells)}", *verdicts)
     return parts.finding("within a quarter: {}", rule_of(results))
@@ -213,7 +206,8 @@ def matched(results: ReportData, _: str) -> Finding | None:
 
 def no_noise_kept(results: ReportData, _: str) -> Finding | None:
     """Count added columns among the kept ones where they are noise."""
-    return _shares_kept(results, _NOISE, lambda low, mean: told(mean < 0.005, low > 0))
+    noise = ("random", "corrupted")
+    return _shares_kept(results, noise, lambda low, mean: told(mean < 0.005, low > 0))
 
 
 def few_products_kept(results: ReportData, _: str) -> Finding | None:

@@ -19,7 +19,7 @@ from sievebench.report.tables import (
     Table,
     best_cells,
     number,
-    table_of,
+    tables_of,
     with_deviation,
 )
 from sievebench.run_spec import PURPOSES
@@ -42,7 +42,7 @@ def overview_tables(results: ReportData) -> Iterator[Table]:
     data = analysis.overview(results.runs, results.downstream)
     for scenario in results.scenarios:
         part = data[data["scenario"] == scenario]
-        yield table_of(
+        yield from tables_of(
             part,
             _OVERVIEW,
             name=f"overview-{scenario}",
@@ -154,13 +154,9 @@ def _count(part: pd.DataFrame, key: tuple[str, str]) -> str:
 
 def missing_tables(results: ReportData) -> Iterator[Table]:
     """Yield the cells of which not all runs are done, and why."""
-    gaps = _stacked([_unfinished_runs(results), _without_record(results)])
-    if gaps.empty:
-        return
-    done = [
-        f"{n_done} of {n_runs}" if n_runs else "0"
-        for n_done, n_runs in zip(gaps["n_done"], gaps["n_runs"], strict=True)
-    ]
+    gaps = analysis.stacked([_unfinished_runs(results), _without_record(results)])
+    done = gaps["n_done"].astype(str) + " of " + gaps["n_runs"].astype(str)
+    done = done.where(gaps["n_runs"] > 0, "0")
     # Tables that lack the same for the same reason share a line.
     alike = ["experiment", "scenario", "selector", "downstream", "why", "done"]
     lines = gaps.assign(done=done).groupby(alike, sort=False)["dataset"].agg(list)
@@ -173,7 +169,7 @@ def missing_tables(results: ReportData) -> Iterator[Table]:
         "why": lambda row: _cut(row["why"]),
         "runs done": "{done}",
     }
-    yield table_of(
+    yield from tables_of(
         lines.reset_index(),
         columns,
         name="missing",
@@ -183,28 +179,17 @@ def missing_tables(results: ReportData) -> Iterator[Table]:
     )
 
 
-def _stacked(parts: list[pd.DataFrame]) -> pd.DataFrame:
-    """Return the rows of all parts; empty ones have no say in the types (pandas 2)."""
-    return pd.concat([part for part in parts if len(part)] or parts, ignore_index=True)
-
-
 def _unfinished_runs(results: ReportData) -> pd.DataFrame:
     """Return the cells with a record of runs that did not end well."""
-    every = _stacked(
-        [
-            analysis.summarize_cells(results.runs, experiment).assign(
-                experiment=experiment
-            )
-            for experiment in PURPOSES
-        ]
-    )
-    gaps = every[every["n_done"] < every["n_runs"]]
+    every = [
+        analysis.summarize_cells(results.runs, purpose).assign(experiment=purpose)
+        for purpose in PURPOSES
+    ]
+    gaps = analysis.stacked(every).query("n_done < n_runs")
     key = ["experiment", "dataset", "scenario", "selector", "downstream"]
-    reasons = results.runs[results.runs["status"] != "done"].groupby(key)
-    first = [reasons.get_group(tuple(row)).iloc[0] for _, row in gaps[key].iterrows()]
-    return gaps.assign(
-        why=[f"{run['status']}: {run['reason']}".rstrip(": ") for run in first]
-    )
+    runs = results.runs[results.runs["status"] != "done"].drop_duplicates(key)
+    why = (runs["status"] + ": " + runs["reason"]).str.rstrip(": ")
+    return gaps.join(runs[key].assign(why=why).set_index(key), on=key)
 
 
 def _without_record(results: ReportData) -> pd.DataFrame:

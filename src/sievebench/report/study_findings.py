@@ -3,7 +3,6 @@
 As in `run_findings`: from what the report is made of to a `Finding`, or None.
 """
 
-import numpy as np
 import pandas as pd
 
 from sievebench import analysis
@@ -21,9 +20,11 @@ from sievebench.report.finding import (
 from sievebench.report.paper import paper_cohorts
 from sievebench.report.report_data import DEFAULT, PUBLISHED, ReportData
 from sievebench.report.run_findings import rule_of
-from sievebench.report.tables import number, signed, with_interval
+from sievebench.report.tables import interval, number, signed
 
 _FLAT = 0.1  # an exponent below which we call a time nearly constant
+_EXPONENT = interval("exponent", 2)
+_LESS_OVERHEAD = interval("exponent_less_overhead", 1, "less_low", "less_high")
 
 
 def loss_without_one(results: ReportData, _: str) -> Finding | None:
@@ -65,12 +66,10 @@ def _losses(results: ReportData) -> pd.DataFrame:
 
 def cohort_gain(results: ReportData, downstream: str) -> Finding | None:
     """Give the points gained on the cohorts; the printed ones first."""
-    cohorts = _cohorts(results)
-    columns = [f"{downstream}_kept", f"{downstream}_full"]
-    pairs = cohorts[columns].dropna()
-    if pairs.empty:
+    cohorts = analysis.cohort_table(results.runs, "autonfs")
+    gains = (cohorts[f"{downstream}_kept"] - cohorts[f"{downstream}_full"]).dropna()
+    if gains.empty:
         return None
-    gains = pairs[columns[0]] - pairs[columns[1]]
     printed = gains[gains.index.isin(paper_cohorts().index)]
     text = (
         f"{mean_with_interval(printed, 1, is_signed=True)} points over {len(printed)} "
@@ -79,8 +78,10 @@ def cohort_gain(results: ReportData, downstream: str) -> Finding | None:
     )
     theirs = analysis.cohort_summary(paper_cohorts()).at[downstream, "gain"]
     verdict = _gain_verdict(printed, theirs)
-    second = _second_protocol(results) if downstream == "forest" else None
-    if second is not None:
+    if downstream == "forest" and (records := results.records("quality_cohorts")):
+        table = pd.DataFrame(records)  # of benchmarks/quality.py
+        gained = 100 * (table["forest"] - table["forest_all"])
+        second = gained.groupby(table["table"]).mean()
         text += (
             f"; with five splits and more rows to train on "
             f"{mean_with_interval(second, 1, is_signed=True)}"
@@ -96,19 +97,9 @@ def _gain_verdict(gains: pd.Series, theirs: float) -> Verdict:
     return "does not" if is_refuted else side(low, high)
 
 
-def _second_protocol(results: ReportData) -> pd.Series | None:
-    """Return the forests' gains in benchmarks/quality.py, by cohort."""
-    records = results.records("quality_cohorts")
-    if not records:
-        return None
-    table = pd.DataFrame(records)
-    gains = 100 * (table["forest"] - table["forest_all"])
-    return gains.groupby(table["table"]).mean()
-
-
 def cohort_reduction(results: ReportData, _: str) -> Finding | None:
     """Give the percent of the columns left out."""
-    cohorts = _cohorts(results)
+    cohorts = analysis.cohort_table(results.runs, "autonfs")
     values = cohorts["reduction"][cohorts.index.isin(paper_cohorts().index)].dropna()
     parts = Parts()
     if len(values):
@@ -117,49 +108,33 @@ def cohort_reduction(results: ReportData, _: str) -> Finding | None:
     return parts.finding(text, rule_of(results, "autonfs"))
 
 
-def _cohorts(results: ReportData) -> pd.DataFrame:
-    return analysis.cohort_table(results.runs, "autonfs")
-
-
 def shallowest(results: ReportData, _: str) -> Finding | None:
     """Give the exponents of seconds against columns, ours and the others'."""
-    table = _exponents(results)
+    table = results.exponents.set_index("selector").sort_values("exponent")
     if PUBLISHED not in table.index or len(table) < 2:
         return None
-    parts = [
-        f"{selector_label(str(name))} "
-        f"{with_interval(row['exponent'], (row['low'], row['high']), 2)}"
-        for name, row in table.sort_values("exponent").iterrows()
-    ]
-    others = table.drop(index=PUBLISHED)
-    high = table.at[PUBLISHED, "high"]
+    parts = [f"{selector_label(str(n))} {_EXPONENT(r)}" for n, r in table.iterrows()]
+    ours, others = table.loc[PUBLISHED], table.drop(index=PUBLISHED)
     verdict = told(
-        bool(high < others["low"].min()),
-        bool(table.at[PUBLISHED, "exponent"] > others["exponent"].min()),
+        bool(ours["high"] < others["low"].min()),
+        bool(ours["exponent"] > others["exponent"].min()),
     )
     return Finding(listed(parts), verdict)
 
 
 def near_constant(results: ReportData, _: str) -> Finding | None:
     """Give AutoNFS's exponent, and what is left without its fixed cost."""
-    table = _exponents(results)
+    table = results.exponents.set_index("selector")
     if PUBLISHED not in table.index:
         return None
     row = table.loc[PUBLISHED]
-    exponent = with_interval(row["exponent"], (row["low"], row["high"]), 2)
     text = (
-        f"exponent {exponent} from {row['n_features_min']:.0f} to "
+        f"exponent {_EXPONENT(row)} from {row['n_features_min']:.0f} to "
         f"{row['n_features_max']:.0f} columns; without the fixed cost of training "
         f"({number(row['overhead_seconds'], 1)} s) "
-        + with_interval(
-            row["exponent_less_overhead"], (row["less_low"], row["less_high"]), 1
-        )
+        f"{_LESS_OVERHEAD(row)}"
     )
     return Finding(text, side(-row["high"], -row["low"], -_FLAT))
-
-
-def _exponents(results: ReportData) -> pd.DataFrame:
-    return results.exponents.set_index("selector")
 
 
 def balance_shape(results: ReportData, _: str) -> Finding | None:
@@ -170,7 +145,8 @@ def balance_shape(results: ReportData, _: str) -> Finding | None:
         best = table.loc[table["score_mean"].idxmax()]
         free = best["n_kept_mean"] < first["n_kept_mean"] / 2
         falls = (table["n_kept_mean"].diff().dropna() <= 0.5).all()
-        ends = last["score_mean"] < first["score_mean"] - _spread(first, last)
+        spread = table["score_std"].iloc[[0, -1]].fillna(0.0).max()
+        ends = last["score_mean"] < first["score_mean"] - spread
         parts.add(
             f"{_label(first)} {number(first['n_kept_mean'], 0)} columns at λ = 0, "
             f"{number(best['n_kept_mean'], 0)} at the best ({best['balance']:g}), "
@@ -182,20 +158,19 @@ def balance_shape(results: ReportData, _: str) -> Finding | None:
 
 def balance_of_one(results: ReportData, _: str) -> Finding | None:
     """Tell what λ = 1 costs against the best of the values that were tried."""
-    parts, losses, n_empty, n_runs = [], [], 0, 0
-    for table in _balances(results):
-        at_one = table[table["balance"] == 1.0]
-        if at_one.empty:
-            return None
-        row = at_one.iloc[0]
-        losses.append(row["score_mean"] - table["score_mean"].max())
-        parts.append(f"{_label(row)} {signed(losses[-1], 3)}")
-        n_empty, n_runs = n_empty + row["n_empty"], n_runs + row["n_done"]
-    if not parts:
+    tables = _balances(results)
+    found = [table[table["balance"] == 1.0] for table in tables]
+    if not tables or any(at_one.empty for at_one in found):
         return None
+    rows = pd.concat(found, ignore_index=True)
+    losses = rows["score_mean"] - [table["score_mean"].max() for table in tables]
+    labels = [_label(row) for _, row in rows.iterrows()]
+    parts = [
+        f"{label} {signed(loss, 3)}" for label, loss in zip(labels, losses, strict=True)
+    ]
     text = (
-        f"keeps nothing in {n_empty:.0f} of {n_runs:.0f} runs; score against the best "
-        f"λ of the table {listed(parts)}"
+        f"keeps nothing in {rows['n_empty'].sum()} of {rows['n_done'].sum()} runs; "
+        f"score against the best λ of the table {listed(parts)}"
     )
     return Finding(text, side(*analysis.interval_of_mean(losses), -0.01))
 
@@ -203,7 +178,7 @@ def balance_of_one(results: ReportData, _: str) -> Finding | None:
 def _balances(results: ReportData) -> list[pd.DataFrame]:
     """Return the balances of each table, from the least."""
     table = analysis.balance_influence(results.runs)
-    table = table[(table["downstream"] == results.downstream)]
+    table = table[table["downstream"] == results.downstream]
     return [
         part.sort_values("balance").reset_index(drop=True)
         for _, part in table.groupby("dataset", sort=False)
@@ -212,8 +187,3 @@ def _balances(results: ReportData) -> list[pd.DataFrame]:
 
 def _label(row: pd.Series) -> str:
     return str(DATASET_LABELS.get(row["dataset"], row["dataset"]))
-
-
-def _spread(*rows: pd.Series) -> float:
-    """Return the larger deviation over the seeds."""
-    return float(np.nanmax([*(row["score_std"] for row in rows), 0.0]))

@@ -1,6 +1,7 @@
 """Tables of the other studies: what is kept, at equal counts, seconds, λ, cohorts."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -15,13 +16,14 @@ from sievebench.report.paper import (
 from sievebench.report.rank_tables import TESTS_NOTE, VERSUS, power_note
 from sievebench.report.report_data import ReportData
 from sievebench.report.tables import (
+    Cell,
     Columns,
     Table,
     interval,
     mean_and_std,
     number,
     signed,
-    table_of,
+    tables_of,
 )
 
 _POWER: Columns = {
@@ -30,9 +32,7 @@ _POWER: Columns = {
     "downstream": "{downstream:downstream}",
     "predictor": "{removal}",
     "loss": mean_and_std("drop", "drop_std", 3),
-    "paper": lambda row: _stated(
-        row["selector"], f"predictive power, {row['scenario']}", 3
-    ),
+    "paper": lambda row: _stated(row, f"predictive power, {row['scenario']}", 3),
     "tables": "{n_datasets}",
     "columns": "{n_columns}",
 }
@@ -48,12 +48,11 @@ _SCALING: Columns = {
     "columns": "{n_features_min:.0f} to {n_features_max:.0f}",
     "runs": "{n_runs}",
 }
-_MATCHED = {**VERSUS, "missing": "{n_missing}", "other count": "{n_unmatched}"}
 
 
-def _stated(selector: str, what: str, n_decimals: int) -> str:
+def _stated(row: pd.Series, what: str, n_decimals: int) -> str:
     """Return what the text of the paper says about AutoNFS; nothing of others."""
-    is_own = selector.partition(":")[0] == "autonfs"
+    is_own = row["selector"].partition(":")[0] == "autonfs"
     return number(paper_statement(what), n_decimals, "") if is_own else ""
 
 
@@ -61,24 +60,19 @@ def misselection_tables(results: ReportData) -> Iterator[Table]:
     """Yield the share of added columns among the kept ones."""
     data = analysis.misselection(results.runs, results.downstream)
     data = data[data["selector"] != "none"]
-    if data.empty:
-        return
-    scenarios = [s for s in SCENARIO_LABELS if s in set(data["scenario"])]
-    rows = []
-    for selector, part in data.groupby("selector", sort=False):
-        shares = part.set_index("scenario")["share"]
-        cells = [selector_label(str(selector))]
-        for scenario in scenarios:
-            cells.append(number(shares.get(scenario), 3))
-            cells.append(_stated(str(selector), f"misselection, {scenario}", 2))
-        rows.append((*cells, str(part["n_empty"].sum())))
-    names = [f"{SCENARIO_LABELS[s]}: {w}" for s in scenarios for w in ("ours", "paper")]
-    yield Table(
+    lines = data.pivot(index="selector", columns="scenario", values="share")
+    columns: dict[str, Cell] = {"selector": "{selector:selector}"}
+    for scenario in analysis.ordered(data["scenario"], SCENARIO_LABELS):
+        label, what = SCENARIO_LABELS[scenario], f"misselection, {scenario}"
+        columns[f"{label}: ours"] = f"{{{scenario}:.3}}"
+        columns[f"{label}: paper"] = partial(_stated, what=what, n_decimals=2)
+    n_empty = data.groupby("selector")["n_empty"].sum()
+    yield from tables_of(
+        lines.assign(n_empty=n_empty).loc[data["selector"].unique()].reset_index(),
+        {**columns, "empty runs": "{n_empty}"},
         name="misselection",
         title="Added columns among the kept ones",
         data=data,
-        header=("selector", *names, "empty runs"),
-        rows=tuple(rows),
         notes=(
             "A share: the mean over the tables of the mean over the seeds; runs "
             "that keep nothing are left out and counted. The paper prints "
@@ -98,9 +92,9 @@ def matched_tables(results: ReportData) -> Iterator[Table]:
             continue
         label = selector_label(reference)
         summary = analysis.matched_summary(comparison)
-        yield table_of(
+        yield from tables_of(
             summary,
-            _MATCHED,
+            {**VERSUS, "missing": "{n_missing}", "other count": "{n_unmatched}"},
             name=f"matched-{reference.replace(':', '-')}",
             title=f"{label} against selectors given its number of columns",
             data=comparison,
@@ -139,11 +133,8 @@ def _whose_predictors(results: ReportData, reference: str) -> str:
 
 def power_tables(results: ReportData) -> Iterator[Table]:
     """Yield what the score loses without one of the kept columns."""
-    data = analysis.predictive_power(results.runs)
-    if data.empty:
-        return
-    yield table_of(
-        data,
+    yield from tables_of(
+        analysis.predictive_power(results.runs),
         _POWER,
         name="power",
         title="Score lost without one kept column, percentage points",
@@ -159,11 +150,8 @@ def power_tables(results: ReportData) -> Iterator[Table]:
 
 def scaling_tables(results: ReportData) -> Iterator[Table]:
     """Yield how seconds grow with the number of columns."""
-    data = results.exponents
-    if data.empty:
-        return
-    yield table_of(
-        data,
+    yield from tables_of(
+        results.exponents,
         _SCALING,
         name="scaling",
         title="Seconds against columns: the exponent",
@@ -177,9 +165,6 @@ def scaling_tables(results: ReportData) -> Iterator[Table]:
 
 def balance_tables(results: ReportData) -> Iterator[Table]:
     """Yield score and columns at each balance."""
-    data = analysis.balance_influence(results.runs)
-    if data.empty:
-        return
     columns: Columns = {
         "scenario": "{scenario:scenario}",
         "table": lambda row: results.dataset_label(row["dataset"]),
@@ -190,8 +175,8 @@ def balance_tables(results: ReportData) -> Iterator[Table]:
         "added": "{n_added_kept_mean:.1}",
         "empty": "{n_empty} of {n_done}",
     }
-    yield table_of(
-        data,
+    yield from tables_of(
+        analysis.balance_influence(results.runs),
         columns,
         name="balance",
         title="Influence of the balance λ",

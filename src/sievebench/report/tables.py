@@ -2,13 +2,14 @@
 
 import re
 import string
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from sievebench import analysis
 from sievebench.labels import DOWNSTREAM_LABELS, SCENARIO_LABELS, selector_label
 
 # A cell of each row: made by a function of it, or a template whose fields may end in
@@ -90,8 +91,13 @@ class _Template(string.Formatter):
         return format(value, form)
 
 
-def table_of(lines: pd.DataFrame, columns: Columns, **about: Any) -> Table:
-    """Return a table with a cell for each row of `lines` and each column."""
+def tables_of(lines: pd.DataFrame, columns: Columns, **about: Any) -> Iterator[Table]:
+    """Yield a table with a cell for each row of `lines` and column; none without rows.
+
+    The numbers in full are `lines`, unless `about` has other `data`.
+    """
+    if lines.empty:
+        return
     fill = _Template().vformat
     rows = tuple(
         tuple(
@@ -100,7 +106,7 @@ def table_of(lines: pd.DataFrame, columns: Columns, **about: Any) -> Table:
         )
         for _, row in lines.iterrows()
     )
-    return Table(header=tuple(columns), rows=rows, **{"data": lines, **about})
+    yield Table(header=tuple(columns), rows=rows, **{"data": lines, **about})
 
 
 def mean_and_std(mean: str, std: str, n_decimals: int) -> Cell:
@@ -116,7 +122,7 @@ def interval(
     *,
     is_signed: bool = False,
     missing: str = MISSING,
-) -> Cell:
+) -> Callable[[Any], str]:
     """Return what prints a number of a row with its interval."""
 
     def cell(row: Any) -> str:
@@ -135,19 +141,11 @@ def markdown(table: Table) -> str:
         for j in table.code_columns:
             cells[j] = f"`{_one_line(row[j])}`" if row[j] else ""
     widths = [max(3, *map(len, column)) for column in zip(header, *rows, strict=True)]
-    n_text = table.n_text_columns
-    rule = [
-        f":{'-' * (width - 1)}" if j < n_text else f"{'-' * (width - 1)}:"
-        for j, width in enumerate(widths)
-    ]
-    padded = [
-        [
-            cell.ljust(width) if j < n_text else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        for row in (header, *rows)
-    ]
-    lines = [f"| {' | '.join(cells)} |" for cells in (padded[0], rule, *padded[1:])]
+    sides = ["<" if j < table.n_text_columns else ">" for j in range(len(header))]
+    aligned = [f"{side}{width}" for side, width in zip(sides, widths, strict=True)]
+    rule = [f"{':':-{form}}" for form in aligned]
+    one_line = " | ".join(f"{{:{form}}}" for form in aligned).format
+    lines = [f"| {one_line(*cells)} |" for cells in (header, rule, *rows)]
     notes = [f"- {markdown_text(note)}" for note in table.notes]
     parts = [f"## {markdown_text(table.title)}", "\n".join(lines), "\n".join(notes)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -228,22 +226,13 @@ def with_interval(
     return f"{text} [{low}, {high}]"
 
 
-def best_rows(values: Iterable[float], n_decimals: int) -> list[int]:
-    """Return where the printed value is largest; nothing if there is none."""
-    printed = [float(f"{value:.{n_decimals}f}") for value in values]
-    known = [value for value in printed if not np.isnan(value)]
-    return [i for i, value in enumerate(printed) if known and value == max(known)]
-
-
 def best_cells(
     wide: pd.DataFrame, n_decimals: int, first_column: int = 1
 ) -> frozenset[tuple[int, int]]:
     """Return row and column of the largest printed values of each column."""
-    return frozenset(
-        (i, j)
-        for j, (_, values) in enumerate(wide.items(), first_column)
-        for i in best_rows(values, n_decimals)
-    )
+    printed = analysis.as_printed(wide, n_decimals)
+    rows, columns = np.nonzero(printed == printed.max())
+    return frozenset(zip(rows.tolist(), (first_column + columns).tolist(), strict=True))
 
 
 def _one_line(text: str) -> str:

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -74,14 +73,9 @@ def all_tables(results: ReportData) -> Sections:
 
 def all_figures(results: ReportData) -> dict[str, Drawing]:
     """Return every figure by name; needs matplotlib."""
-    return {d.name: d for section in _drawings(results).values() for d in section}
-
-
-def _drawings(results: ReportData) -> dict[str, list[Drawing]]:
-    return {
-        heading: canvas.drawn(partial(draw, results)) if draw else []
-        for heading, (_, draw) in SECTIONS.items()
-    }
+    drawers = [draw for _, draw in SECTIONS.values() if draw is not None]
+    with canvas.house_style():
+        return {drawing.name: drawing for draw in drawers for drawing in draw(results)}
 
 
 def write_report(
@@ -93,16 +87,16 @@ def write_report(
     """Write tables, figures, one Markdown file with all tables, and the page."""
     sections = all_tables(results) if sections is None else sections
     tables = [table for _, section in sections for table in section]
-    files: dict[str, str | bytes] = {}
-    for table in tables:
-        for name, write in WRITERS.items():
-            files[f"tables/{table.name}.{_SUFFIXES[name]}"] = write(table)
-    drawings = _drawings(results) if has_figures else {}
-    images: dict[str, str] = {}
-    for drawing in (d for section in drawings.values() for d in section):
-        images[drawing.name] = canvas.svg_text(drawing)
-        files[f"figures/{drawing.name}.svg"] = images[drawing.name]
-        files[f"figures/{drawing.name}.png"] = canvas.png_bytes(drawing)
+    files: dict[str, str | bytes] = {
+        f"tables/{table.name}.{_SUFFIXES[form]}": write(table)
+        for table in tables
+        for form, write in WRITERS.items()
+    }
+    drawings = all_figures(results) if has_figures else {}
+    images = {name: canvas.svg_text(drawing) for name, drawing in drawings.items()}
+    for name, drawing in drawings.items():
+        files[f"figures/{name}.svg"] = images[name]
+        files[f"figures/{name}.png"] = canvas.png_bytes(drawing)
     parts = ["# Results\n", *(f"{markdown_text(fact)}\n" for fact in facts(results))]
     files = {
         "index.html": html_page(results, sections, drawings, images),
@@ -119,12 +113,10 @@ def write_report(
 
 
 def _remove_earlier(folder: Path, names: set[str]) -> None:
-    """Remove what an earlier report wrote, and this one does not.
-
-    Only names that a report gives: a manifest is a file that anybody may have changed.
-    """
+    """Remove what an earlier report wrote, and this one does not."""
     manifest = folder / _MANIFEST
     earlier = manifest.read_text().splitlines() if manifest.is_file() else []
+    # Only names that a report gives: anybody may have changed the file.
     for name in filter(_OWN_NAME.fullmatch, set(earlier) - names):
         (folder / name).unlink(missing_ok=True)
 
@@ -132,13 +124,12 @@ def _remove_earlier(folder: Path, names: set[str]) -> None:
 def html_page(
     results: ReportData,
     tables: Sequence[tuple[str, Sequence[Table]]],
-    drawings: Mapping[str, Sequence[Drawing]],
+    drawings: Mapping[str, Drawing],
     images: Mapping[str, str],
 ) -> str:
     """Return the report as a self-contained page.
 
-    Tables and drawings are by the heading of their section, images (SVG) by the name of
-    their drawing.
+    Tables are by the heading of their section, drawings and images (SVG) by name.
     """
     source = resources.files("sievebench.report").joinpath("page.html")
     template: Template = Template(
@@ -159,7 +150,7 @@ def html_page(
         verdicts=verdicts[0] if verdicts else None,
         claims=verdicts[0].data.to_dict("records") if verdicts else [],
         sections=[(heading, section) for heading, section in sections if section],
-        drawings=[drawing for section in drawings.values() for drawing in section],
+        drawings=drawings.values(),
         images=images,
         missing=MISSING,
         anchor=lambda heading: re.sub("[^a-z0-9]+", "-", f"section {heading}".lower()),

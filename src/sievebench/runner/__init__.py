@@ -14,7 +14,7 @@ from sievebench.runner.node import carry_out as carry_out
 from sievebench.runner.processes import ProcessRunner
 from sievebench.runner.processes import Progress as Progress
 from sievebench.store import RunRecord, Status, Store
-from sievebench.tuning import SharedStudy, forget_study, open_storage
+from sievebench.tuning import SharedStudy, forget, open_storage
 from sievebench.tuning import StorageError as StorageError
 
 
@@ -47,7 +47,7 @@ def run_cells(
             if record is not None and record.status == "failed" and record.details:
                 # Settings that did not work then may well work now. A process that was
                 # killed has left no traceback, and its trials are good.
-                forget_trials(spec, store, storage)
+                forget(trials_of(spec, store, storage))
             waiting.append(spec)
         else:
             endings[record.status] += 1
@@ -100,12 +100,3 @@ def trials_of(
     if storage is None:
         return store.journal_of(spec)
     return SharedStudy(storage, f"{store.folder.name}/{spec.key}")
-
-
-def forget_trials(spec: RunSpec, store: Store, storage: str | None = None) -> None:
-    """Remove the trials of a cell."""
-    trials = trials_of(spec, store, storage)
-    if isinstance(trials, SharedStudy):
-        forget_study(trials)
-    else:
-        trials.unlink(missing_ok=True)

@@ -47,7 +47,8 @@ class ProcessRunner:
         endings: Counter[str],
     ) -> None:
         self._store, self._storage = store, storage
-        self._limit, self._tell, self._endings = limit, tell, endings
+        self._limit = math.inf if limit is None else limit
+        self._tell, self._endings = tell, endings
         self._workers: list[_Worker] = []
 
     def run(self, waiting: list[RunSpec], n_workers: int) -> None:
@@ -77,7 +78,7 @@ class ProcessRunner:
         busy = [worker for worker in self._workers if worker.spec is not None]
         first = min(busy, key=lambda worker: worker.started, default=None)
         patience = _TICK_SECONDS
-        if first is not None and self._limit is not None:
+        if first is not None:
             left = first.started + self._limit - time.monotonic()
             patience = min(max(0.0, left), patience)
         by_pipe = {worker.pipe: worker for worker in self._workers}
@@ -118,11 +119,11 @@ class ProcessRunner:
         worker.spec = None
 
     def _end_late(self, todo: list[RunSpec]) -> None:
-        limit = math.inf if self._limit is None else self._limit
         for worker in list(self._workers):
-            seconds = time.monotonic() - worker.started
-            if worker.spec and seconds >= limit and not worker.pipe.poll():
-                self._replace(worker, todo, "timeout", f"took more than {limit:g} s")
+            is_late = time.monotonic() - worker.started >= self._limit
+            if worker.spec and is_late and not worker.pipe.poll():
+                reason = f"took more than {self._limit:g} s"
+                self._replace(worker, todo, "timeout", reason)
 
     def _replace(
         self,

@@ -193,13 +193,9 @@ class Store:
                 f"no record can be written into {folder}: {error.strerror}."
             ) from error
 
-    def has_records(self) -> bool:
-        """Tell whether there is any record."""
-        return any((self.folder / "records").glob("*.json"))
-
     def records(self) -> Iterator[RunRecord]:
         """Yield all records, by name."""
-        for path in sorted((self.folder / "records").glob("*.json")):
+        for path in sorted(self.folder.glob("records/*.json")):
             yield _read(path)
 
 
@@ -209,7 +205,7 @@ def find_stores(folder: Path) -> list[Store]:
     That is ``OUT/NAME`` or ``OUT`` of ``sievebench run``.
     """
     folders = [folder, *sorted(folder.iterdir())] if folder.is_dir() else []
-    stores = [store for path in folders if (store := Store(path)).has_records()]
+    stores = [Store(path) for path in folders if any(path.glob("records/*.json"))]
     if not stores:
         raise ValueError(f"{folder} holds no records.")
     return stores

@@ -19,7 +19,7 @@ from sievebench.tuning._trials import Settings as Settings
 from sievebench.tuning._trials import SharedStudy as SharedStudy
 from sievebench.tuning._trials import StorageError as StorageError
 from sievebench.tuning._trials import TrialJournal
-from sievebench.tuning._trials import forget_study as forget_study
+from sievebench.tuning._trials import forget as forget
 from sievebench.tuning._trials import open_storage as open_storage
 
 if TYPE_CHECKING:  # an extra, and slow to import
@@ -77,7 +77,7 @@ def tune(
         study, known = study_of(seed), TrialJournal(journal)
     while (n_left := n_trials - len(finished := _finished(study))) > 0:
         is_late = max_seconds and time.perf_counter() - began > max_seconds
-        if is_late and _scored(finished):
+        if is_late and any(trial.value is not None for trial in finished):
             break
         trials = [study.ask() for _ in range(min(batch_size, n_left))]
         batch = [suggest_settings(trial, spaces) for trial in trials]
@@ -99,7 +99,7 @@ def tune(
             else:
                 study.tell(trial, tried.score)
     finished = _finished(study)
-    scored = _scored(finished)
+    scored = [trial for trial in finished if trial.value is not None]
     if not scored:
         raise NothingWorkedError(f"none of {len(finished)} settings worked.")
     best = max(scored, key=lambda trial: (trial.value, -trial.number))
@@ -115,12 +115,6 @@ def tune(
 def _finished(study: "optuna.Study") -> list["optuna.trial.FrozenTrial"]:
     """Return the trials that were told a score, or that they do not work."""
     return [trial for trial in study.trials if trial.state.is_finished()]
-
-
-def _scored(
-    trials: "Sequence[optuna.trial.FrozenTrial]",
-) -> list["optuna.trial.FrozenTrial"]:
-    return [trial for trial in trials if trial.value is not None]
 
 
 def _restored(settings: Settings) -> Settings:

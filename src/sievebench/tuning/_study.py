@@ -6,16 +6,7 @@ from typing import Any
 import optuna
 from optuna import Trial
 
-from sievebench.search_space import (
-    Choice,
-    Distribution,
-    HiddenSizes,
-    Integer,
-    LogUniform,
-    SearchSpace,
-    Uniform,
-    ZeroOr,
-)
+from sievebench import search_space as space
 from sievebench.tuning._trials import SharedStudy, open_storage
 
 
@@ -45,35 +36,35 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def suggest_settings(
-    trial: Trial, spaces: Mapping[str, SearchSpace]
+    trial: Trial, spaces: Mapping[str, space.SearchSpace]
 ) -> dict[str, dict[str, Any]]:
     """Draw all settings of a trial."""
     return {
         part: {
             name: _suggest(trial, f"{part}.{name}", distribution)
-            for name, distribution in space.items()
+            for name, distribution in drawn.items()
         }
-        for part, space in spaces.items()
+        for part, drawn in spaces.items()
     }
 
 
-def _suggest(trial: Trial, name: str, distribution: Distribution) -> Any:
+def _suggest(trial: Trial, name: str, distribution: space.Distribution) -> Any:
     match distribution:
-        case Uniform(low, high):
+        case space.Uniform(low, high):
             return trial.suggest_float(name, low, high)
-        case LogUniform(low, high):
+        case space.LogUniform(low, high):
             return trial.suggest_float(name, low, high, log=True)
-        case Integer(low, high, step):
+        case space.Integer(low, high, step):
             return trial.suggest_int(name, low, high, step=step)
-        case Choice(values):
+        case space.Choice(values):
             if all(isinstance(value, _PLAIN) for value in values):
                 return trial.suggest_categorical(name, values)
             # What Optuna cannot store is drawn by its index.
             return values[trial.suggest_categorical(name, tuple(range(len(values))))]
-        case ZeroOr(inner):
+        case space.ZeroOr(inner):
             is_zero = trial.suggest_categorical(f"{name}.is_zero", (True, False))
             return 0.0 if is_zero else _suggest(trial, name, inner)
-        case HiddenSizes(n_layers, size):
+        case space.HiddenSizes(n_layers, size):
             count = trial.suggest_int(f"{name}.n_layers", n_layers.low, n_layers.high)
             which = ("first", *["middle"] * (count > 2), *["last"] * (count > 1))
             first, *rest = (

@@ -130,20 +130,20 @@ def open_storage(address: str) -> "optuna.storages.RDBStorage":
         ) from error
 
 
-def forget_study(study: SharedStudy) -> None:
+def forget(trials: Path | SharedStudy) -> None:
     """Remove the trials of a cell, if there are any."""
+    if isinstance(trials, Path):
+        trials.unlink(missing_ok=True)
+        return
     import optuna
 
-    storage = open_storage(study.address)
-    if study.name in optuna.get_all_study_names(storage):
-        optuna.delete_study(study_name=study.name, storage=storage)
+    storage = open_storage(trials.address)
+    if trials.name in optuna.get_all_study_names(storage):
+        optuna.delete_study(study_name=trials.name, storage=storage)
 
 
 def _patiently(open_it: Callable[[], T]) -> T:
-    """Return what `open_it` returns; workers that start together make tables at once.
-
-    All but one of them fail then, and find the tables at the next attempt.
-    """
+    """Open it, again if need be: workers that start together make tables at once."""
     import sqlalchemy.exc
 
     for _ in range(_N_ATTEMPTS - 1):

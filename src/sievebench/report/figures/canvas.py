@@ -55,8 +55,11 @@ class Drawing:
 
 
 @contextmanager
-def house_style(**settings: Any) -> Iterator[None]:
-    """Draw and write with the type and colours of the report."""
+def house_style(salt: str | None = None) -> Iterator[None]:
+    """Draw and write with the type and colours of the report.
+
+    Names inside an SVG depend on the salt.
+    """
     try:
         import matplotlib as mpl
     except ImportError as error:
@@ -64,17 +67,8 @@ def house_style(**settings: Any) -> Iterator[None]:
             "the figures need matplotlib, which the extra 'plot' installs: "
             "pip install 'featuresieve[lab,plot]'"
         ) from error
-    more: dict[Any, Any] = {
-        name.replace("__", "."): value for name, value in settings.items()
-    }
-    with mpl.rc_context({**_STYLE, **more}):
+    with mpl.rc_context({**_STYLE, "svg.hashsalt": salt}):
         yield
-
-
-def drawn(drawings: Callable[[], Iterator[Drawing]]) -> list[Drawing]:
-    """Return some figures, in the style of the report."""
-    with house_style():
-        return list(drawings())
 
 
 def new_figure(
@@ -175,9 +169,8 @@ def put_legend(figure: "Figure", ax: "Axes") -> None:
 def svg_text(drawing: Drawing) -> str:
     """Return a figure as SVG, the same text for the same figure."""
     buffer = io.StringIO()
-    # Names inside depend on the salt: fixed, and one a figure, so that several can
-    # stand on one page.
-    with house_style(svg__hashsalt=drawing.name):
+    # One salt a figure, so that several can stand on one page.
+    with house_style(drawing.name):
         drawing.figure.savefig(
             buffer, format="svg", metadata={"Date": None, "Creator": None}
         )

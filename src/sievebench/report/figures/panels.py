@@ -78,13 +78,13 @@ def _score_panel(ax: "Axes", part: pd.DataFrame, own: list[str]) -> None:
 
 def count_drawings(results: ReportData) -> Iterator[Drawing]:
     """Yield how many columns AutoNFS keeps, a panel for each scenario."""
-    scenarios, datasets = results.paper_scenarios, results.datasets
+    scenarios = results.paper_scenarios
     if not scenarios or not results.own_selectors:
         return
     yield canvas.row_panels(
         lambda ax, scenario: _count_panel(ax, results, scenario),
         {SCENARIO_LABELS[scenario]: scenario for scenario in scenarios},
-        [results.dataset_label(dataset) for dataset in datasets],
+        [results.dataset_label(dataset) for dataset in results.datasets],
         axis="columns kept / columns before the scenario",
         size=(1.3, 2.2, 1.1, 0.34),
         is_from_zero=True,
@@ -127,7 +127,7 @@ def power_drawings(results: ReportData) -> Iterator[Drawing]:
     data = analysis.predictive_power(results.runs)
     if data.empty:
         return
-    names = list(dict.fromkeys(data["selector"]))
+    names = list(data["selector"].unique())
     titles = {
         f"{SCENARIO_LABELS[s]}, {DOWNSTREAM_LABELS.get(d, d)}": (s, part)
         for (s, d), part in data.groupby(["scenario", "downstream"], sort=False)
@@ -215,7 +215,7 @@ def scaling_drawings(results: ReportData) -> Iterator[Drawing]:
     times = analysis.scaling_times(results.runs)
     if times.empty:
         return
-    exponents = analysis.scaling_exponents(results.runs).set_index("selector")
+    exponents = results.exponents.set_index("selector")
     figure, (ax,) = canvas.new_figure(7.0, 3.8)
     # AutoNFS first: it is blue in every figure.
     names = sorted(
