@@ -146,7 +146,7 @@ def fit_stream(number, folder, classes, damaged=None):
 
 def fit_each_form(number, folder):  # noqa: ARG001
     """Fit a table in memory, sparse, on disk and as a stream."""
-    X, y = class_table(300)
+    X, y = class_table()
     forms = {
         "memory": (X, y),
         "sparse": (sparse.csr_array(X), y),
@@ -155,7 +155,7 @@ def fit_each_form(number, folder):  # noqa: ARG001
     }
     found = {}
     for form, data in forms.items():
-        fitted = selector(n_epochs=None).fit(*data)
+        fitted = selector(balance="price", n_epochs=30).fit(*data)
         found[form] = fitted.support_.tolist(), fitted.logits_.tobytes()
     return found
 
