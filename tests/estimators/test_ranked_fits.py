@@ -74,7 +74,7 @@ def test_memory_sparse_disk_stream_and_ranks_select_the_same(tmp_path):
     [
         (False, {}),
         (False, {"goal": "all_relevant"}),
-        (True, {"judge": "trees"}),
+        (True, {"judge": RandomForestClassifier(5, random_state=0)}),
         (True, {"task_network": own_network, "n_epochs": 1}),
         (True, {"balance": 0.5}),
     ],

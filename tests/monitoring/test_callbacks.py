@@ -51,7 +51,7 @@ def path_of(context):
 
 
 def classifier(**arguments):
-    arguments = {"n_epochs": 30, "random_state": 3} | arguments
+    arguments = {"n_epochs": 30, "n_members": 20, "random_state": 3} | arguments
     return built(AutoNFSClassifier, **arguments)
 
 

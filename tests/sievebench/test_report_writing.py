@@ -68,7 +68,6 @@ def test_docs_name_every_table_and_figure(report):
             assert any(re.fullmatch(p, path.stem) for p in patterns), path.stem
 
 
-@pytest.mark.slow
 def test_report_is_the_same_every_time_in_whatever_order_the_runs_are(report, tmp_path):
     shuffled = whole_study().sample(frac=1, random_state=0)
     write_report(gather(shuffled), tmp_path)
