@@ -7,7 +7,6 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 import torch
 from scipy import sparse
 from sklearn.base import clone
@@ -74,6 +73,8 @@ def stored_with_joblib(selector, folder, compress=3, mmap_mode=None):
 
 
 def stored_with_skops(selector, _):
+    import skops.io  # slow, and every process that collects tests would wait
+
     own = [f"{__name__}.own_network"]
     trusted = featuresieve.TRUSTED_TYPES + own
     return skops.io.loads(skops.io.dumps(selector), trusted=trusted)
@@ -111,6 +112,8 @@ def test_stored_selector_answers_as_before(case, store, tmp_path):
 
 
 def test_skops_trusts_no_more_than_needed():
+    import skops.io
+
     selectors = [
         quick(n_epochs=3, balance=0.0).fit(*mixed_frame_table()),
         quick_regressor(n_epochs=3, balance=0.01).fit(*value_table()),
