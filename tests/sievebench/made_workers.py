@@ -4,7 +4,7 @@ import os
 import threading
 import time
 
-from made_cells import done
+from made_cells import done, planted
 
 from featuresieve.files import draft_prefix
 from sievebench.store import Store
@@ -18,6 +18,14 @@ def pretend(pipe, folder, _):
             time.sleep(10**6)
         Store(folder).write(done(spec))
         pipe.send("done")
+
+
+def fail(pipe, folder, _):
+    """Write records of failures."""
+    pipe.send("ready")
+    while (spec := pipe.recv()) is not None:
+        Store(folder).write(planted(spec))
+        pipe.send("failed")
 
 
 def leave_thread(pipe, *_):
