@@ -17,31 +17,29 @@ def summarize_cells(runs: pd.DataFrame, experiment: str = "benchmark") -> pd.Dat
     deviation is that of a sample (n - 1), missing if there is one run.
     """
     chosen = runs[runs["experiment"] == experiment]
-    rows = [
-        (*key, *_figures(group).values())
-        for key, group in chosen.groupby(CELL, sort=False)
-    ]
-    columns = [*CELL, *_figures(chosen)]  # also where there is no cell
-    return in_order(pd.DataFrame(rows, columns=columns))
-
-
-def _figures(group: pd.DataFrame) -> dict[str, Any]:
-    done = group[group["status"] == "done"]
-    reasons = [reason for reason in group["reason"] if reason]
-    why = reasons or list(group["status"])
-    return {
-        "n_runs": len(group),
-        "n_done": len(done),
-        "score_mean": done["score"].mean(),
-        "score_std": done["score"].std(),
-        "n_kept_mean": done["n_kept"].mean(),
-        "n_kept_std": done["n_kept"].std(),
-        "n_original": group["n_original"].max(),
-        "n_features": group["n_features"].max(),
-        "seconds_mean": done["seconds"].mean(),
-        "is_sample": bool(group["is_sample"].any()),
-        "why_missing": "" if len(done) or not why else why[0],
-    }
+    is_done = chosen["status"] == "done"
+    told = chosen.assign(
+        **chosen[["score", "n_kept", "seconds"]].where(is_done),
+        is_done=is_done,
+        reason=chosen["reason"].where(chosen["reason"] != ""),
+    )
+    cells = told.groupby(CELL, sort=False).agg(
+        n_runs=("status", "size"),
+        n_done=("is_done", "sum"),
+        score_mean=("score", "mean"),
+        score_std=("score", "std"),
+        n_kept_mean=("n_kept", "mean"),
+        n_kept_std=("n_kept", "std"),
+        n_original=("n_original", "max"),
+        n_features=("n_features", "max"),
+        seconds_mean=("seconds", "mean"),
+        is_sample=("is_sample", "any"),
+        why_missing=("reason", "first"),
+        status=("status", "first"),
+    )
+    why = cells["why_missing"].fillna(cells.pop("status"))
+    cells["why_missing"] = why.where(cells["n_done"] == 0, "")
+    return in_order(cells.reset_index())
 
 
 def score_table(
