@@ -40,7 +40,13 @@ def page(report):
 
 
 @pytest.fixture
-def runs_file(tmp_path):
+def elsewhere(tmp_path, monkeypatch):
+    """Go where the command finds no results of benchmarks, which take long to read."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def runs_file(tmp_path, elsewhere):  # noqa: ARG001
     path = tmp_path / "runs.csv"
     runs = whole_study()
     one_scenario = runs["scenario"].isin(["random", "none"])
@@ -176,6 +182,7 @@ def test_command_writes_the_report_or_prints_a_part(runs_file, tmp_path, printed
     assert re.search(r"^figure +scaling ", names, re.MULTILINE)
 
 
+@pytest.mark.usefixtures("elsewhere")
 def test_command_reads_records_as_it_reads_a_table_of_them(tmp_path, printed):
     folders = [tmp_path / "runs" / name for name in ("benchmark", "matched")]
     for folder in folders:
@@ -201,10 +208,7 @@ def test_command_reads_records_as_it_reads_a_table_of_them(tmp_path, printed):
         (["--out", "runs.csv"], r"--out 'runs\.csv': (Not a dir|File ex)"),
     ],
 )
-def test_command_says_what_does_not_fit(
-    runs_file, tmp_path, monkeypatch, words, message, refused
-):
-    monkeypatch.chdir(tmp_path)
+def test_command_says_what_does_not_fit(runs_file, words, message, refused):
     assert re.search(message, refused("report", runs_file, *words))
 
 
