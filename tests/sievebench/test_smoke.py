@@ -38,7 +38,6 @@ def test_smoke_experiment_runs_to_the_end(tmp_path):
     ]
     assert (chosen["n_kept"] == chosen["n_original"]).all()
     report = tmp_path / "report"
-    words = ["report", str(tmp_path / "smoke"), "--out", str(report), "--no-figures"]
-    assert main(words) == 0
+    assert main(["report", str(tmp_path / "smoke"), "--out", str(report)]) == 0
     page = (report / "index.html").read_text(encoding="utf-8")
     assert all(selector_label(name) in page for name in set(runs["selector"]))
