@@ -34,7 +34,7 @@ def own_network(n_columns, n_outputs):
 
 def classifier(path, **arguments):
     """Return a quick classifier that writes its checkpoint there."""
-    settings = {"n_epochs": 4, "random_state": 3, "checkpoint": path}
+    settings = {"n_epochs": 4, "n_members": 20, "random_state": 3, "checkpoint": path}
     return built(AutoNFSClassifier, **(settings | arguments))
 
 

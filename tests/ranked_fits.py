@@ -123,7 +123,7 @@ def fit_wide(number):  # noqa: ARG001
 
     OpenGates.still_open = counted
     X, y = class_table(400, 60)
-    fitted = selector(n_epochs=60).fit(X, y)
+    fitted = selector(n_epochs=20).fit(X, y)
     return answers_of(fitted, X), n_left
 
 
@@ -146,7 +146,7 @@ def fit_stream(number, folder, classes, damaged=None):
 
 def fit_each_form(number, folder):  # noqa: ARG001
     """Fit a table in memory, sparse, on disk and as a stream."""
-    X, y = class_table(300)
+    X, y = class_table()
     forms = {
         "memory": (X, y),
         "sparse": (sparse.csr_array(X), y),
@@ -155,7 +155,7 @@ def fit_each_form(number, folder):  # noqa: ARG001
     }
     found = {}
     for form, data in forms.items():
-        fitted = selector(n_epochs=None).fit(*data)
+        fitted = selector(balance="price", n_epochs=12).fit(*data)
         found[form] = fitted.support_.tolist(), fitted.logits_.tobytes()
     return found
 

@@ -212,13 +212,6 @@ def test_costs_reach_the_selector(fits):
     assert (seen["training__n_members"], seen["training__n_epochs"]) == (5, 3)
 
 
-def test_seed_decides_everything():
-    first, second = selected("--seed", "3"), selected("--seed", "3")
-    for result in (first, second):
-        result.pop("seconds")
-    assert first == second
-
-
 def test_weights_and_rows_of_a_group_are_no_feature_and_stay_together(fits):
     columns = plain_columns() | {"w": np.arange(120) % 3}
     columns["patient"] = [f"p{row // 6}" for row in range(120)]

@@ -165,9 +165,11 @@ GRID = itertools.product(
     *(("classification", "regression"), ("fraction", "target"), ("mean", "sum")),
     *(("gumbel", "logistic"), ("trained", "frozen")),
 )
+# Half of them: all combinations of any four of the five.
+HALF = [case for place, case in enumerate(GRID) if place.bit_count() % 2 == 0]
 
 
-@pytest.mark.parametrize("case", list(GRID), ids="-".join)
+@pytest.mark.parametrize("case", HALF, ids="-".join)
 def test_engine_takes_the_steps_of_the_reference(case):
     task, penalty, reduction, noise, embedding = case
     settings = ReferenceSettings(

@@ -76,7 +76,7 @@ def test_any_table_is_taken_whole_or_refused_in_words(container, path, data):
     assert_same_table(case.X, before)
 
 
-def labelled_case(kind, output):
+def labelled_case(kind):
     rng = np.random.default_rng(0)
     labels = ODD_LABELS[kind](4)
     X = pd.DataFrame(rng.standard_normal((60, 4)), columns=labels)
@@ -85,16 +85,15 @@ def labelled_case(kind, output):
     arguments |= {"always_keep": [0, 2], "n_features_to_select": 2}
     arguments |= dict.fromkeys(("never_keep", "feature_groups", "max_features"))
     faults = label_faults(X.columns)
-    case = Case(X, True, arguments, output, faults, [], 60, 4, 0, [kind])
+    case = Case(X, True, arguments, None, faults, [], 60, 4, 0, [kind])
     case.y = X.iloc[:, 0] + X.iloc[:, 2] > 0
     return case
 
 
 @pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
-@pytest.mark.parametrize("output", [None, "default", "pandas", "polars"])
 @pytest.mark.parametrize("kind", ODD_LABELS)
-def test_labels_of_every_kind_come_back(kind, output, path):
-    case = labelled_case(kind, output)
+def test_labels_of_every_kind_come_back(kind, path):
+    case = labelled_case(kind)
     selector = made(case)
     if case.faults:
         with pytest.raises((ValueError, TypeError)) as caught:
@@ -105,6 +104,9 @@ def test_labels_of_every_kind_come_back(kind, output, path):
     assert_agrees_with_itself(selector, case)
     assert_columns_come_back(selector, case)
     assert_stored_and_read(selector, case, path)
+    for case.output in ("default", "pandas", "polars"):
+        selector.set_output(transform=case.output)
+        assert_columns_come_back(selector, case)
 
 
 def made(case):

@@ -54,7 +54,7 @@ def test_other_sizes_and_files_know_the_goal(both, tmp_path):
 
 def test_redundant_combinations_are_found_and_noise_is_not():
     X, y = make_classification(
-        600, 24, n_informative=4, n_redundant=6, shuffle=False, random_state=1
+        300, 24, n_informative=4, n_redundant=6, shuffle=False, random_state=1
     )
     fitted = AutoNFSClassifier(goal="all_relevant", random_state=0).fit(X, y)
     assert np.flatnonzero(fitted.support_).tolist() == list(range(10))

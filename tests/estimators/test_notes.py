@@ -20,7 +20,7 @@ def told(selector, code):
     return next(note for note in selector.notes_ if note["code"] == code)
 
 
-def three_columns(n_rows=400):
+def three_columns(n_rows=200):
     """Return rows of which the first three columns, alike, make the value."""
     X = np.random.default_rng(0).standard_normal((n_rows, 6))
     return X, X[:, :3].sum(axis=1)

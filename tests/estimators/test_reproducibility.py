@@ -20,10 +20,11 @@ from made_tables import class_table, value_table
 from quick_selectors import built
 
 # Quality does not matter here, and a few epochs may leave the answer in doubt.
-pytestmark = [
-    pytest.mark.numeric,
-    pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore::featuresieve.FeatureSieveWarning")
+
+
+numeric = pytest.mark.numeric  # the claim is of kernels
+QUICK = {"n_epochs": 5, "n_members": 20, "random_state": 3}
 
 
 def dropout_network(n_columns, n_outputs):
@@ -33,14 +34,13 @@ def dropout_network(n_columns, n_outputs):
 
 
 def classifier(**arguments):
-    arguments = {"n_epochs": 5, "random_state": 3} | arguments
-    return built(AutoNFSClassifier, **arguments)
+    return built(AutoNFSClassifier, **(QUICK | arguments))
 
 
 VOTE, OWN = Training(decision="vote"), Training(task_network=dropout_network)
 CASES = {
     "classifier": (classifier(), class_table()),
-    "regressor": (built(AutoNFSRegressor, n_epochs=5, random_state=3), value_table()),
+    "regressor": (built(AutoNFSRegressor, **QUICK), value_table()),
     "given balance": (classifier(balance=0.1), class_table()),
     "vote": (classifier(balance=0.1, training=VOTE), class_table()),
     "own network": (classifier(balance=0.1, n_epochs=2, training=OWN), class_table()),
@@ -137,6 +137,7 @@ def test_state_of_the_global_generators_does_not_matter(name, seed, usual):
     assert_same_answers(fit_answers(name), usual[name])
 
 
+@numeric
 @pytest.mark.parametrize("surroundings", SURROUNDINGS)
 def test_surroundings_do_not_change_the_answer(name, surroundings, usual):
     with SURROUNDINGS[surroundings]():
@@ -144,6 +145,7 @@ def test_surroundings_do_not_change_the_answer(name, surroundings, usual):
     assert_same_answers(found, usual[name])
 
 
+@numeric
 def test_fits_of_many_threads_are_those_of_one(usual):
     names = ["classifier", "given balance"] * 6
     with default_dtype(torch.float64), rounded_products():
@@ -158,6 +160,7 @@ def test_fits_of_many_threads_are_those_of_one(usual):
 # --- another order of the columns
 
 
+@numeric
 @pytest.mark.parametrize("seed", [0, 1])
 def test_order_of_the_columns_orders_the_answer_and_nothing_else(name, seed, usual):
     selector, X, y = fresh(name)
@@ -172,6 +175,7 @@ def test_order_of_the_columns_orders_the_answer_and_nothing_else(name, seed, usu
     assert_same_answers(shuffled, expected)
 
 
+@numeric
 def test_memory_layout_and_container_do_not_matter(name, usual):
     for form in (np.asfortranarray, np.ndarray.tolist):
         selector, X, y = fresh(name)

@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-from scipy.stats import loguniform
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import TransformedTargetRegressor
@@ -13,7 +12,7 @@ from sklearn.ensemble import (
     VotingClassifier,
 )
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
-from sklearn.feature_selection import RFECV, SequentialFeatureSelector
+from sklearn.feature_selection import SequentialFeatureSelector
 from sklearn.frozen import FrozenEstimator
 from sklearn.inspection import partial_dependence, permutation_importance
 from sklearn.linear_model import LogisticRegression
@@ -21,7 +20,6 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
-    RandomizedSearchCV,
     TunedThresholdClassifierCV,
     cross_val_predict,
     cross_val_score,
@@ -103,23 +101,12 @@ def test_search_by_halves_gives_more_to_the_better(resource):
     assert search.best_params_["balance"] == 0.01
 
 
-def test_columns_are_added_by_scores_and_removed_by_importances():
+def test_columns_are_added_by_scores():
     X, y = class_table()
-    search = RFECV(quick(), cv=2, step=3, min_features_to_select=2).fit(X, y)
-    assert search.support_[list(INFORMATIVE)].all()
     X = X[:, [2, 5]] * [1.0, 0.5]
     search = SequentialFeatureSelector(quick(), n_features_to_select=1, cv=2)
     scores = [cross_val_score(quick(), X[:, [j]], y, cv=2).mean() for j in range(2)]
     assert search.fit(X, y).get_support().argmax() == np.argmax(scores)
-
-
-def test_random_search_draws_the_arguments():
-    X, y = class_table()
-    ranges = {"balance": loguniform(0.01, 0.1)}
-    search = RandomizedSearchCV(quick(), ranges, n_iter=2, cv=2, random_state=0)
-    search.fit(X, y)
-    best = quick(balance=search.best_params_["balance"]).fit(X, y)
-    np.testing.assert_array_equal(search.best_estimator_.support_, best.support_)
 
 
 @pytest.mark.skipif(

@@ -3,7 +3,6 @@ import pickle
 
 import numpy as np
 import pytest
-import skops.io
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -112,6 +111,8 @@ def test_a_pickle_holds_public_names_and_derived_classes_as_they_are():
 
 
 def test_skops_needs_no_more_trust_for_it():
+    import skops.io
+
     training = Training(noise="logistic", hidden_sizes=(8,))
     data = skops.io.dumps(AutoNFSClassifier(training=training))
     asked = skops.io.get_untrusted_types(data=data)

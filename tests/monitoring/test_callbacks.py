@@ -1,4 +1,4 @@
-import subprocess
+import runpy
 import sys
 from collections import Counter
 
@@ -9,6 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from featuresieve import AutoNFSClassifier, Training, TrainingDivergedError
+from featuresieve.monitoring import _callbacks
 from interrupted_fits import answers, assert_same_answers, fit_until
 from made_tables import class_table
 from quick_selectors import built
@@ -51,7 +52,7 @@ def path_of(context):
 
 
 def classifier(**arguments):
-    arguments = {"n_epochs": 30, "random_state": 3} | arguments
+    arguments = {"n_epochs": 30, "n_members": 20, "random_state": 3} | arguments
     return built(AutoNFSClassifier, **arguments)
 
 
@@ -166,15 +167,9 @@ def test_scoring_monitor_scores_the_finished_fit():
     assert row["accuracy"] == selector.score(X, y)
 
 
-# An older scikit-learn has no such module.
-WITHOUT_CALLBACKS = """
-import sys
-sys.modules["sklearn.callback"] = None
-import featuresieve.monitoring._callbacks as callbacks
-assert callbacks.CallbackSupportMixin.__module__ == "featuresieve.monitoring._callbacks"
-assert callbacks.with_callbacks(len) is len
-"""
-
-
-def test_library_does_without_callbacks_in_an_older_scikit_learn():
-    subprocess.run([sys.executable, "-c", WITHOUT_CALLBACKS], check=True, timeout=120)
+def test_library_does_without_callbacks_in_an_older_scikit_learn(monkeypatch):
+    monkeypatch.setitem(sys.modules, "sklearn.callback", None)  # it has no such module
+    name = _callbacks.__name__
+    callbacks = runpy.run_path(_callbacks.__file__, run_name=name)
+    assert callbacks["CallbackSupportMixin"].__module__ == name
+    assert callbacks["with_callbacks"](len) is len

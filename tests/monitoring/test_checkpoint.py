@@ -182,37 +182,6 @@ def steps_in(path):
     return [int(arrays[name][0]) for name in names]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(os.name != "posix", reason="sends a signal")
-def test_interrupted_program_ends_with_keyboard_interrupt(path):
-    program = (
-        "from featuresieve import AutoNFSClassifier, Training\n"
-        "from made_tables import class_table\n"
-        "training = Training(n_epochs=10**6)\n"
-        f"AutoNFSClassifier(training=training, checkpoint={str(path)!r})"
-        ".fit(*class_table())\n"
-    )
-    with subprocess.Popen(
-        [sys.executable, "-c", program],
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=TESTS,
-        env=os.environ | {"OMP_NUM_THREADS": "1"},
-    ) as process:
-        give_up = time.monotonic() + 120
-        while not path.exists() and time.monotonic() < give_up:
-            time.sleep(0.05)
-        time.sleep(0.5)
-        process.send_signal(signal.SIGINT)
-        try:
-            _, errors = process.communicate(timeout=120)
-        finally:
-            process.kill()
-    assert process.returncode == -signal.SIGINT
-    assert errors.rstrip().endswith("KeyboardInterrupt")
-    assert steps_in(path)[0] > 0
-
-
 def test_program_that_handles_the_signal_itself_is_left_alone(path, monkeypatch):
     seen = []
     before = signal.signal(signal.SIGINT, lambda *_: seen.append(1))

@@ -38,7 +38,7 @@ def left_behind(path):
 @pytest.mark.parametrize(
     ("arguments", "statement"),
     [
-        ({"n_members": 5}, "training.n_members is None there and 5 here"),
+        ({"n_members": 5}, "training.n_members is 20 there and 5 here"),
         (
             {"hidden_sizes": (8,)},
             "training.hidden_sizes is [32, 32] there and [8] here",

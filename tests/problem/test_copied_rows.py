@@ -80,16 +80,15 @@ COPIED = {
 }
 
 
-@pytest.mark.parametrize("seed", [0, 7])
 @pytest.mark.parametrize("case", COPIED)
-def test_copies_do_not_make_noise_a_signal(case, seed):
-    rng = np.random.default_rng(seed)
+def test_copies_do_not_make_noise_a_signal(case):
+    rng = np.random.default_rng(0)
     X, y = rng.standard_normal((200, 10)), rng.integers(0, 2, 200)
     arguments, weights = COPIED[case]
     if case == "duplicates":
         again = rng.choice(200, 60, replace=False)
         X, y = np.r_[X, X[again]], np.r_[y, y[again]]
-    selector = built(AutoNFSClassifier, n_epochs=60, random_state=seed, **arguments)
+    selector = built(AutoNFSClassifier, n_epochs=60, random_state=0, **arguments)
     with pytest.warns(UninformativeTargetWarning):
         selector.fit(X, y, sample_weight=weights)
     assert selector.n_features_ == 1

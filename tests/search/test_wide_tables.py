@@ -64,9 +64,9 @@ def test_words_that_cannot_pay_have_no_votes_without_the_bound_either(seed):
 def test_the_answer_is_that_of_the_whole_stack(form, monkeypatch):
     overlaps, others = [], []
     for seed in range(2):
-        X, y = counts(400, 300, seed)
+        X, y = counts(400, 150, seed)
         if form is np.asarray:
-            X = np.random.default_rng(seed).standard_normal((250, 300))
+            X = np.random.default_rng(seed).standard_normal((250, 150))
             y = X[:, 0] * X[:, 1] + X[:, 2:5].sum(axis=1) > 0
         found = []
         for least, random_state in ((10**9, 0), (100, 0), (10**9, 1)):

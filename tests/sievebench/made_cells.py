@@ -12,6 +12,8 @@ selectors = ["univariate"]
 downstream_settings = { max_epochs = 3 }
 """
 FACTS = DatasetFacts(178, 13, 26, "accuracy", is_sample=False, checksum="md5")
+# To look for the true one takes torch and git.
+NOWHERE = {"environment": {"commit": "0" * 12, "device": "cpu", "versions": {}}}
 
 
 def cell(selector="univariate", scenario="random", **changes):
@@ -32,12 +34,12 @@ def done(spec, *kept):
         RunResult(seed, 0.9, 0.9, columns, 0, 1.0, 1.0)
         for seed, columns in zip(spec.seeds, kept, strict=True)
     ]
-    return RunRecord(spec, "done", facts=FACTS, runs=tuple(runs))
+    return RunRecord(spec, "done", facts=FACTS, runs=tuple(runs), **NOWHERE)
 
 
 def planted(spec, status="failed", **fields):
     """Return the record of a cell without a result."""
-    return RunRecord(spec, status, reason="planted", **fields)
+    return RunRecord(spec, status, **{"reason": "planted", **NOWHERE, **fields})
 
 
 class NoWork:

@@ -14,13 +14,13 @@ CPU = torch.device("cpu")
 ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh}
 
 
-def signed_product(n_rows=800, n_columns=10, seed=0):
+def signed_product(n_rows=400, n_columns=10, seed=0):
     """Return X, y and the informative columns: does a pair have the same sign?"""
     X = np.random.default_rng(seed).normal(size=(n_rows, n_columns))
     return X, X[:, 3] * X[:, 7] > 0, {3, 7}
 
 
-def curved_sum(n_rows=800, n_columns=10, seed=0):
+def curved_sum(n_rows=400, n_columns=10, seed=0):
     """Return X, y and the informative columns: a sine, a square and a line."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_rows, n_columns))
@@ -28,7 +28,7 @@ def curved_sum(n_rows=800, n_columns=10, seed=0):
     return X, y + 0.1 * rng.normal(size=n_rows), {1, 4, 8}
 
 
-def three_classes(n_rows=800, n_columns=10, seed=0):
+def three_classes(n_rows=400, n_columns=10, seed=0):
     """Return X, y and the informative columns: terciles of a line plus a modulus."""
     X = np.random.default_rng(seed).normal(size=(n_rows, n_columns))
     total = X[:, 2] + 1.5 * np.abs(X[:, 5])

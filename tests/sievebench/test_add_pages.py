@@ -52,6 +52,7 @@ def fenced(name, language):
 @pytest.mark.slow
 def test_data_set_of_the_page_can_be_run(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FEATURESIEVE_DATA", "")  # the page sets it: undone afterwards
+    monkeypatch.setattr("sievebench.runner.usual_workers", lambda _: 1)
     run_page("add_a_dataset")
     row, experiment = fenced("add_a_dataset", "toml")
     (tmp_path / "my_data" / "catalog.toml").write_text(row)
@@ -121,8 +122,6 @@ class ProjectCopy:
                     for marks in (" -", " +")
                 )
                 self.replace(path, "\n".join(old), "\n".join(new))
-        self.run("ruff", "check", "src", "tests")
-        self.run("ruff", "format", "--check", "src", "tests")
 
     def run(self, *words):
         """Run a Python module in the copy; return what it prints."""
@@ -137,47 +136,34 @@ class ProjectCopy:
         return done.stdout
 
 
-@pytest.fixture
-def project(tmp_path):
-    return ProjectCopy(tmp_path)
-
-
 def first_block(page):
     return code_blocks(read(f"docs/{page}.md"))[0].code
 
 
 @pytest.mark.slow
-def test_selector_of_the_page_works_in_the_package(project):
-    file = "src/sievebench/selectors/rank_univariate.py"
-    project.write(file, first_block("add_a_selector"))
-    project.enter("add_a_selector")
-    contract = "tests/sievebench/test_selectors_contract.py"
-    names = "rank-univariate or RankUnivariate or labels"
+def test_entries_of_the_pages_work_in_the_package(tmp_path):
+    project = ProjectCopy(tmp_path)
+    selector = "src/sievebench/selectors/rank_univariate.py"
+    project.write(selector, first_block("add_a_selector"))
+    _, _, scenario = first_block("add_a_scenario").partition("\n\n\n")
+    corruption = "src/sievebench/corruption.py"
+    project.replace(corruption, "\nSCENARIOS: ", f"\n{scenario}\n\nSCENARIOS: ")
+    predictor = "src/sievebench/downstream/neighbours.py"
+    project.write(predictor, first_block("add_a_predictor"))
+    for page in ("add_a_selector", "add_a_scenario", "add_a_predictor"):
+        project.enter(page)
+    project.run("ruff", "check", "src", "tests")
+    project.run("ruff", "format", "--check", "src", "tests")
+    stages = ("selectors_contract", "corruption", "downstream")
+    files = [f"tests/sievebench/test_{stage}.py" for stage in stages]
+    names = "rank-univariate or RankUnivariate or labels or shuffled or neighbours"
     # With the example in its docstring.
-    said = project.run("pytest", "-v", file, contract, "-k", names)
-    assert f"{file}::sievebench.selectors.rank_univariate.RankUnivariate PASSED" in said
+    said = project.run("pytest", "-v", selector, *files, "-k", names)
+    example = "sievebench.selectors.rank_univariate.RankUnivariate"
+    assert f"{selector}::{example} PASSED" in said
+    for file in files:
+        assert re.search(rf"{file}::\S+(rank|shuffled|neighbours)\S* PASSED", said)
     # The page itself runs a cell.
     words = ["--selectors", "rank-univariate", "--datasets", "wine", "--list"]
     said = project.run("sievebench", "run", "experiments/smoke.toml", *words)
     assert said.count("rank-univariate") == 3
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("page", "tests", "name"),
-    [
-        ("add_a_scenario", "test_corruption.py", "shuffled"),
-        ("add_a_predictor", "test_downstream.py", "neighbours"),
-    ],
-)
-def test_entry_of_the_page_works_in_the_package(project, page, tests, name):
-    code = first_block(page)
-    if page == "add_a_scenario":
-        file = "src/sievebench/corruption.py"
-        _, _, function = code.partition("\n\n\n")
-        project.replace(file, "\nSCENARIOS: ", f"\n{function}\n\nSCENARIOS: ")
-    else:
-        project.write("src/sievebench/downstream/neighbours.py", code)
-    project.enter(page)
-    said = project.run("pytest", "-q", f"tests/sievebench/{tests}", "-k", name)
-    assert "passed" in said

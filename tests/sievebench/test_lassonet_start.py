@@ -7,8 +7,9 @@ from lassonet.model import LassoNet
 from sievebench.selectors import lassonet
 
 
-@pytest.mark.parametrize("hierarchy", [1, 10])
-@pytest.mark.parametrize(("n_outputs", "at_once"), [(1, 16), (3, 3)])
+@pytest.mark.parametrize(
+    ("n_outputs", "at_once", "hierarchy"), [(1, 16, 1), (3, 3, 10)]
+)
 def test_first_penalty_is_that_of_the_package(
     n_outputs, at_once, hierarchy, monkeypatch
 ):

@@ -16,8 +16,8 @@ import optuna
 import pandas as pd
 import pytest
 from made_cells import SMALL, NoWork, cell, done, planted, slow_cell
+from made_workers import half_write, leave_thread, pretend
 
-from featuresieve.files import draft_prefix
 from sievebench.cli import main
 from sievebench.cli._run import RunProgress, remaining_seconds
 from sievebench.environment import describe_environment
@@ -25,7 +25,7 @@ from sievebench.experiment import read_experiment
 from sievebench.pipeline import run_one
 from sievebench.runner import processes, run_cells
 from sievebench.runner.worker import work
-from sievebench.store import RunRecord, Store, counts_kept
+from sievebench.store import Store, counts_kept
 
 CROSSED = SMALL.replace(
     '["random"]', '["none", "random", "corrupted", "second_order"]'
@@ -39,9 +39,11 @@ def file(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_cells_run_once_and_failures_are_records(tmp_path):
-    cells, told = [cell("univariate"), cell("magic"), cell("none")], []
-    store = Store(tmp_path)
+    address = f"sqlite:///{tmp_path / 'trials.db'}"
+    cells, told = [cell("univariate"), cell("magic"), cell("none", n_trials=2)], []
+    store = Store(tmp_path / "small")
 
     def tell(spec, what, seconds):
         if what != "running":  # now and then, where the machine is busy
@@ -50,16 +52,28 @@ def test_cells_run_once_and_failures_are_records(tmp_path):
         assert not is_over or store.read(spec).status == what
         assert seconds >= 0
 
-    endings = run_cells(cells, store, n_workers=1, progress=tell)
+    endings = run_cells(cells, store, n_workers=1, storage=address, progress=tell)
     assert endings == {"done": 2, "failed": 1}
     assert told[:2] == [("univariate", "started"), ("univariate", "done")]
     assert "there is no selector 'magic'" in store.read(cells[1]).reason
     again = []
     assert endings == run_cells(cells, store, progress=lambda *_: again.append(1))
     assert again == []
+    # Trials are in the database, and in no file.
+    assert not store.journal_of(cells[2]).exists()
+    (name,) = optuna.get_all_study_names(address)
+    assert name == f"small/{cells[2].key}"
+    assert len(optuna.load_study(study_name=name, storage=address).trials) == 2
 
 
-@pytest.mark.slow
+@pytest.fixture
+def light_workers(monkeypatch):
+    """Let processes only pretend to run cells: these tests are about what ends them."""
+    monkeypatch.setattr(processes, "work_there", pretend)
+    monkeypatch.setattr(processes, "_TICK_SECONDS", 0.2)
+
+
+@pytest.mark.usefixtures("light_workers")
 def test_cell_that_takes_too_long_is_killed_and_the_rest_goes_on(tmp_path):
     store, running = Store(tmp_path), []
 
@@ -68,16 +82,16 @@ def test_cell_that_takes_too_long_is_killed_and_the_rest_goes_on(tmp_path):
             running.append(seconds)
 
     cells = [slow_cell(), cell("none")]
-    endings = run_cells(cells, store, time_limit_seconds=5, progress=tell)
+    endings = run_cells(cells, store, time_limit_seconds=2, progress=tell)
     assert endings == {"timeout": 1, "done": 1}
     assert len(running) >= 3
     assert running == sorted(running)
     record = store.read(slow_cell())
-    assert record.reason == "took more than 5 s"
-    assert 5 <= record.seconds < 17
+    assert record.reason == "took more than 2 s"
+    assert 2 <= record.seconds < 14
 
 
-@pytest.mark.slow
+@pytest.mark.usefixtures("light_workers")
 def test_worker_that_dies_is_replaced_and_its_cell_has_failed(tmp_path):
     store = Store(tmp_path)
 
@@ -91,6 +105,7 @@ def test_worker_that_dies_is_replaced_and_its_cell_has_failed(tmp_path):
     assert "ended with code -9" in store.read(slow_cell()).reason
 
 
+@pytest.mark.usefixtures("light_workers")
 def test_worker_that_dies_after_its_record_is_written_loses_nothing(tmp_path):
     store, spec = Store(tmp_path), slow_cell()
     finished = done(spec)
@@ -111,17 +126,6 @@ def test_failed_cells_are_retried_on_request_only(tmp_path, retry, is_run):
     store.write(planted(cell("magic")))
     run_cells([cell("magic")], store, retry=[retry], cluster=cluster)
     assert cluster.cells == [cell("magic")] * is_run
-
-
-@pytest.mark.slow
-def test_trials_may_lie_in_a_database(tmp_path):
-    address = f"sqlite:///{tmp_path / 'trials.db'}"
-    spec, store = cell("none", n_trials=2), Store(tmp_path / "small")
-    assert run_cells([spec], store, storage=address) == {"done": 1}
-    assert not store.journal_of(spec).exists()
-    (name,) = optuna.get_all_study_names(address)
-    assert name == f"small/{spec.key}"
-    assert len(optuna.load_study(study_name=name, storage=address).trials) == 2
 
 
 @pytest.mark.parametrize(("details", "is_kept"), [("Traceback", False), ("", True)])
@@ -151,13 +155,13 @@ def wait_until(condition, seconds=90):
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_killed_run_loses_nothing_that_was_finished(file, tmp_path):
+def test_killed_run_loses_nothing_that_was_finished(file, tmp_path, monkeypatch):
     settings = "{ max_epochs = 60, patience = 200 }"
     few = CROSSED.replace(', "corrupted", "second_order"', "")
     file.write_text(few.replace("{ max_epochs = 3 }", settings))
     out = tmp_path / "out"
-    words = ["run", str(file), "--out", str(out), "--quiet", "--workers"]
-    command = [sys.executable, "-m", "sievebench", *words, "2"]
+    words = ["run", str(file), "--out", str(out), "--quiet", "--workers", "1"]
+    command = [sys.executable, "-m", "sievebench", *words]
     nowhere = subprocess.DEVNULL
     run = subprocess.Popen(command, stdout=nowhere, stderr=nowhere)
     records = out / "small" / "records"
@@ -172,7 +176,8 @@ def test_killed_run_loses_nothing_that_was_finished(file, tmp_path):
     for path in finished:
         assert json.loads(path.read_text())["status"] == "done"
 
-    assert main([*words, "1", "--table", str(tmp_path / "runs.csv")]) == 0
+    monkeypatch.setattr(processes, "work_there", pretend)
+    assert main([*words, "--table", str(tmp_path / "runs.csv")]) == 0
     assert {path: path.stat().st_mtime_ns for path in finished} == finished
     assert len(list(records.glob("*.json"))) == 6
     assert len((tmp_path / "runs.csv").read_text().splitlines()) == 7
@@ -200,9 +205,9 @@ def test_tuning_that_is_killed_has_the_outcome_of_one_that_is_not(tmp_path):
     killer.start()
     assert run_cells([spec], killed) == {"failed": 1}
     killer.join()
-    assert run_cells([spec], killed, retry=["failed"]) == {"done": 1}
-    alone = RunRecord.from_json(run_one(spec).to_json())
-    assert outcome(killed.read(spec)) == outcome(alone)
+    # What the cell does when it is asked for again.
+    again = run_one(spec, journal=killed.journal_of(spec))
+    assert outcome(again) == outcome(run_one(spec))
 
 
 def test_command_lists_cells_filters_them_and_shards_share_all(
@@ -260,6 +265,7 @@ def test_matched_experiment_keeps_as_many_columns_as_the_other_kept(
     assert "run 'quick' first" in error
 
 
+@pytest.mark.usefixtures("light_workers")
 def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypatch):
     started, was_alive = [], []
     start_one, end_one = processes.start_worker, processes.kill_worker
@@ -280,8 +286,7 @@ def test_stopped_run_ends_all_workers_before_it_waits_for_any(tmp_path, monkeypa
 
     monkeypatch.setattr(processes, "start_worker", start)
     monkeypatch.setattr(processes, "kill_worker", end)
-    endless = {"downstream_settings": {"max_epochs": 10**9, "patience": 10**9}}
-    cells = [cell(name, **endless) for name in ("none", "univariate")]
+    cells = [slow_cell(), replace(slow_cell(), scenario="corrupted")]
     with pytest.raises(KeyboardInterrupt):
         run_cells(cells, Store(tmp_path), n_workers=2, progress=stop)
     assert was_alive == [[False, False], [False, False]]
@@ -341,24 +346,6 @@ def test_worker_reads_the_commit_before_its_first_cell(tmp_path):
         signal.signal(signal.SIGINT, before)
     assert here.recv() == "ready"
     assert describe_environment.cache_info().currsize == 1
-
-
-def leave_thread(pipe, *_):
-    """Work as `work` does, for no cell, and leave a thread that never ends."""
-    threading.Thread(target=threading.Event().wait, daemon=False).start()
-    pipe.send("ready")
-    pipe.recv()
-    pipe.send("done")
-    pipe.recv()
-
-
-def half_write(pipe, folder, _):
-    """Be killed while a record is written."""
-    pipe.send("ready")
-    path = Store(folder).path_of(pipe.recv())
-    draft = f"{draft_prefix(path)}abcdefgh.part-{os.getpid()}"
-    path.with_name(draft).write_text("{")
-    os.kill(os.getpid(), 9)
 
 
 @pytest.mark.parametrize(

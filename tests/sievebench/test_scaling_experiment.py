@@ -10,11 +10,12 @@ import pytest
 from sievebench import data, selectors
 from sievebench.analysis import check_runs, scaling_exponents, scaling_times
 from sievebench.data import UnknownDatasetError
+from sievebench.experiment import read_experiment
 from sievebench.pipeline import run_one
 from sievebench.run_spec import RunSpec
 from sievebench.runner import usual_workers
 from sievebench.selectors import Selection
-from sievebench.store import RunRecord, collect
+from sievebench.store import RunRecord, Store, collect
 
 
 def cell(width, **changes):
@@ -85,8 +86,8 @@ def test_one_process_is_usual_where_seconds_are_measured():
     assert usual_workers([other, cell(16)]) == 1
 
 
-def test_command_times_and_reports(tmp_path, printed):
-    file, runs = tmp_path / "small.toml", tmp_path / "runs"
+def test_file_is_timed_and_reported(tmp_path, printed):
+    file, store = tmp_path / "small.toml", Store(tmp_path / "small")
     file.write_text(
         """
         profile = "smoke"
@@ -99,8 +100,10 @@ def test_command_times_and_reports(tmp_path, printed):
         selectors = ["univariate", { name = "forest", settings = { n_estimators = 5 } }]
         """
     )
-    said = printed("run", file, "--out", runs, "--device", "cpu", "--quiet")
-    assert "4 cells: 4 done" in said
-    table = printed("report", runs, "--table", "scaling")
+    cells = read_experiment(file).cells("cpu")
+    assert len(cells) == 4
+    for spec in cells:
+        store.write(run_one(spec))
+    table = printed("report", store.folder, "--table", "scaling")
     assert "Univariate" in table
     assert "16 to 32" in table

@@ -12,26 +12,26 @@ from sievebench.search_space import Distribution
 from sievebench.selectors import SELECTORS, ScoredSelector
 
 # Small settings of the slow ones: the promises do not depend on them.
-QUICK_NETWORK = {"max_epochs": 5, "hidden_sizes": (8,)}
+QUICK_NETWORK = {"max_epochs": 2, "hidden_sizes": (8,)}
 QUICK = {
     "1l-lasso": {**QUICK_NETWORK, "penalty": 0.1},
-    "agl": {"n_steps": 20, "hidden_sizes": (8,)},
+    "agl": {"n_steps": 5, "hidden_sizes": (8,)},
     "deep-lasso": {**QUICK_NETWORK, "penalty": 0.1},
     "stg": {**QUICK_NETWORK},
     "protogate": {**QUICK_NETWORK},
     "lspin": {**QUICK_NETWORK, "gating_sizes": (8,)},
-    "attention": {"max_epochs": 3, "token_size": 8, "n_layers": 1, "n_heads": 2},
+    "attention": {"max_epochs": 1, "token_size": 8, "n_layers": 1, "n_heads": 2},
     "lassonet": {
         "hidden_sizes": (8,),
         "first_penalty": 10.0,
-        "path_multiplier": 2.0,
+        "path_multiplier": 4.0,
         "n_epochs": (5, 2),
     },
-    "forest": {"n_estimators": 10},
-    "xgboost": {"n_estimators": 10, "n_jobs": 1},
-    "autonfs": {"balance": "price", "n_epochs": 5},
-    "boruta": {"max_iter": 6, "n_estimators": 10},
-    "permutation": {"n_estimators": 10, "n_repeats": 1},
+    "forest": {"n_estimators": 5},
+    "xgboost": {"n_estimators": 5, "n_jobs": 1},
+    "autonfs": {"balance": "price", "n_epochs": 2},
+    "boruta": {"max_iter": 3, "n_estimators": 5},
+    "permutation": {"n_estimators": 5, "n_repeats": 1},
 }
 TABLES = {"classification": class_table, "regression": value_table}
 
@@ -231,7 +231,10 @@ def test_selector_is_documented_with_an_example(name):
 def test_automatic_count_keeps_the_informative_columns(name, task):
     X, y = TABLES[task]()
     # Enough rounds for Boruta's tests to confirm anything.
-    enough = {"boruta": {"max_iter": 20}, "autonfs": {"n_epochs": 60}}[name]
+    enough = {
+        "boruta": {"max_iter": 20, "n_estimators": 10},
+        "autonfs": {"n_epochs": 60},
+    }[name]
     selector = quick(name, n_features_to_select="auto", random_state=0)
     selector.set_params(**enough).fit(X, y)
     assert set(INFORMATIVE) <= set(np.flatnonzero(selector.support_))

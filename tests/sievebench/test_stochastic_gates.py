@@ -25,14 +25,16 @@ def clipped_moments(location, spread):
 @pytest.mark.parametrize("location", LOCATIONS)
 def test_gate_moments_are_those_of_the_clipped_normal(location, spread):
     # A linear network of weight one, bias zero: its output for the value 1 is the gate.
-    n_draws = 20_000
-    network = make_stack(1, 1, range(n_draws), hidden_sizes=(), dtype=torch.float32)
+    n_members, n_steps = 200, 100
+    n_draws = n_members * n_steps
+    network = make_stack(1, 1, range(n_members), hidden_sizes=(), dtype=torch.float32)
     gated = GatedMLP(network, spread)
     with torch.no_grad():
         gated.gate_means.fill_(location - 0.5)
         network.first_weight.fill_(1.0)
         network.trainable["bias0"].zero_()
-        gates = gated.forward(torch.ones(1, 1), training=True).double().numpy()
+        steps = [gated.forward(torch.ones(1, 1), training=True) for _ in range(n_steps)]
+    gates = torch.stack(steps).double().numpy()
     mean, variance = clipped_moments(location, spread)
     # Five standard errors; a variable in [0, 1] has one of at most 0.5 / sqrt(n).
     assert gates.mean() == pytest.approx(mean, abs=5 * 0.5 / np.sqrt(n_draws))

@@ -183,12 +183,6 @@ def answer_of_another_process(estimator, X, folder):
     return np.load(folder / "answer.npy")
 
 
-def test_another_process_predicts_the_same(tmp_path):
-    estimator = quick(AutoNFSRegressor, n_epochs=2).fit(*value_table())
-    X, _ = value_table(seed=1)
-    assert_same(answer_of_another_process(estimator, X, tmp_path), estimator.predict(X))
-
-
 @pytest.mark.parametrize(
     "start",
     [b"", struct.pack("<Q", 2**25), b"PK\x03\x04", struct.pack("<Q", 100) + b"{", None],

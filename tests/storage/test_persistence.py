@@ -7,20 +7,16 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
-import skops.io
 import torch
 from scipy import sparse
 from sklearn.base import clone
-from sklearn.compose import ColumnTransformer
-from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from torch import nn
 
 import featuresieve
 from encoded_tables import mixed_frame
 from featuresieve import Training
-from made_tables import INFORMATIVE, class_table, value_table
+from made_tables import class_table, value_table
 from quick_selectors import quick, quick_regressor
 
 
@@ -74,6 +70,8 @@ def stored_with_joblib(selector, folder, compress=3, mmap_mode=None):
 
 
 def stored_with_skops(selector, _):
+    import skops.io  # slow, and every process that collects tests would wait
+
     own = [f"{__name__}.own_network"]
     trusted = featuresieve.TRUSTED_TYPES + own
     return skops.io.loads(skops.io.dumps(selector), trusted=trusted)
@@ -111,6 +109,8 @@ def test_stored_selector_answers_as_before(case, store, tmp_path):
 
 
 def test_skops_trusts_no_more_than_needed():
+    import skops.io
+
     selectors = [
         quick(n_epochs=3, balance=0.0).fit(*mixed_frame_table()),
         quick_regressor(n_epochs=3, balance=0.01).fit(*value_table()),
@@ -141,28 +141,3 @@ def test_fitted_state_holds_no_torch_object(case):
     torch_types = (torch.Tensor, torch.Generator, torch.device, nn.Module)
     found = [path for path, value in paths.items() if isinstance(value, torch_types)]
     assert found == []
-
-
-# --- inside other estimators
-
-
-def test_pipeline_feeds_the_kept_columns_to_the_next_step():
-    X, y = class_table()
-    frame = pd.DataFrame(X, columns=[f"column {j}" for j in range(X.shape[1])])
-    pipeline = make_pipeline(StandardScaler(), quick(), LogisticRegression())
-    pipeline.set_output(transform="pandas").fit(frame, y)
-    assert {f"column {j}" for j in INFORMATIVE} <= {*pipeline[-1].feature_names_in_}
-    assert len(pipeline[-1].feature_names_in_) == pipeline[1].n_features_selected_
-    assert pipeline.score(frame, y) > 0.85
-
-
-def test_column_transformer_selects_among_its_own_columns():
-    X, y = class_table()
-    own, other = [1, 2, 3, 4, 5], [0, 6]
-    transformer = ColumnTransformer(
-        [("selected", quick(), own), ("untouched", "passthrough", other)]
-    )
-    transformed = transformer.fit_transform(X, y)
-    support = transformer.named_transformers_["selected"].support_
-    expected = X[:, [*np.array(own)[support], *other]]
-    np.testing.assert_array_equal(transformed, expected)
