@@ -160,7 +160,7 @@ def fit_each_form(number, folder):  # noqa: ARG001
     return found
 
 
-def fails(files, n_rows):  # noqa: ARG001
+def fails(*_):
     """Stand for a file that cannot be read to its end."""
     raise TableFileError("part.parquet cannot be read.")
 
