@@ -175,7 +175,7 @@ def growth(results: ReportData, argument: str) -> Finding | None:
 
 def cohort_sets(results: ReportData, predictor: str) -> Finding | None:
     """Give the points gained on the printed cohorts, and by the first of the order."""
-    records = results.records("cohorts")
+    printed = set(paper_cohorts().index)
     gains = pd.DataFrame(
         {
             **{name: record[name] for name in ("cohort", "split", "transform")},
@@ -184,8 +184,8 @@ def cohort_sets(results: ReportData, predictor: str) -> Finding | None:
                 for what, scores in record["scores"].items()
             },
         }
-        for record in records
-        if record["cohort"] in paper_cohorts().index
+        for record in results.records("cohorts")
+        if record["cohort"] in printed
         for measure in [f"{predictor} balanced_accuracy"]
     )
     parts = Parts()
