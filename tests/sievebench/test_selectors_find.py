@@ -11,7 +11,7 @@ FINDS = {
     "forest": {},
     "xgboost": {"n_jobs": 1},
     "permutation": {},
-    "boruta": {"max_iter": 8, "n_estimators": 50, "max_depth": 10},
+    "boruta": {"max_iter": 12, "n_estimators": 100, "max_depth": 10},
     "lassonet": {"first_penalty": 5.0, "path_multiplier": 1.3, "n_epochs": (200, 30)},
     "autonfs": {},
     "protogate": {"penalty": 0.01, "hidden_sizes": (100,), "max_epochs": 40},
@@ -38,7 +38,7 @@ OTHER = {("lspin", "three_classes"): {"penalty": 1.0}}
 XOR_COLUMNS = (1, 4)
 
 
-def balanced_xor(task, n_quarter=100, n_columns=8, seed=0):
+def balanced_xor(task, n_quarter=150, n_columns=8, seed=0):
     """Return X and y: whether two columns have the same sign, or their product.
 
     The table holds every pair of absolute values with all four pairs of signs, so that
