@@ -15,7 +15,7 @@ def _priced(factor: float) -> Callable[[Any, Any], float]:
 
 def _akaike_price(problem: Any, settings: Any) -> float:
     """Return a price that falls like one over the rows, the same at a thousand."""
-    factor = (1000 / problem.n_groups) ** (1 / 3)
+    factor = (1000 / problem.n_groups) ** 0.35
     return factor * price_of_feature(problem, settings)
 
 
@@ -34,8 +34,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "featuresieve.problem.Problem.with_balanced_classes": lambda self: self
     },
     "twice the steps": {f"{_SEARCH}._settings._STEPS_PER_ROOT_ROW": 15},
+    "the same rates for all": {f"{_SEARCH}._settings._MOST_RATE_FACTOR": 1.0},
     "no ceiling": {f"{_SEARCH}._price._LARGEST_SHARE": 1.0},
     "test at 1 %": {f"{_SEARCH}._screen.FALSE_ALARM": 0.01},
     "found at the whole price": {f"{_SEARCH}._vote_search.SCREENED_PRICE": 1.0},
+    "test at the ceiling alone": {f"{_SEARCH}._price._HIGH_SHARE": 1.0},
     "no test": {f"{_SEARCH}._vote_search.screen_of": lambda *_: None},
 }

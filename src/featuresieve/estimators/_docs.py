@@ -124,8 +124,8 @@ network, and both are trained on ``task loss + λ mean(m)``. A feature is kept i
 its logit ends up positive.
 
 With balance="auto", many such networks are trained at once, each on rows of its own
-and at a high price, and a feature is kept if a tenth of them keep it. Of thousands of
-columns on few rows they see only what a test of each column finds. Sets of the
+and at a high price, and a feature is kept if a tenth of them keep it. Of more columns
+than rows, where these are few, they see only what a test of each finds. Sets of the
 best ranked are refitted without a mask and judged on held-out rows. If what was
 elected is not shown to predict held-out targets better than a constant, an
 `UninformativeTargetWarning` says so, as it does where fewer than five held-out rows

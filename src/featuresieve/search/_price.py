@@ -10,9 +10,11 @@ from featuresieve.search._settings import Settings
 
 # The price falls with the rows to this power, and is at least this over the rows that
 # do not have the most common target.
-_EXPONENT, _RARE = -2 / 3, 1.5
+_EXPONENT, _RARE = -0.65, 1.5
 # The most that a feature costs, as a share of what a perfect prediction is worth.
 _LARGEST_SHARE = 1 / 24
+# Of this much, from which a price is high.
+_HIGH_SHARE = 1 / 2
 
 
 def price_of_feature(problem: Problem, settings: Settings) -> float:
@@ -29,9 +31,9 @@ def price_of_feature(problem: Problem, settings: Settings) -> float:
     return price
 
 
-def is_at_ceiling(problem: Problem) -> bool:
-    """Tell whether there are too few rows for a price that keeps chance out."""
-    return _usual_price(problem) > _ceiling(problem)
+def is_price_high(problem: Problem) -> bool:
+    """Tell whether there are so few rows that columns have to be worth much."""
+    return _usual_price(problem) > _HIGH_SHARE * _ceiling(problem)
 
 
 def _usual_price(problem: Problem) -> float:

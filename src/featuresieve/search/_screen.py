@@ -1,7 +1,7 @@
-"""Of thousands of columns on few rows, those that a test finds, the only candidates.
+"""Of more columns than there are rows, those that a test finds, the only candidates.
 
-Where a price that keeps chance out would be more than features are worth, members can
-not tell the columns that matter from the best of thousands that do not; a test of each
+Where a price that keeps chance out is nearly what features are worth, or more, members
+can not tell the columns that matter from the best of many that do not; a test of each
 column by itself can. The members are left to say which of those that it finds stand for
 each other. Columns that matter only together are lost.
 """
@@ -21,7 +21,7 @@ from featuresieve.problem import (
     Problem,
     chance_of_gates,
 )
-from featuresieve.search._price import is_at_ceiling
+from featuresieve.search._price import is_price_high
 from featuresieve.search._settings import Settings
 from featuresieve.search._splits import HeldOutSplit, RowArray
 from featuresieve.search._stacks import GateRun, train_gates
@@ -59,12 +59,12 @@ def screen_of(
 ) -> Screen | None:
     """Test every gate, on all rows and on those of each split.
 
-    None if none is found, if the price of a feature is not at its ceiling, or if the
-    columns are so few that all members can vote on them. `problem` has the weights of
-    the user: balanced ones count few rows as many.
+    None if none is found, if there are at least as many rows as columns, or so many
+    that a feature costs little. `problem` has the weights of the user: balanced ones
+    count few rows as many.
     """
-    is_narrow = problem.n_columns * N_MEMBERS <= MEMBER_COLUMNS
-    if is_narrow or not is_at_ceiling(problem.with_balanced_classes()):
+    has_enough_rows = problem.n_columns <= problem.n_groups
+    if has_enough_rows or not is_price_high(problem.with_balanced_classes()):
         return None
     is_shut = problem.gates.is_shut
     is_shut = np.zeros(len(problem.gates), bool) if is_shut is None else is_shut
