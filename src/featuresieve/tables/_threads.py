@@ -1,0 +1,50 @@
+"""A function asked of many items, on several threads."""
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+from threadpoolctl import ThreadpoolController
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_LIMIT = threading.Lock()
+
+
+def on_threads(
+    function: Callable[[Item], Result], items: Sequence[Item], n_threads: int
+) -> Iterator[Result]:
+    """Yield what a function says of each item, in their order."""
+    with _plain_products():
+        if n_threads == 1 or len(items) < 2:
+            yield from map(function, items)
+            return
+        with ThreadPoolExecutor(n_threads, "featuresieve") as pool:
+            yield from pool.map(function, items)
+
+
+@contextmanager
+def _plain_products() -> Iterator[None]:
+    """Have products of matrices computed by the thread that asks for them.
+
+    Else each starts as many threads as there are cores: those of several threads wait
+    for one another, and their last digits depend on the number of cores. It is a
+    setting of the process, which only one caller at a time takes and puts back.
+    """
+    if not _LIMIT.acquire(blocking=False):
+        yield
+        return
+    try:
+        with _libraries().limit(limits=1, user_api="blas"):
+            yield
+    finally:
+        _LIMIT.release()
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    return ThreadpoolController()
