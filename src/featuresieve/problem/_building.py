@@ -22,8 +22,8 @@ from featuresieve.problem._targets import Target
 from featuresieve.problem._units import Units
 from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder, on_threads
 
-# Enough to fill lines of the processor's cache, and no second table in memory.
-_BLOCK_COLUMNS, _FEWEST_COLUMNS = 64, 16
+# Columns of float32 that fill a line of the processor's cache.
+_BLOCK_COLUMNS = 16
 _KEPT_BYTES = 16 << 20
 
 
@@ -110,7 +110,7 @@ def encode_problem(
     if not has_copies:
         by_rank = scaling == "normal_scores" and not issparse(features)
         copy_of = copied_gates(
-            features, gates, units, by_rank=by_rank, n_threads=n_threads
+            features, gates, units, ~is_constant, by_rank=by_rank, n_threads=n_threads
         )
     if not has_constants:
         is_shut = (is_constant | (copy_of >= 0)) & ~gates.is_forced
@@ -157,11 +157,11 @@ def _by_rows(
     if issparse(encoded):
         return encoded[rows][:, columns]
     taken = np.empty((len(rows), len(columns)), dtype=np.float32)
-    width = min(max(len(columns) // n_threads, _FEWEST_COLUMNS), _BLOCK_COLUMNS)
 
     def take(start: int) -> None:
-        some = slice(start, start + width)
-        taken[:, some] = np.ascontiguousarray(encoded.T[columns[some]].T)[rows]
+        some = slice(start, start + _BLOCK_COLUMNS)
+        block = np.ascontiguousarray(encoded.T.take(columns[some], axis=0).T)
+        taken[:, some] = block.take(rows, axis=0)
 
-    list(on_threads(take, range(0, len(columns), width), n_threads))
+    list(on_threads(take, range(0, len(columns), _BLOCK_COLUMNS), n_threads))
     return taken

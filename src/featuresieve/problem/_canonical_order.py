@@ -83,7 +83,7 @@ def copied_rows(
     # Each once, ascending; `np.unique` took 0.4 s for a million.
     own = np.flatnonzero(np.bincount(rows))
     group = np.arange(len(own))
-    alike = _not_alone(features[own])  # or so it seems: hashes know no columns
+    alike = not_alone(features[own])  # or so it seems: hashes know no columns
     if len(alike) and not _has_few_values(encoded, own):
         first_of = _first_equal(encoded[own[alike]])
         is_copy = np.bincount(first_of)[first_of] <= _MOST_EQUAL_ROWS
@@ -94,7 +94,7 @@ def copied_rows(
     return groups if np.count_nonzero(np.bincount(groups)) < len(groups) else None
 
 
-def _not_alone(hashes: HashArray) -> IndexArray:
+def not_alone(hashes: HashArray) -> IndexArray:
     """Return where the hashes are that occur more than once."""
     order = np.argsort(hashes)
     ordered = hashes[order]
