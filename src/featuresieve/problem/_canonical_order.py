@@ -19,7 +19,7 @@ HashArray = npt.NDArray[np.uint64]
 # mean or spread, which depend on the order of summation, do not matter.
 _RESOLUTION = 1024.0
 _LARGEST = np.float32(2.0**52)
-_CELLS_AT_ONCE = 1 << 16
+_CELLS_AT_ONCE = 1 << 18
 # A row that occurs more often is no copy, but one of few possible ones.
 _MOST_EQUAL_ROWS = 10
 _OFFSET = np.uint64(0x9E3779B97F4A7C15)
@@ -49,14 +49,21 @@ def row_hashes(
         )
         return hashes
 
-    def part(columns: slice) -> HashArray:
-        cells = mixed_bits(_whole(np.ascontiguousarray(encoded[:, columns].T)))
-        sums = (cells * counts).sum(axis=1, dtype=np.uint64)
-        return np.asarray(
-            mixed_bits(cells ^ sums[:, None]).sum(axis=0, dtype=np.uint64)
-        )
+    is_plain = bool((counts == 1).all())
 
-    for own in on_threads(part, _blocks(encoded), n_threads):
+    def part(blocks: list[slice]) -> HashArray:
+        total = np.zeros(encoded.shape[0], dtype=np.uint64)
+        for columns in blocks:
+            cells = mixed_bits(_whole(np.ascontiguousarray(encoded[:, columns].T)))
+            counted = cells if is_plain else cells * counts
+            cells ^= counted.sum(axis=1, dtype=np.uint64)[:, None]
+            total += mixed_bits(cells).sum(axis=0, dtype=np.uint64)
+        return total
+
+    blocks = _blocks(encoded)
+    step = -(-len(blocks) // (4 * n_threads))
+    shares = [blocks[k : k + step] for k in range(0, len(blocks), step)]
+    for own in on_threads(part, shares, n_threads):
         hashes += own
     return hashes
 
@@ -215,14 +222,19 @@ def _rows_of_cells(encoded: Any) -> IndexArray:
 def _whole(values: npt.NDArray[np.float32]) -> HashArray:
     """Return values as whole numbers of a fixed resolution."""
     # Targets of rows that do not count may be too large for an integer.
-    whole = np.rint(values.clip(-_LARGEST, _LARGEST) * np.float32(_RESOLUTION))
-    return np.asarray(whole.astype(np.int64).view(np.uint64))
+    whole = values.clip(-_LARGEST, _LARGEST)
+    whole *= np.float32(_RESOLUTION)
+    return np.asarray(np.rint(whole, out=whole).astype(np.int64).view(np.uint64))
 
 
 def mixed_bits(words: HashArray) -> HashArray:
     """Mix the bits of 64-bit words (the finaliser of splitmix64)."""
-    for shift, factor in zip((30, 27), _FACTORS, strict=True):
-        words = words ^ (words >> np.uint64(shift))
-        words *= factor
-    words ^= words >> np.uint64(31)
-    return words
+    mixed = words >> np.uint64(30)
+    mixed ^= words
+    mixed *= _FACTORS[0]
+    shifted = mixed >> np.uint64(27)
+    mixed ^= shifted
+    mixed *= _FACTORS[1]
+    np.right_shift(mixed, np.uint64(31), out=shifted)
+    mixed ^= shifted
+    return mixed

@@ -21,7 +21,7 @@ from featuresieve.tables._scaling import (
 )
 
 # Cells that are read and encoded at once: they stay in the processor's cache.
-_CELLS_AT_ONCE = 1 << 17
+_CELLS_AT_ONCE = 1 << 18
 
 
 def blocks_of(columns: IndexArray, n_rows: int) -> list[IndexArray]:

@@ -13,6 +13,9 @@ from threadpoolctl import ThreadpoolController
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+# More wait for Python's lock, which each takes between two calls of numpy, longer than
+# they compute; and what they compute in no longer fits into the cache.
+_MOST_THREADS = 8
 # Items are handed to each thread in so many parts, for it to be done with the others.
 _SHARES = 8
 _LIMIT = threading.Lock()
@@ -26,6 +29,7 @@ def on_threads(
     A thread takes some items after the other, because to hand one over takes as long
     as some hundred small ones.
     """
+    n_threads = min(n_threads, _MOST_THREADS)
     with _plain_products():
         if n_threads == 1 or len(items) < 2:
             yield from map(function, items)
