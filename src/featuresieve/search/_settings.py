@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from featuresieve.engine import Ranks, Schedule, Training
@@ -15,6 +17,8 @@ _CPU_WORK = 3e12
 _STEPS_PER_ROOT_ROW = 7.5
 _LEAST_STEPS = 200
 _MOST_STEPS = 1500
+# Bytes of tables that stay on a GPU for the length of a fit.
+MOST_HELD = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,22 @@ class Settings:
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     n_threads: int = 1  # that train and judge on the CPU
     ranks: Ranks = field(default_factory=Ranks)  # that share the work
+    # Tables that are on the device already, and of what they are.
+    _held: dict[int, tuple[npt.NDArray[np.float32], torch.Tensor]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def on_device(self, table: npt.NDArray[np.float32]) -> torch.Tensor:
+        """Return a table on the device, where it stays for other parts of the fit."""
+        if id(table) in self._held:
+            return self._held[id(table)][1]
+        tensor = torch.from_numpy(table).to(self.device)
+        if self.device.type != "cpu":  # there it is the same memory
+            n_bytes = sum(known.nbytes for known, _ in self._held.values())
+            if n_bytes + table.nbytes > MOST_HELD:
+                self._held.clear()
+            self._held[id(table)] = table, tensor
+        return tensor
 
     def is_past(self, deadline: float | None) -> bool:
         """Tell whether a `time.monotonic` value is behind us, on the first rank."""
