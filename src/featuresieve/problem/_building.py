@@ -1,5 +1,6 @@
 """From what the user passes to the problem that is searched."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +21,20 @@ from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.problem._sample_weights import SampleWeights
 from featuresieve.problem._targets import Target
 from featuresieve.problem._units import Units
-from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder, on_threads
+from featuresieve.tables import (
+    IndexArray,
+    Scaling,
+    Table,
+    TableEncoder,
+    on_threads,
+    shares_of,
+)
 
-# Columns of float32 that fill a line of the processor's cache.
-_BLOCK_COLUMNS = 16
-_KEPT_BYTES = 16 << 20
+# Columns of float32 that fill a line of the processor's cache, and how many lines are
+# written at once.
+_BLOCK_COLUMNS, _PART_ROWS = 16, 1 << 13
+# Less than 32 MiB, the most that glibc looks at.
+_KEPT_BYTES = 31 << 20
 
 
 @dataclass(frozen=True)
@@ -132,8 +142,8 @@ def encode_problem(
 def _keep_freed_memory() -> None:
     """Let glibc keep the memory of blocks for the next, by an array that nobody uses.
 
-    It gives back what is larger than the largest array, below 32 MiB, that was freed
-    so far, and to get memory anew took half as long as all that is done with it.
+    It gives back what is twice as large as the largest array that was freed so far, and
+    to get memory anew takes half as long as all that is done with it.
     """
     np.empty(_KEPT_BYTES, dtype=np.uint8)
 
@@ -158,10 +168,21 @@ def _by_rows(
         return encoded[rows][:, columns]
     taken = np.empty((len(rows), len(columns)), dtype=np.float32)
 
-    def take(start: int) -> None:
-        some = slice(start, start + _BLOCK_COLUMNS)
-        block = np.ascontiguousarray(encoded.T.take(columns[some], axis=0).T)
-        taken[:, some] = block.take(rows, axis=0)
+    def take(starts: Sequence[int]) -> None:
+        lines = np.empty((len(encoded), _BLOCK_COLUMNS), dtype=np.float32)
+        for some in (slice(start, start + _BLOCK_COLUMNS) for start in starts):
+            own = columns[some]
+            for part in _parts(len(encoded)):
+                lines[part, : len(own)] = encoded.T[own, part].T
+            for part in _parts(len(rows)):
+                of_part = lines.take(rows[part], axis=0)
+                taken[part, some] = of_part[:, : len(own)]
 
-    list(on_threads(take, range(0, len(columns), _BLOCK_COLUMNS), n_threads))
+    starts = range(0, len(columns), _BLOCK_COLUMNS)
+    list(on_threads(take, shares_of(starts, n_threads), n_threads))
     return taken
+
+
+def _parts(n_rows: int) -> Iterator[slice]:
+    """Yield rows of which those of a block fit into the cache."""
+    return (slice(k, k + _PART_ROWS) for k in range(0, n_rows, _PART_ROWS))

@@ -4,6 +4,7 @@ Training draws random numbers by position. Put into a canonical order first, a t
 whose rows or columns were shuffled gives the same answer, shuffled.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 from scipy.sparse import issparse
 
 from featuresieve.problem._units import Units
-from featuresieve.tables import FloatArray, IndexArray, on_threads
+from featuresieve.tables import FloatArray, IndexArray, on_threads, shares_of
 
 HashArray = npt.NDArray[np.uint64]
 
@@ -51,7 +52,7 @@ def row_hashes(
 
     is_plain = bool((counts == 1).all())
 
-    def part(blocks: list[slice]) -> HashArray:
+    def part(blocks: Sequence[slice]) -> HashArray:
         total = np.zeros(encoded.shape[0], dtype=np.uint64)
         for columns in blocks:
             cells = mixed_bits(_whole(np.ascontiguousarray(encoded[:, columns].T)))
@@ -60,9 +61,7 @@ def row_hashes(
             total += mixed_bits(cells).sum(axis=0, dtype=np.uint64)
         return total
 
-    blocks = _blocks(encoded)
-    step = -(-len(blocks) // (4 * n_threads))
-    shares = [blocks[k : k + step] for k in range(0, len(blocks), step)]
+    shares = shares_of(_blocks(encoded), n_threads)
     for own in on_threads(part, shares, n_threads):
         hashes += own
     return hashes

@@ -33,4 +33,4 @@ from featuresieve.tables._scaling import (
 )
 from featuresieve.tables._table import PartialTable, Table, read_table
 from featuresieve.tables._table_encoder import NUMERIC_KINDS, TableEncoder
-from featuresieve.tables._threads import on_threads
+from featuresieve.tables._threads import on_threads, shares_of

@@ -34,12 +34,17 @@ def on_threads(
         if n_threads == 1 or len(items) < 2:
             yield from map(function, items)
             return
-        step = max(1, len(items) // (_SHARES * n_threads))
-        shares = [items[k : k + step] for k in range(0, len(items), step)]
+        shares = shares_of(items, n_threads)
         with ThreadPoolExecutor(n_threads, "featuresieve") as pool:
             yield from chain.from_iterable(
                 pool.map(lambda share: [function(item) for item in share], shares)
             )
+
+
+def shares_of(items: Sequence[Item], n_threads: int) -> list[Sequence[Item]]:
+    """Cut items into runs, some for each thread, that one thread does at a time."""
+    step = max(1, len(items) // (_SHARES * min(n_threads, _MOST_THREADS)))
+    return [items[k : k + step] for k in range(0, len(items), step)]
 
 
 @contextmanager
