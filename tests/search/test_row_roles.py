@@ -85,6 +85,12 @@ def test_each_halving_is_another_partition_and_used_both_ways_round(problem):
         np.testing.assert_array_equal(gate, swapped_task)
 
 
+def test_halves_do_not_depend_on_the_number_of_threads(problem):
+    rows = np.arange(problem.n_rows)
+    alone, together = (gate_halves(problem, rows, 7, 0, n) for n in (1, 3))
+    np.testing.assert_equal(together, alone)
+
+
 def test_a_single_row_or_its_copies_play_both_roles():
     copied = with_groups(REGRESSION, [0] * 25)
     for problem, rows in ((REGRESSION, np.array([5])), (copied, np.arange(25))):

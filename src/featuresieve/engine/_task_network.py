@@ -58,7 +58,8 @@ class StackedMLP:
             bound = 1.0 / math.sqrt(fan_in)
             for name in (f"weight{layer}", f"bias{layer}"):
                 value = self.parameters.value[name]
-                draw = torch.rand(value.shape, generator=generator)
+                # The same numbers whatever the device, which does the rest.
+                draw = torch.rand(value.shape, generator=generator).to(device)
                 value.copy_(draw.mul_(2 * bound).sub_(bound))
         self._folded = torch.empty_like(self.parameters.value["weight0"])
 

@@ -12,6 +12,7 @@ from featuresieve.estimators._verdicts import judged_features
 from featuresieve.problem import EncodedProblem
 from featuresieve.search import SearchResult
 from featuresieve.storage import PATH_FIELDS, VERDICTS, kept_attributes
+from featuresieve.tables import on_threads
 
 
 def learned_attributes(
@@ -36,7 +37,7 @@ def learned_attributes(
         "feature_importances_": importances / importances.sum(),
         "balance_": result.balance,
         "path_": np.array(result.path, dtype=PATH_FIELDS),
-        "history_": _history(result, prepared),
+        "history_": _history(result, prepared, n_threads),
         "_judgement": judgement,
         "_importance": prepared.by_feature(importance, np.nan),
         **judged_features(prepared, support, frequency, n_threads),
@@ -45,11 +46,14 @@ def learned_attributes(
 
 
 def _history(
-    result: SearchResult, prepared: EncodedProblem
+    result: SearchResult, prepared: EncodedProblem, n_threads: int
 ) -> dict[str, npt.NDArray[Any]]:
     """Return what training recorded, by name."""
     history, gates = result.history, prepared.problem.gates
-    means = np.array([expit(w).mean(axis=0) for w in history.logits])
+    recorded = on_threads(
+        lambda logits: expit(logits).mean(axis=0), history.logits, n_threads
+    )
+    means = np.array(list(recorded))
     openings = np.zeros((len(means), len(gates)), dtype=means.dtype)
     openings[:, slice(None) if result.screened is None else result.screened] = means
     openings[:, gates.is_forced] = 1.0

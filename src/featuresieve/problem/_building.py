@@ -1,5 +1,6 @@
 """From what the user passes to the problem that is searched."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,11 +21,20 @@ from featuresieve.problem._problem import BoolArray, Problem
 from featuresieve.problem._sample_weights import SampleWeights
 from featuresieve.problem._targets import Target
 from featuresieve.problem._units import Units
-from featuresieve.tables import IndexArray, Scaling, Table, TableEncoder, on_threads
+from featuresieve.tables import (
+    IndexArray,
+    Scaling,
+    Table,
+    TableEncoder,
+    on_threads,
+    shares_of,
+)
 
-# Enough to fill lines of the processor's cache, and no second table in memory.
-_BLOCK_COLUMNS, _FEWEST_COLUMNS = 64, 16
-_KEPT_BYTES = 16 << 20
+# Columns of float32 that fill a line of the processor's cache, and how many lines are
+# written at once.
+_BLOCK_COLUMNS, _PART_ROWS = 16, 1 << 13
+# Less than 32 MiB, the most that glibc looks at.
+_KEPT_BYTES = 31 << 20
 
 
 @dataclass(frozen=True)
@@ -110,7 +120,7 @@ def encode_problem(
     if not has_copies:
         by_rank = scaling == "normal_scores" and not issparse(features)
         copy_of = copied_gates(
-            features, gates, units, by_rank=by_rank, n_threads=n_threads
+            features, gates, units, ~is_constant, by_rank=by_rank, n_threads=n_threads
         )
     if not has_constants:
         is_shut = (is_constant | (copy_of >= 0)) & ~gates.is_forced
@@ -132,8 +142,8 @@ def encode_problem(
 def _keep_freed_memory() -> None:
     """Let glibc keep the memory of blocks for the next, by an array that nobody uses.
 
-    It gives back what is larger than the largest array, below 32 MiB, that was freed
-    so far, and to get memory anew took half as long as all that is done with it.
+    It gives back what is twice as large as the largest array that was freed so far, and
+    to get memory anew takes half as long as all that is done with it.
     """
     np.empty(_KEPT_BYTES, dtype=np.uint8)
 
@@ -157,11 +167,22 @@ def _by_rows(
     if issparse(encoded):
         return encoded[rows][:, columns]
     taken = np.empty((len(rows), len(columns)), dtype=np.float32)
-    width = min(max(len(columns) // n_threads, _FEWEST_COLUMNS), _BLOCK_COLUMNS)
 
-    def take(start: int) -> None:
-        some = slice(start, start + width)
-        taken[:, some] = np.ascontiguousarray(encoded.T[columns[some]].T)[rows]
+    def take(starts: Sequence[int]) -> None:
+        lines = np.empty((len(encoded), _BLOCK_COLUMNS), dtype=np.float32)
+        for some in (slice(start, start + _BLOCK_COLUMNS) for start in starts):
+            own = columns[some]
+            for part in _parts(len(encoded)):
+                lines[part, : len(own)] = encoded.T[own, part].T
+            for part in _parts(len(rows)):
+                of_part = lines.take(rows[part], axis=0)
+                taken[part, some] = of_part[:, : len(own)]
 
-    list(on_threads(take, range(0, len(columns), width), n_threads))
+    starts = range(0, len(columns), _BLOCK_COLUMNS)
+    list(on_threads(take, shares_of(starts, n_threads), n_threads))
     return taken
+
+
+def _parts(n_rows: int) -> Iterator[slice]:
+    """Yield rows of which those of a block fit into the cache."""
+    return (slice(k, k + _PART_ROWS) for k in range(0, n_rows, _PART_ROWS))

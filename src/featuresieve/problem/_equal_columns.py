@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
 
-from featuresieve.problem._canonical_order import mixed_bits
+from featuresieve.problem._canonical_order import HashArray, mixed_bits, not_alone
 from featuresieve.problem._problem import BoolArray, Gates
 from featuresieve.problem._units import Units
 from featuresieve.tables import IndexArray, on_threads
@@ -24,15 +25,33 @@ def constant_gates(features: Any, gates: Gates) -> BoolArray:
     """Tell which gates open columns of one value each."""
     if issparse(features):
         low, high = features.min(axis=0).toarray(), features.max(axis=0).toarray()
+        is_varying = (high > low).reshape(-1)
     else:
-        low, high = features.min(axis=0), features.max(axis=0)
-    is_varying = (high > low).reshape(-1)
+        is_varying = _is_varying(features)
     varying = np.bincount(gates.gate_of_column, is_varying, len(gates))
     return np.asarray(varying == 0)
 
 
+def _is_varying(features: npt.NDArray[np.float32]) -> BoolArray:
+    """Tell which columns have two values; most have in the first rows."""
+    is_varying = np.zeros(features.shape[1], dtype=bool)
+    rest, row = np.arange(len(is_varying)), 0
+    while len(rest) and row < len(features):
+        stop = row + max(_FEW_ROWS[0], _CELLS_AT_ONCE // len(rest) if row else 0)
+        some = features[row:stop].take(rest, axis=1)
+        is_varying[rest] = (some != features[0, rest]).any(axis=0)
+        rest, row = rest[~is_varying[rest]], stop
+    return is_varying
+
+
 def copied_gates(
-    features: Any, gates: Gates, units: Units, *, by_rank: bool, n_threads: int = 1
+    features: Any,
+    gates: Gates,
+    units: Units,
+    may_be_copied: BoolArray,
+    *,
+    by_rank: bool,
+    n_threads: int = 1,
 ) -> IndexArray:
     """Return for each gate the one it is a copy of, -1 if there is none.
 
@@ -40,7 +59,7 @@ def copied_gates(
     downwards. Of several the forced ones stay, else the cheapest, then the first of the
     table. Gates of several features are neither copies nor copied.
     """
-    alone = np.flatnonzero((gates.n_features == 1) & ~constant_gates(features, gates))
+    alone = np.flatnonzero((gates.n_features == 1) & may_be_copied)
     firsts = units.firsts
     copy_of = np.full(len(gates), -1, dtype=np.intp)
     for alike in _equal(features, alone, gates.edges, by_rank, n_threads):
@@ -58,18 +77,15 @@ def _equal(
     if issparse(features):
         return _alike(_cells(features.tocsc(), some))
     n_rows = len(features)
-    sets = [some.tolist()]
-    for n_some in (*(n for n in _FEW_ROWS if 4 * n <= n_rows), n_rows):
+    for n_some in (n for n in _FEW_ROWS if 4 * n <= n_rows):
         rows = np.linspace(0, n_rows - 1, n_some).round().astype(np.intp)
-        number = {gate: k for k, gates in enumerate(sets) for gate in gates}
-        blocks = _blocks(np.array([*number], dtype=np.intp), edges, n_some)
-        keys = partial(_keys, features, edges, rows, by_rank)
-        sets = _alike(
-            (gate, (number[gate], key))
-            for some_keys in on_threads(keys, blocks, n_threads)
-            for gate, key in some_keys
-        )
-    return sets
+        blocks = _blocks(some, edges, n_some)
+        numbers = partial(_numbers, features, edges, rows, by_rank)
+        found = [np.zeros(0, np.uint64), *on_threads(numbers, blocks, n_threads)]
+        some = np.concatenate([some[:0], *blocks])[not_alone(np.concatenate(found))]
+    keys = partial(_keys, features, edges, np.arange(n_rows), by_rank)
+    own = on_threads(keys, _blocks(some, edges, n_rows), n_threads)
+    return _alike(chain.from_iterable(own))
 
 
 def _alike(keys: Iterable[tuple[int, Hashable]]) -> list[list[int]]:
@@ -106,6 +122,20 @@ def _blocks(gates: IndexArray, edges: IndexArray, n_rows: int) -> list[IndexArra
     return blocks
 
 
+def _numbers(
+    features: npt.NDArray[np.float32],
+    edges: IndexArray,
+    rows: IndexArray,
+    by_rank: bool,
+    gates: IndexArray,
+) -> HashArray:
+    """Return a number of each gate's columns in some rows, the same for equal ones."""
+    found = _contents(features, edges, rows, by_rank, gates)
+    words = found.reshape(len(gates), -1).view(np.uint32).astype(np.uint64)
+    words |= np.arange(words.shape[1], dtype=np.uint64) << np.uint64(32)
+    return np.asarray(mixed_bits(words).sum(axis=1, dtype=np.uint64))
+
+
 def _keys(
     features: npt.NDArray[np.float32],
     edges: IndexArray,
@@ -114,14 +144,28 @@ def _keys(
     gates: IndexArray,
 ) -> list[tuple[int, Hashable]]:
     """Return a key of each gate's columns in some rows, equal for equal columns."""
+    found = _contents(features, edges, rows, by_rank, gates)
+    # Short keys for long ones, so that many fit into memory.
+    keys = [
+        (len(columns), blake2b(columns.tobytes(), digest_size=16).digest())
+        for columns in found
+    ]
+    return list(zip(gates.tolist(), keys, strict=True))
+
+
+def _contents(
+    features: npt.NDArray[np.float32],
+    edges: IndexArray,
+    rows: IndexArray,
+    by_rank: bool,
+    gates: IndexArray,
+) -> npt.NDArray[Any]:
+    """Return values or ranks of equally many columns, (gates, columns, rows)."""
     width = int(edges[gates[0] + 1] - edges[gates[0]])
     columns = edges[gates][:, None] + np.arange(width)
     block = np.ascontiguousarray(features[rows[:, None, None], columns].T)
-    block = block.swapaxes(0, 1)  # (gates, width, rows)
-    found = _ranks_of_known(block) if by_rank else block
-    # Short keys for long ones, so that many fit into memory.
-    keys = [(width, blake2b(key.tobytes(), digest_size=16).digest()) for key in found]
-    return list(zip(gates.tolist(), keys, strict=True))
+    block = block.swapaxes(0, 1)
+    return _ranks_of_known(block) if by_rank else block
 
 
 def _ranks_of_known(block: npt.NDArray[np.float32]) -> npt.NDArray[np.int32]:

@@ -70,12 +70,18 @@ def plain_result(
 
 
 def member_roles(
-    problem: Problem, settings: Settings, rows: RowArray, n_members: int, seed: int
+    problem: Problem,
+    settings: Settings,
+    rows: RowArray,
+    n_members: int,
+    seed: int,
+    n_threads: int = 1,
 ) -> list[tuple[RowArray, RowArray]]:
     """Return the task rows and the gate rows of each member."""
     if settings.training.gate_rows == "shared":
         return [(rows, rows)] * n_members
-    return gate_halves(problem, rows, -(-n_members // 2), seed)[:n_members]
+    n_halvings = -(-n_members // 2)
+    return gate_halves(problem, rows, n_halvings, seed, n_threads)[:n_members]
 
 
 def as_mask(gates: IndexArray, n_gates: int) -> BoolArray:

@@ -4,6 +4,8 @@ import math
 import time
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from featuresieve.engine import Ranks, Schedule, Training
@@ -18,6 +20,8 @@ _LEAST_STEPS = 200
 _MOST_STEPS = 1500
 # With fewer rows than this, fewer steps at higher rates, by up to this factor.
 _MANY_ROWS, _MOST_RATE_FACTOR = 12_000, 2.0
+# Bytes of tables that stay on a GPU for the length of a fit.
+MOST_HELD = 1 << 29
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,22 @@ class Settings:
     device: torch.device = field(default_factory=lambda: torch.device("cpu"))
     n_threads: int = 1  # that train and judge on the CPU
     ranks: Ranks = field(default_factory=Ranks)  # that share the work
+    # Tables that are on the device already, and of what they are.
+    _held: dict[int, tuple[npt.NDArray[np.float32], torch.Tensor]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+
+    def on_device(self, table: npt.NDArray[np.float32]) -> torch.Tensor:
+        """Return a table on the device, where it stays for other parts of the fit."""
+        if id(table) in self._held:
+            return self._held[id(table)][1]
+        tensor = torch.from_numpy(table).to(self.device)
+        if self.device.type != "cpu":  # there it is the same memory
+            n_bytes = sum(known.nbytes for known, _ in self._held.values())
+            if n_bytes + table.nbytes > MOST_HELD:
+                self._held.clear()
+            self._held[id(table)] = table, tensor
+        return tensor
 
     def is_past(self, deadline: float | None) -> bool:
         """Tell whether a `time.monotonic` value is behind us, on the first rank."""

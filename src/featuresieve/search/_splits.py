@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from featuresieve.engine import on_threads
 from featuresieve.problem import BoolArray, Problem
 
 RowArray = npt.NDArray[np.intp]
+# Rows whose halving is worth threads.
+LONG = 100_000
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,9 @@ def held_out_splits(
     if n_parts < 2:  # nothing can be held out, and nothing will be shown
         return [HeldOutSplit(rows, rows)]
     rng, groups = np.random.default_rng(seed), problem.groups_of(rows)
-    parts = _stratified_parts(problem, rows, groups, n_parts, rng)
+    parts = _stratified_parts(
+        problem, rows, groups, n_parts, rng.permutation(len(rows))
+    )
     return [
         HeldOutSplit(np.setdiff1d(rows, part, assume_unique=True), part)
         for part in parts[:n_splits]
@@ -41,7 +47,11 @@ def held_out_splits(
 
 
 def gate_halves(
-    problem: Problem, fit_rows: RowArray, n_halvings: int, seed: int
+    problem: Problem,
+    fit_rows: RowArray,
+    n_halvings: int,
+    seed: int,
+    n_threads: int = 1,
 ) -> list[tuple[RowArray, RowArray]]:
     """Halve rows again and again; return (task rows, gate rows), both ways round."""
     groups = problem.groups_of(fit_rows)
@@ -49,9 +59,11 @@ def gate_halves(
     if len(fit_rows) < 2 or are_copies:  # of one row
         return [(fit_rows, fit_rows)] * (2 * n_halvings)
     rng = np.random.default_rng(seed)
-    halves = [
-        _stratified_parts(problem, fit_rows, groups, 2, rng) for _ in range(n_halvings)
-    ]
+    halves = on_threads(
+        partial(_stratified_parts, problem, fit_rows, groups, 2),
+        (rng.permutation(len(fit_rows)) for _ in range(n_halvings)),
+        n_threads,
+    )
     return [pair for a, b in halves for pair in ((a, b), (b, a))]
 
 
@@ -60,14 +72,14 @@ def _stratified_parts(
     rows: RowArray,
     groups: RowArray | None,
     n_parts: int,
-    rng: np.random.Generator,
+    order: RowArray,
 ) -> list[RowArray]:
     """Deal rows, ascending, like cards, class by class, into parts of equal size.
 
-    Copies of a row, of one of the `groups`, are dealt as one card, by their number, so
-    that the parts are of nearly equal size all the same.
+    `order` is how they are shuffled. Copies of a row, of one of the `groups`, are dealt
+    as one card, by their number, so that the parts are of nearly equal size all the
+    same.
     """
-    order = rng.permutation(len(rows))
     if groups is not None:  # one row, the first in that order, stands for its copies
         first = np.empty(groups.max() + 1, dtype=np.intp)
         first[groups[order[::-1]]] = np.arange(len(rows))[::-1]
@@ -90,9 +102,14 @@ def _stable_order(keys: npt.NDArray[Any], order: RowArray) -> RowArray:
     return np.argsort(small[order], kind="stable")
 
 
-def membership(n_rows: int, groups: Sequence[RowArray]) -> BoolArray:
+def membership(
+    n_rows: int, groups: Sequence[RowArray], n_threads: int = 1
+) -> BoolArray:
     """Tell which rows are in each group of rows, (groups, rows)."""
     is_member = np.zeros((len(groups), n_rows), dtype=bool)
-    for own, rows in zip(is_member, groups, strict=True):
-        own[rows] = True
+
+    def note(group: int) -> None:
+        is_member[group][groups[group]] = True
+
+    on_threads(note, range(len(groups)), n_threads)
     return is_member

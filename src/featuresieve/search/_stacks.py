@@ -26,8 +26,8 @@ from featuresieve.engine import (
 )
 from featuresieve.problem import BoolArray, Problem
 from featuresieve.search._price import cannot_pay
-from featuresieve.search._settings import Settings
-from featuresieve.search._splits import RowArray, membership
+from featuresieve.search._settings import MOST_HELD, Settings
+from featuresieve.search._splits import LONG, RowArray, membership
 
 _RECORDS = tuple(np.arange(1, 33) / 32)
 # Columns from which gates that are shut leave the stack: others are soon trained.
@@ -221,7 +221,8 @@ def _training_data(
     The same array twice means that the rows train both, as in the paper.
     """
     every = {id(rows): rows for pair in row_roles for rows in pair}
-    is_member = membership(problem.n_rows, list(every.values()))
+    n_threads = settings.n_threads if problem.n_rows >= LONG else 1
+    is_member = membership(problem.n_rows, list(every.values()), n_threads)
     used = np.flatnonzero(is_member.any(axis=0))
     features, targets = tensors_of(problem, settings, used)
     number = {key: place for place, key in enumerate(every)}
@@ -265,11 +266,18 @@ def tensors_of(
     """Return features and targets of some rows on the training device."""
     features, targets = problem.features, problem.targets
     if len(rows) < problem.n_rows:
-        features, targets = features[rows], targets[rows]
+        targets = targets[rows]
+    on_device = _to_device(targets, settings)
+    if problem.n_bytes <= MOST_HELD and not issparse(features):
+        whole = settings.on_device(features)
+        if len(rows) == problem.n_rows:
+            return whole, on_device
+        return whole.index_select(0, _to_device(rows, settings)), on_device
+    if len(rows) < problem.n_rows:
+        features = features[rows]
     if issparse(features):
-        sparse = SparseRows.of(features, settings.device)
-        return sparse, _to_device(targets, settings)
-    return _to_device(features, settings), _to_device(targets, settings)
+        return SparseRows.of(features, settings.device), on_device
+    return _to_device(features, settings), on_device
 
 
 def _to_device(array: npt.NDArray[np.generic], settings: Settings) -> Tensor:

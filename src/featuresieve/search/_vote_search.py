@@ -38,7 +38,12 @@ from featuresieve.search._screen import (
     train_open_gates,
 )
 from featuresieve.search._settings import Settings
-from featuresieve.search._splits import HeldOutSplit, RowArray, held_out_splits
+from featuresieve.search._splits import (
+    LONG,
+    HeldOutSplit,
+    RowArray,
+    held_out_splits,
+)
 from featuresieve.search._stacks import GateRun
 from featuresieve.search._votes import (
     REACH,
@@ -62,8 +67,6 @@ _GATE_SHARE, _REFIT_SHARE = 0.6, 0.85
 _JUDGED_REACH, _SHOWN = 4, 2.0
 # Columns whose networks take seconds to set up.
 _WIDE = 4096
-# Rows whose halving is worth threads.
-_LONG = 100_000
 # Standard errors of its gain below which there is no point in giving a candidate.
 _HOPE = 1.0
 
@@ -157,15 +160,16 @@ class VoteSearch:
     def _roles(self, seed: int) -> list[tuple[RowArray, RowArray]]:
         """Return the task rows and the gate rows of every member."""
         n_each = self.members_per_split
+        is_long = self.problem.n_rows >= LONG
+        n_threads = self.settings.n_threads if is_long else 1
+        n_of_split = -(-n_threads // len(self.splits))
 
         def of_split(number: int) -> list[tuple[RowArray, RowArray]]:
             rows = self.splits[number].fit_rows
             return member_roles(
-                self.problem, self.settings, rows, n_each, seed + number
+                self.problem, self.settings, rows, n_each, seed + number, n_of_split
             )
 
-        is_long = self.problem.n_rows >= _LONG
-        n_threads = self.settings.n_threads if is_long else 1
         parts = on_threads(of_split, range(len(self.splits)), n_threads)
         return list(chain.from_iterable(parts))
 

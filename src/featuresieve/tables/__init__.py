@@ -13,7 +13,7 @@ from featuresieve.tables._feature_encoder import (
     FeatureEncoder,
     NumberEncoder,
 )
-from featuresieve.tables._number_blocks import blocks_of, on_threads
+from featuresieve.tables._number_blocks import blocks_of
 from featuresieve.tables._returned_columns import (
     are_same_labels,
     as_library,
@@ -33,3 +33,4 @@ from featuresieve.tables._scaling import (
 )
 from featuresieve.tables._table import PartialTable, Table, read_table
 from featuresieve.tables._table_encoder import NUMERIC_KINDS, TableEncoder
+from featuresieve.tables._threads import on_threads, shares_of

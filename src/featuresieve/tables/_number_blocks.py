@@ -1,9 +1,7 @@
 """Columns of numbers, many at a time: learnt, encoded, and looked up one by one."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -24,20 +22,6 @@ from featuresieve.tables._scaling import (
 
 # Cells that are read and encoded at once: they stay in the processor's cache.
 _CELLS_AT_ONCE = 1 << 18
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-
-def on_threads(
-    function: Callable[[Item], Result], items: Sequence[Item], n_threads: int
-) -> Iterator[Result]:
-    """Yield what a function says of each item, in their order."""
-    if n_threads == 1 or len(items) < 2:
-        yield from map(function, items)
-        return
-    with ThreadPoolExecutor(n_threads, "featuresieve") as pool:
-        yield from pool.map(function, items)
 
 
 def blocks_of(columns: IndexArray, n_rows: int) -> list[IndexArray]:

@@ -126,6 +126,9 @@ class _ArrayTable(Table):
 
     def numbers(self, columns: IndexArray, rows: slice = _ALL) -> FloatArray:
         some = self._values[rows, _as_slice(columns)]
+        if not some.flags.f_contiguous:
+            # Whole lines of the cache first: columns of a wide table share a few of it.
+            some = np.ascontiguousarray(some)
         return np.array(some.T, dtype=np.float64, order="C")
 
     def may_miss(self) -> BoolArray:

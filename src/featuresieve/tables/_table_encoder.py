@@ -18,9 +18,7 @@ from featuresieve.tables._feature_encoder import (
 from featuresieve.tables._number_blocks import (
     FeatureEncoders,
     NumberBlock,
-    Result,
     blocks_of,
-    on_threads,
 )
 from featuresieve.tables._scaling import (
     FloatArray,
@@ -29,6 +27,7 @@ from featuresieve.tables._scaling import (
     root_mean_squares,
 )
 from featuresieve.tables._table import Table
+from featuresieve.tables._threads import Result, on_threads
 
 # Kinds of which a matrix of floats can hold every value.
 NUMERIC_KINDS = frozenset({"number", "boolean", "empty"})
