@@ -1,6 +1,7 @@
 """What the two commands print cannot steer a terminal."""
 
 import io
+import os
 import re
 import sys
 
@@ -77,6 +78,34 @@ def test_json_on_standard_output_escapes_controls(monkeypatch):
     text = out.buffer.getvalue().decode()
     assert r"b\u009b2J" in text
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_what_a_stream_cannot_encode_is_escaped(folder, monkeypatch, encoding):
+    head, *rows = (folder / NAME).read_text(encoding="utf-8").split("\n")
+    (folder / "t.csv").write_text("\n".join([f"ä→{head}", *rows]), encoding="utf-8")
+    streams = {"stdout": io.BytesIO(), "stderr": io.BytesIO()}
+    for name, raw in streams.items():
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(raw, encoding=encoding))
+    words = ("select", "t.csv", "--target", "label\x07", *QUICK, "--keep", "ä*")
+    assert main([*words, "--out", "small.csv"]) == 0
+    sys.stderr.flush()
+    assert r"\u2192a\x1b[2J " in streams["stdout"].getvalue().decode(encoding)
+    assert "wrote small.csv" in streams["stderr"].getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_reader_that_has_seen_enough_is_no_error(capsys, monkeypatch, command):
+    class Closed(io.StringIO):
+        def flush(self):
+            raise BrokenPipeError
+
+    stream = Closed()
+    with open(os.devnull, "wb") as stream.buffer:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdout", stream)
+        words = {"featuresieve": ["doctor"], "sievebench": ["data", "list", "wine"]}
+        assert COMMANDS[command](words[command]) == 141
+    assert capsys.readouterr().err == ""
 
 
 def test_compare_escapes_names_and_labels(capsys):

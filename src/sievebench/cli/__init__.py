@@ -39,7 +39,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = _parser()
         complete(parser)
         options = parser.parse_args(words)
-        return int(options.run(options))
+        status = int(options.run(options))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        return process.nobody_reads()
     except KeyboardInterrupt:  # before anything was finished
         return _interrupted()
     except Exception as error:
