@@ -31,6 +31,13 @@ def test_list_says_what_is_at_hand(printed):
     assert eye.endswith("to be downloaded")
 
 
+def test_wrong_words_name_the_nearest(refused):
+    assert "there is no command 'dta'; did you mean 'data'?" in refused("dta")
+    assert "required: action (see sievebench data --help)" in refused("data")
+    error = refused("compare", "t.csv", "--taget", "y")
+    assert "there is no option --taget; did you mean '--target'?" in error
+
+
 def test_sample_and_what_is_not_there_are_listed_and_checked(folder, capsys):
     (folder / "tabular").mkdir()
     (folder / "tabular" / "higgs_small_sample.parquet").write_bytes(b"not read")

@@ -1,6 +1,9 @@
 """The words of the command line, and their help."""
 
 import argparse
+import re
+import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from featuresieve import __version__
@@ -22,6 +25,7 @@ from featuresieve.cli._words import (
     as_seed,
     as_typed,
 )
+from featuresieve.errors import did_you_mean, listed
 
 _TOP_EXAMPLES = """\
 examples:
@@ -77,11 +81,62 @@ _MANY: dict[str, Any] = {"action": "extend", "nargs": "+"}
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises what it has to complain about."""
+    """A parser that raises what it has to complain about, with the nearest word.
+
+    Options are written out: a short form may become that of another option.
+    """
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named | {"allow_abbrev": False})
+        self._commands: Any = None
+
+    def add_commands(self) -> Any:
+        """Return what commands are added to."""
+        self._commands = self.add_subparsers(dest="command", metavar="COMMAND")
+        return self._commands
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the words; none is left over."""
+        words = sys.argv[1:] if args is None else list(args)
+        self._check_options(words)
+        found, rest = super().parse_known_args(words, namespace)
+        if rest and rest[0].startswith("-"):
+            self.error(f"there is no option {rest[0]}")
+        if rest:
+            advice = "names with spaces and patterns go in quotes"
+            self.error(f"{rest[0]!r} is one word too many; {advice}")
+        if self._commands is not None and found.command is None:
+            self.error(f"say which command: {listed(list(self._commands.choices))}")
+        return found, rest
+
+    def _check_options(self, words: Sequence[str]) -> None:
+        """Refuse an option that is none, before one that is missing is asked for."""
+        commands = self._commands.choices.values() if self._commands else ()
+        of_commands = {option for parser in commands for option in _options(parser)}
+        for word in words:
+            if word == "--" or (self._commands and not word.startswith("-")):
+                return  # values; or a command, which knows its own
+            name, known = word.partition("=")[0], _options(self)
+            if name in of_commands - known:
+                self.error(f"{name} stands after the command")
+            if name.startswith("--") and name not in known:
+                hint = did_you_mean(name, known | of_commands, "")
+                self.error(f"there is no option {name}{hint}")
 
     def error(self, message: str) -> NoReturn:
         """Raise the complaint."""
+        wrong = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
+        if wrong:
+            hint = did_you_mean(wrong[1], self._commands.choices)
+            message = f"there is no command {wrong[1]!r}{hint}"
+        if message.endswith("required: FILE"):
+            message += ", which stands before the options"
         raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def _options(parser: argparse.ArgumentParser) -> set[str]:
+    """Return the options of a parser that are words."""
+    return {"--help", *re.findall(r"--[\w-]+", parser.format_usage())}
 
 
 def build_parser() -> Parser:
@@ -100,9 +155,7 @@ def build_parser() -> Parser:
         help='print what makes a shell complete words: eval "$(featuresieve '
         '--completion bash)" in its start-up file (fish: | source)',
     )
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=Parser
-    )
+    commands = parser.add_commands()
 
     def command(name: str, text: str, epilog: str | None = None) -> Any:
         return commands.add_parser(
@@ -111,7 +164,6 @@ def build_parser() -> Parser:
             description=f"{text[0].upper()}{text[1:]}.",
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
         )
 
     select = command("select", "select columns of a table in a file", _SELECT_EXAMPLES)
