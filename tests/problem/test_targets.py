@@ -171,6 +171,15 @@ def test_labels_of_no_known_kind_are_named(label):
         class_target(y, 2)
 
 
+def test_periods_are_counted_by_way_of_dates():
+    y = pd.Series(pd.period_range("2021-03", periods=3, freq="M"))
+    with pytest.raises(ValueError, match=r"the Period 2021-03: .*y\.dt\.to_timestamp"):
+        value_target(y, 3, None)
+    dates = y.dt.to_timestamp()
+    days = (dates - dates.min()) / np.timedelta64(1, "D")
+    assert value_target(days, 3, None).code.means == pytest.approx((0 + 31 + 61) / 3)
+
+
 def test_one_class_and_several_a_row_are_refused():
     with pytest.raises(ValueError, match="at least 2 classes, got 1 class: 'a'"):
         class_target(["a", "a"], 2)

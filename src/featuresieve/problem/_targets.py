@@ -255,6 +255,8 @@ def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     value = _first(values, lambda value: not _is_number(value))
     if isinstance(value, _SPANS):
         advice = "divide by a unit, such as y / np.timedelta64(1, 'h') for hours."
+    elif type(value).__name__ == "Period":  # pandas need not be installed
+        advice = "make dates of it, y.dt.to_timestamp(), and count from one of them."
     elif isinstance(value, _MOMENTS):
         advice = (
             "count from one of them, such as (y - y.min()) / np.timedelta64(1, 'D') "
