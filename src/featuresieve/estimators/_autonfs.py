@@ -310,7 +310,9 @@ class AutoNFS(
             raise ValueError(
                 "Found array with 1 sample(s) while a minimum of 2 is required."
             )
-        constraints = constraints_from(params, table.names, table.n_features)
+        constraints = constraints_from(
+            params, table.names or table.labels, table.n_features
+        )
         limits = count_limits_from(params, table.n_features)
         constraints.check_limits(limits)
         table.leave_out_(np.flatnonzero(constraints.is_dropped))

@@ -156,7 +156,7 @@ class OtherSizes:
 def support_of_size(estimator: Any, params: Mapping[str, Any]) -> BoolArray:
     """Return the best ranked features that `n_features_to_select` of `params` wants."""
     n_features = len(estimator.support_)
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", estimator._labels)
     constraints = constraints_from(
         params, None if names is None else list(names), n_features
     )
