@@ -29,7 +29,7 @@ _LEAK, _LEAK_OF_ALL = 0.9, 0.95
 _CLEARLY, _CLEARLY_LOST = 3.0, 0.05
 _LOW_AGREEMENT = 0.4
 # Notes that are true of the data, whatever number of features is kept.
-ABOUT_DATA = ("identifier", "free_text", "leak", "uninformative")
+ABOUT_DATA = ("identifier", "free_text", "numbers_as_text", "leak", "uninformative")
 
 Note = dict[str, Any]
 
@@ -180,9 +180,9 @@ def _about_columns(
     names: Sequence[str],
 ) -> Iterator[Note]:
     """Yield what columns are, whatever they predict."""
-    labels, texts = row_labels(table, prepared.encoder)
+    labels = row_labels(table, prepared.encoder)
     is_read = estimator._verdict != VERDICTS.index("excluded")
-    own = [names[j] for j in labels if is_read[j]]
+    own = [names[j] for j in labels.names if is_read[j]]
     if own:
         word = "looks" if len(own) == 1 else "look"
         yield as_note(
@@ -191,12 +191,21 @@ def _about_columns(
             "nothing about other rows.",
             own,
         )
-    own = [names[j] for j in texts if is_read[j]]
+    own = [names[j] for j in labels.texts if is_read[j]]
     if own:
         yield as_note(
             "free_text",
             f"{listed(own)}: free text, of which only whole values are compared. "
             "Counts of words, or embeddings, could say more.",
+            own,
+        )
+    own = [names[j] for j in labels.numbers if is_read[j]]
+    if own:
+        word = "holds" if len(own) == 1 else "hold"
+        yield as_note(
+            "numbers_as_text",
+            f"{listed(own)} {word} numbers as text, which are compared as words. If "
+            "they are no codes, make numbers of them: pandas.to_numeric.",
             own,
         )
     yield from about_copies(estimator)
