@@ -33,6 +33,12 @@ def test_labels_of_any_kind_become_numbers_or_are_refused_in_words(groups, messa
         row_group_codes(groups, 3)
 
 
+def test_name_of_a_column_is_no_labels():
+    message = "a label for each row; the name of a column is for streams, got 'sick'"
+    with pytest.raises(TypeError, match=message):
+        row_group_codes("sick", 4)
+
+
 def near_copies(seed):
     """Return noise: 40 samples, each measured five times, and a target of chance."""
     rng = np.random.default_rng(seed)

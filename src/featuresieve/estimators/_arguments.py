@@ -91,10 +91,13 @@ def check_judge(value: Any, *, needs_probabilities: bool) -> None:
         return
     wanted = "predict_proba" if needs_probabilities else "predict"
     is_estimator = hasattr(value, "get_params") and not isinstance(value, type)
-    if not (is_estimator and hasattr(value, "fit") and hasattr(value, wanted)):
+    is_other = not needs_probabilities and hasattr(value, "predict_proba")
+    can_judge = is_estimator and hasattr(value, "fit") and hasattr(value, wanted)
+    if is_other or not can_judge:
+        kind = "a classifier" if needs_probabilities else "a regressor"
         raise TypeError(
-            f"judge must be one of {listed(JUDGES)}, or an estimator with fit and "
-            f"{wanted}, got {shown(value)}."
+            f"judge must be one of {listed(JUDGES)}, or {kind} with fit and {wanted}, "
+            f"got {shown(value)}."
         )
 
 
