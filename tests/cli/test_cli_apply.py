@@ -129,3 +129,10 @@ def test_column_that_is_dropped_may_hold_anything(capsys):
     assert main([*words, "--drop", "l", "--save", "saved"]) == 0
     assert main(["apply", "saved", "nested.parquet", "--out", "kept.csv"]) == 0
     assert Path("kept.csv").read_text().splitlines()[:2] == ['"a"', "0"]
+
+
+def test_one_row_is_counted_as_one(folder, capsys):
+    lines = plain_text().splitlines()
+    (folder / "one.csv").write_text("\n".join(lines[:2]))
+    assert main(["apply", "plain.sieve", "one.csv"]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == "one.csv: 1 row"

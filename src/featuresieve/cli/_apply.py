@@ -48,7 +48,7 @@ def apply(options: ApplyOptions) -> list[str]:
         large.check(options.reading, (options.out, options.predict))
         n_rows = _apply_in_parts(options, selector, kept, large)
     name = options.file if large is not None else file.source.name
-    lines = [f"{name}: {n_rows} rows"]
+    lines = [f"{name}: {n_rows} {'row' if n_rows == 1 else 'rows'}"]
     if options.out is not None:
         lines.append(f"kept {len(kept)} of {len(names)} columns")
     outputs = (options.out, options.predict)
