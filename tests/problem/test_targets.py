@@ -198,6 +198,14 @@ def test_labels_that_no_row_or_every_row_has_are_refused(label):
         class_target(np.full((4, 2), label), 4)
 
 
+@pytest.mark.parametrize("y", [{0: 1, 1: 0}, (label for label in "ab"), None])
+def test_what_is_no_target_is_named_once(y):
+    with pytest.raises(TypeError, match="pass a list, an array or a Series") as raised:
+        class_target(y, 2)
+    assert str(raised.value).count("got") == 1
+    assert "X.drop" not in str(raised.value)
+
+
 def test_periods_are_counted_by_way_of_dates():
     y = pd.Series(pd.period_range("2021-03", periods=3, freq="M"))
     with pytest.raises(ValueError, match=r"the Period 2021-03: .*y\.dt\.to_timestamp"):

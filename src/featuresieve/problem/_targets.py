@@ -142,11 +142,13 @@ def _target_array(y: Any, n_rows: int) -> npt.NDArray[Any]:
     """Return y as an array, if it is as long as the table."""
     values = _as_array(y)
     if values.ndim == 0:
-        raise TypeError(
-            f"y must hold a value for each row, got {shown(y)}: where that names a "
-            "column of X, pass the column itself and the others as X, in pandas "
-            f"fit(X.drop(columns={shown(y)}), X[{shown(y)}])."
-        )
+        advice = "pass a list, an array or a Series."
+        if isinstance(y, str | int):
+            advice = (
+                "where that names a column of X, pass the column itself and the others "
+                f"as X, in pandas fit(X.drop(columns={shown(y)}), X[{shown(y)}])."
+            )
+        raise TypeError(f"y must hold a value for each row, got {shown(y)}: {advice}")
     if len(values) != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "
