@@ -125,7 +125,7 @@ def test_column_that_is_dropped_may_hold_anything(capsys):
     parquet.write_table(pa.table(rows), "nested.parquet")
     words = ["select", "nested.parquet", "--target", "y", "--epochs", "2", "--quiet"]
     assert main(words) == 2
-    assert "'l' holds list" in capsys.readouterr().err
+    assert "'l' holds lists or objects" in capsys.readouterr().err
     assert main([*words, "--drop", "l", "--save", "saved"]) == 0
     assert main(["apply", "saved", "nested.parquet", "--out", "kept.csv"]) == 0
     assert Path("kept.csv").read_text().splitlines()[:2] == ['"a"', "0"]
