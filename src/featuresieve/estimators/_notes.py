@@ -16,7 +16,7 @@ from featuresieve.errors import (
     listed,
 )
 from featuresieve.estimators._row_labels import row_labels
-from featuresieve.problem import EncodedProblem
+from featuresieve.problem import EncodedProblem, Problem
 from featuresieve.search import Evidence, SearchResult
 from featuresieve.storage import VERDICTS, feature_names
 from featuresieve.tables import Table
@@ -54,7 +54,7 @@ def notes_about(
 ) -> list[Note]:
     """Return what should be said of an answer, the doubtful first."""
     names = feature_names(estimator)
-    notes = [*_doubts(estimator, result)]
+    notes = [*_doubts(estimator, result, prepared.problem)]
     if result.screened is not None:
         n_left = prepared.problem.gates.count(result.screened)
         text = (
@@ -82,7 +82,7 @@ def warn_about(notes: Sequence[Note]) -> None:
             warnings.warn(note["text"], kind, stacklevel=4)
 
 
-def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
+def _doubts(estimator: Any, result: SearchResult, problem: Problem) -> Iterator[Note]:
     """Yield that there may be nothing in the data, or not at this balance."""
     n_kept, n_all = estimator.n_features_selected_, len(estimator.support_)
     if result.is_uninformative:
@@ -95,6 +95,8 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
         )
     elif result.is_hardly_judged:
         rows = "row" if result.n_uncommon == 1 else "rows"
+        if problem.n_groups < problem.n_rows:  # one group says as much as one row
+            rows = "group of rows" if result.n_uncommon == 1 else "groups of rows"
         yield as_note(
             "uninformative",
             f"the answer rests on {result.n_uncommon} held-out {rows}: no more have "
