@@ -21,6 +21,7 @@ from quick_selectors import quick
         ([1.0, np.nan, 2.0], "missing"),
         (pd.array([1, pd.NA, 2]), "missing"),
         (np.zeros((3, 1)), "one-dimensional"),
+        (pd.DataFrame({"g": [1, 2, 1]}), "one-dimensional"),
         ([1, 1, 1], "at least 2 different labels"),
     ],
 )

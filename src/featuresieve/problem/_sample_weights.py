@@ -139,6 +139,8 @@ def row_group_codes(groups: Any, n_rows: int) -> IndexArray | None:
             "groups must hold a label for each row; the name of a column is for "
             f"streams, got {groups!r}."
         )
+    if getattr(groups, "ndim", 1) != 1:  # of a table, the list is of its names
+        raise ValueError("groups must be one-dimensional, with one label a row.")
     labels = list(groups.tolist() if hasattr(groups, "tolist") else groups)
     if len(labels) != n_rows:
         raise ValueError(
