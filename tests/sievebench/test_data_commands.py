@@ -9,6 +9,7 @@ import scipy.io
 from local_server import local_server
 from made_dataset import catalog_row
 
+import featuresieve
 from sievebench.cli import main
 from sievebench.data import find_entry, loading
 
@@ -29,6 +30,12 @@ def test_list_says_what_is_at_hand(printed):
     assert diabetes.endswith("with scikit-learn")
     assert "no: Kaggle wants an account" in otto
     assert eye.endswith("to be downloaded")
+
+
+def test_version_is_that_of_the_library(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"{featuresieve.__version__}\n"
 
 
 def test_wrong_words_name_the_nearest(refused):

@@ -187,7 +187,7 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("what you know about the columns").add_argument
     add("--keep", **_MANY, metavar="NAME", help="always keep these")
     add("--drop", **_MANY, metavar="NAME", help="leave these out")
-    text = "keep or drop these together; repeat"
+    text = "keep or drop these together; may be repeated"
     add("--group", action="append", nargs="+", metavar="NAME", help=text)
     text = "what a column costs in the penalty (1)"
     add("--cost", **_MANY, type=as_priced, metavar="NAME=NUMBER", help=text)
@@ -215,8 +215,8 @@ def _add_how(group: Any) -> None:
     add("--goal", choices=("minimal", "all_relevant"), help=text)
     text = "trees: more columns, where trees are shown to predict better with them"
     add("--judge", choices=("networks", "trees"), help=text)
-    add("--max-features", type=as_count, metavar="N", help="keep at most so many")
-    add("--n-features", type=as_count, metavar="N", help="keep exactly so many")
+    add("--max-features", type=as_count, metavar="N", help="keep at most N columns")
+    add("--n-features", type=as_count, metavar="N", help="keep exactly N columns")
     text = "rows set apart for the score (0.2; 0 for none)"
     add("--test", type=as_fraction, metavar="FRACTION", help=text)
     add("--seed", type=as_seed, metavar="N", help="decides all that is random (0)")
@@ -224,7 +224,7 @@ def _add_how(group: Any) -> None:
     add("--jobs", type=as_jobs, metavar="N", help="threads that train (all cores)")
     text = "Parquet that needs more is read as a sample (half of what there is)"
     add("--memory", type=as_memory, metavar="SIZE", help=text)
-    text = "shorten the selection to that"
+    text = "shorten the selection to about so long"
     add("--max-time", type=as_seconds, metavar="SECONDS", help=text)
     add("--members", type=as_count, metavar="N", help="networks that vote (by size)")
     add("--epochs", type=as_count, metavar="N", help="length of training (by size)")
@@ -235,8 +235,8 @@ def _add_how(group: Any) -> None:
 def add_reading(group: Any) -> None:
     """Add the options that say how a file is written to a parser or group."""
     add = group.add_argument
-    add("--encoding", type=as_encoding, help="such as latin-1 or cp1251 (found)")
-    add("--delimiter", type=as_delimiter, help="one character, or tab (found)")
+    add("--encoding", type=as_encoding, help="such as latin-1 or cp1251 (detected)")
+    add("--delimiter", type=as_delimiter, help="one character, or tab (detected)")
     text = "such as k.A.: a missing value, beside NA, null, ? and the like"
     add("--missing", **_MANY, metavar="TEXT", help=text)
     add("--skip", type=as_lines, metavar="LINES", help="lines before the header (0)")
@@ -246,7 +246,7 @@ def add_reading(group: Any) -> None:
 
 def add_types(group: Any) -> None:
     """Add the option that says what columns hold."""
-    text = "read a column as number, category, date or text (found)"
+    text = "read a column as number, category, date or text (detected)"
     group.add_argument("--type", **_MANY, type=as_typed, metavar="NAME=TYPE", help=text)
 
 

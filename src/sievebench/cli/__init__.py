@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from featuresieve import process
+from featuresieve import __version__, process
 from featuresieve.cli import Parser, UsageError, complete
 from featuresieve.files import AtomicFiles, check_output
 
@@ -60,6 +60,7 @@ def _parser() -> argparse.ArgumentParser:
     from sievebench.cli._run import add_run_parser
 
     parser = Parser(prog="sievebench", description="Compare feature selectors.")
+    parser.add_argument("--version", action="version", version=__version__)
     commands = parser.add_commands()
     add_compare_parser(commands)
     add_data_parser(commands)
