@@ -63,6 +63,7 @@ PLAIN = "select plain.csv --target label"
         ("select plain.csv --target lable", "did you mean 'label'?"),
         ("select plain.csv --target LABEL", "did you mean 'label'?"),
         ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
+        (["select", "plain.csv", "--target", "--my y"], "is no column '--my y'"),
         (f"{PLAIN} --frobnicate", "no option --frobnicate (see featuresieve select "),
         (f"{PLAIN} --n-feature 3", "option --n-feature; did you mean '--n-features'?"),
         (f"{PLAIN} a.csv b.csv", "'a.csv' is one word too many; names with spaces and"),
@@ -125,7 +126,8 @@ PLAIN = "select plain.csv --target label"
 )
 @pytest.mark.usefixtures("strange_files")
 def test_wrong_words_are_refused_in_one_line(capsys, words, message):
-    assert message in refused(capsys, *words.split())
+    words = words.split() if isinstance(words, str) else words
+    assert message in refused(capsys, *words)
     assert files() == ["bare.csv", "plain.csv", "spaces.txt"]
 
 

@@ -119,7 +119,7 @@ class Parser(argparse.ArgumentParser):
             name, known = word.partition("=")[0], _options(self)
             if name in of_commands - known:
                 self.error(f"{name} stands after the command")
-            if name.startswith("--") and name not in known:
+            if name.startswith("--") and name not in known and " " not in name:
                 hint = did_you_mean(name, known | of_commands, "")
                 self.error(f"there is no option {name}{hint}")
 
