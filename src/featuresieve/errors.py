@@ -18,12 +18,17 @@
     └── CheckpointWarning          a checkpoint could not be kept up to date
 """
 
+import inspect
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ParamSpec, TypeVar
 
+_Arguments = ParamSpec("_Arguments")
+_Returned = TypeVar("_Returned")
 # A larger count or size is a mistake, and overflows further in.
 LARGEST_INTEGER = 2**31 - 1
 _LONGEST = 100
@@ -218,6 +223,56 @@ def did_you_mean(
     if near:
         return f"; did you mean {' or '.join(repr(lowered[each]) for each in near)}?"
     return f"; there are {listed(names)}." if otherwise is None else otherwise
+
+
+def as_called(
+    elsewhere: Mapping[str, str] = MappingProxyType({}),
+) -> Callable[[Callable[_Arguments, _Returned]], Callable[_Arguments, _Returned]]:
+    """Let errors about the arguments of a method name the class that was called.
+
+    Python names the class that the method is inherited from. The nearest name is told,
+    also of what is said in another way, which `elsewhere` knows.
+    """
+
+    def decorated(
+        method: Callable[_Arguments, _Returned],
+    ) -> Callable[_Arguments, _Returned]:
+        signature = inspect.signature(method)
+
+        @wraps(method)
+        def called(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Returned:
+            try:
+                signature.bind(*args, **kwargs)
+            except TypeError as error:
+                name = f"{type(args[0]).__qualname__}.{method.__name__}()"
+                hint = _argument_hint(str(error), signature, kwargs, elsewhere)
+                raise TypeError(f"{name} {error}{hint}") from None
+            return method(*args, **kwargs)
+
+        return called
+
+    return decorated
+
+
+def _argument_hint(
+    message: str,
+    signature: inspect.Signature,
+    given: Mapping[str, Any],
+    elsewhere: Mapping[str, str],
+) -> str:
+    """Return what was meant by an argument that is none, if anything."""
+    _, *known = signature.parameters.values()
+    names = [each.name for each in known]
+    if "too many positional" in message:
+        named = [each.name for each in known if each.kind is each.KEYWORD_ONLY]
+        (first,) = named[:1] or [""]
+        return first and f"; name those from {first} on, such as {first}=..."
+    wrong = next((name for name in given if name not in names), "")
+    wrong = wrong.removeprefix("training__")  # as set_params has it
+    hint = did_you_mean(wrong, [*names, *elsewhere], "")
+    for name, said in elsewhere.items():
+        hint = hint.replace(f"mean {name!r}", f"mean {said}")
+    return hint
 
 
 def differing(

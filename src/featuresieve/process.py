@@ -74,6 +74,12 @@ def check_words(words: Iterable[str]) -> None:
             raise NulError(f"an argument must not hold a NUL character, got {word!r}.")
 
 
+def nobody_reads() -> int:
+    """Let standard output lead nowhere, and return the status of a closed pipe."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.buffer.fileno())
+    return 141
+
+
 def was_interrupted(error: BaseException | None) -> bool:
     """Tell whether Ctrl-C is at the bottom: in an import it may turn into an error."""
     while error is not None and not isinstance(error, KeyboardInterrupt):
@@ -110,15 +116,22 @@ def printable_output() -> Iterator[None]:
 
 
 class _PrintableStream:
-    """A text stream on which control characters are readable, and do nothing."""
+    """A text stream on which control characters are readable, and do nothing.
+
+    So are letters that its encoding does not have, such as Greek ones in a file that
+    Windows writes: they would end a command that is done with its work.
+    """
 
     def __init__(self, stream: Any) -> None:
         self._stream = stream
+        self._encoding = getattr(stream, "encoding", None) or "utf-8"
 
     def write(self, text: str) -> int:
         """Write text; control characters only if they are all of it."""
         if text not in _CONTROLS:
             text = "\n".join(map(printable, text.split("\n")))
+            known = text.encode(self._encoding, "backslashreplace")
+            text = known.decode(self._encoding)
         return int(self._stream.write(text))
 
     def __getattr__(self, name: str) -> Any:

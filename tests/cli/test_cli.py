@@ -353,3 +353,19 @@ def test_report_is_a_page_with_the_score_and_the_command_that_selects_again(caps
         ["select", "plain.csv", "--target", "label", *QUICK, *words]
     )
     assert vars(again) == vars(asked)
+
+
+def test_header_among_the_rows_is_told(folder, capsys):
+    names, *rows = plain_text().splitlines()
+    (folder / "twice.csv").write_text("\n".join([names, *rows, names, *rows]))
+    assert select(file="twice.csv") == 0
+    assert "note: 1 row has the target 'label': the header, again?" in (
+        capsys.readouterr().out
+    )
+
+
+def test_this_folder_is_called_as_it_was_named(folder, capsys):
+    parquet.write_table(pa.table(plain_columns()), folder / "part.parquet")
+    (folder / "plain.csv").unlink()
+    assert select(file=".") == 0
+    assert capsys.readouterr().out.startswith(".: 120 rows, ")

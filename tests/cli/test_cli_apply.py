@@ -125,7 +125,43 @@ def test_column_that_is_dropped_may_hold_anything(capsys):
     parquet.write_table(pa.table(rows), "nested.parquet")
     words = ["select", "nested.parquet", "--target", "y", "--epochs", "2", "--quiet"]
     assert main(words) == 2
-    assert "'l' holds list" in capsys.readouterr().err
+    assert "'l' holds lists or objects" in capsys.readouterr().err
     assert main([*words, "--drop", "l", "--save", "saved"]) == 0
     assert main(["apply", "saved", "nested.parquet", "--out", "kept.csv"]) == 0
     assert Path("kept.csv").read_text().splitlines()[:2] == ['"a"', "0"]
+
+
+def test_cells_that_predictions_do_without_are_noted(folder, capsys):
+    header, *lines = plain_text().splitlines()
+    broken = [f"abc{line[line.index(',') :]}" for line in lines]
+    (folder / "broken.csv").write_text("\n".join([header, *broken]))
+    words = ["apply", "plain.sieve", "broken.csv"]
+    assert main([*words, "--predict", "p.csv"]) == 0
+    note = "note: 'a': 120 cells hold no number ('abc'), taken as missing."
+    assert note in capsys.readouterr().err.splitlines()
+    assert main([*words, "--out", "o.csv"]) == 0  # cells are copied as they are
+    assert "note:" not in capsys.readouterr().err
+    (folder / "other.csv").write_text(plain_text().replace(",c,", ",a,", 1))
+    assert main(["apply", "plain.sieve", "other.csv", "--predict", "p.csv"]) == 0
+    assert "a second column 'a' is called" in capsys.readouterr().err
+
+
+def test_cells_of_many_files_that_predictions_do_without_are_noted(folder, capsys):
+    columns = plain_columns()
+    columns["a"] = ["abc", *map(str, columns["a"][1:])]
+    for part in range(3):
+        parquet.write_table(pa.table(columns), folder / f"{part}.parquet")
+    words = ["apply", "plain.sieve", "*.parquet", "--memory", "20KB"]
+    assert main([*words, "--predict", "p.csv"]) == 0
+    notes = [n for n in capsys.readouterr().err.splitlines() if n.startswith("note:")]
+    assert notes == [
+        "note: in a part of the rows 'a': 1 cell holds no number ('abc'), taken as "
+        "missing."
+    ]
+
+
+def test_one_row_is_counted_as_one(folder, capsys):
+    lines = plain_text().splitlines()
+    (folder / "one.csv").write_text("\n".join(lines[:2]))
+    assert main(["apply", "plain.sieve", "one.csv"]) == 0
+    assert capsys.readouterr().err.splitlines()[0] == "one.csv: 1 row"

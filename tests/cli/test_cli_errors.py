@@ -46,9 +46,15 @@ PLAIN = "select plain.csv --target label"
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("", "required: COMMAND"),
-        ("selct", "invalid choice: 'selct'"),
+        ("", "say which command: 'select', 'apply', 'demo', 'doctor' (see"),
+        ("selct", "there is no command 'selct'; did you mean 'select'?"),
+        ("plain.csv --target a", "no command 'plain.csv'; there are 'select', 'apply'"),
+        ("--taget", "there is no option --taget; did you mean '--target'?"),
+        ("--taget=a select plain.csv", "no option --taget; did you mean '--target'?"),
+        ("select -x plain.csv --target a", "there is no option -x (see"),
+        ("--target a select plain.csv", "--target stands after the command"),
         ("select", "required: FILE"),
+        ("select --target a --keep b plain.csv", "FILE, which stands before the"),
         ("select plain.csv", "--target is required"),
         ("select none.csv --target y", "there is no file none.csv"),
         ("select . --target y", "is a folder"),
@@ -57,8 +63,13 @@ PLAIN = "select plain.csv --target label"
         ("select plain.csv --target lable", "did you mean 'label'?"),
         ("select plain.csv --target LABEL", "did you mean 'label'?"),
         ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
-        (f"{PLAIN} --frobnicate", "unrecognized arguments: --frobnicate"),
-        (f"{PLAIN} --max-features 0", "--max-features: must be a whole number"),
+        (["select", "plain.csv", "--target", "--my y"], "is no column '--my y'"),
+        (f"{PLAIN} --frobnicate", "no option --frobnicate (see featuresieve select "),
+        (f"{PLAIN} --n-feature 3", "option --n-feature; did you mean '--n-features'?"),
+        (f"{PLAIN} a.csv b.csv", "'a.csv' is one word too many; names with spaces and"),
+        ("doctor --verbose", "there is no option --verbose (see featuresieve doctor "),
+        (f"{PLAIN} --max-features 0", "must be a whole number >= 1, got '0' (see"),
+        (f"{PLAIN} --max-features {2**31}", "must be a whole number <= 2147483647, "),
         (f"{PLAIN} --jobs 0", "--jobs: must be a whole number >= 1"),
         (f"{PLAIN} --max-time 0", "--max-time: must be a number of seconds"),
         (f"{PLAIN} --test 0.9", "--test: must be a number from 0 to 0.5"),
@@ -68,7 +79,10 @@ PLAIN = "select plain.csv --target label"
         (f"{PLAIN} --cost a", "--cost: must be NAME=NUMBER"),
         (f"{PLAIN} --cost q=1", "--cost: there is no column 'q'"),
         (f"{PLAIN} --keep e", "--keep: there is no column 'e'"),
-        (f"{PLAIN} --drop label", "--drop: there is no column 'label'"),
+        (f"{PLAIN} --drop label", "--drop: 'label' is the column of --target"),
+        (f"{PLAIN} --keep label", "--keep: 'label' is the column of --target"),
+        (f"{PLAIN} --cost label=2", "--cost: 'label' is the column of --target"),
+        (f"{PLAIN} --weight a --drop a", "--drop: 'a' is the column of --weight"),
         (f"{PLAIN} --drop *", "there is no column left"),
         (f"{PLAIN} --weight w", "--weight: there is no column 'w'"),
         (f"{PLAIN} --row-group w", "--row-group: there is no column 'w'"),
@@ -101,7 +115,10 @@ PLAIN = "select plain.csv --target label"
         ("select bare.csv --target y", "seems to be data"),
         ("select spaces.txt --target y", "name it with --delimiter"),
         ("apply none.sieve plain.csv", "there is no file none.sieve"),
-        ("apply plain.csv plain.csv", "plain.csv cannot be loaded"),
+        (
+            "apply plain.csv plain.csv",
+            "its header is none: it was not written by `save`.",
+        ),
         ("select a\0b.csv --target y", r"must not hold a NUL character, got 'a\x00b"),
         (f"{PLAIN} --save a\0b", r"must not hold a NUL character, got 'a\x00b"),
         ("apply a\0b a.csv --out c.csv", r"not hold a NUL character, got 'a\x00b"),
@@ -109,7 +126,8 @@ PLAIN = "select plain.csv --target label"
 )
 @pytest.mark.usefixtures("strange_files")
 def test_wrong_words_are_refused_in_one_line(capsys, words, message):
-    assert message in refused(capsys, *words.split())
+    words = words.split() if isinstance(words, str) else words
+    assert message in refused(capsys, *words)
     assert files() == ["bare.csv", "plain.csv", "spaces.txt"]
 
 

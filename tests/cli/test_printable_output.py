@@ -1,6 +1,7 @@
 """What the two commands print cannot steer a terminal."""
 
 import io
+import os
 import re
 import sys
 
@@ -79,6 +80,34 @@ def test_json_on_standard_output_escapes_controls(monkeypatch):
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
 
 
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+def test_what_a_stream_cannot_encode_is_escaped(folder, monkeypatch, encoding):
+    head, *rows = (folder / NAME).read_text(encoding="utf-8").split("\n")
+    (folder / "t.csv").write_text("\n".join([f"ä→{head}", *rows]), encoding="utf-8")
+    streams = {"stdout": io.BytesIO(), "stderr": io.BytesIO()}
+    for name, raw in streams.items():
+        monkeypatch.setattr(sys, name, io.TextIOWrapper(raw, encoding=encoding))
+    words = ("select", "t.csv", "--target", "label\x07", *QUICK, "--keep", "ä*")
+    assert main([*words, "--out", "small.csv"]) == 0
+    sys.stderr.flush()
+    assert r"\u2192a\x1b[2J " in streams["stdout"].getvalue().decode(encoding)
+    assert "wrote small.csv" in streams["stderr"].getvalue().decode(encoding)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_reader_that_has_seen_enough_is_no_error(capsys, monkeypatch, command):
+    class Closed(io.StringIO):
+        def flush(self):
+            raise BrokenPipeError
+
+    stream = Closed()
+    with open(os.devnull, "wb") as stream.buffer:  # noqa: PTH123
+        monkeypatch.setattr(sys, "stdout", stream)
+        words = {"featuresieve": ["doctor"], "sievebench": ["data", "list", "wine"]}
+        assert COMMANDS[command](words[command]) == 141
+    assert capsys.readouterr().err == ""
+
+
 def test_compare_escapes_names_and_labels(capsys):
     words = ["compare", NAME, "--target", "label\x07", "--folds", "2"]
     assert sievebench.cli.main([*words, "--selectors", "none", "univariate"]) == 0
@@ -110,8 +139,7 @@ def test_error_of_argparse_or_an_unexpected_one_is_escaped(capsys, monkeypatch):
     def fail(*_):
         raise RuntimeError(CLEAR_SCREEN)
 
-    with pytest.raises(SystemExit):
-        sievebench.cli.main(["data", "list", f"--x{CLEAR_SCREEN}"])
+    assert sievebench.cli.main(["data", "list", f"--x{CLEAR_SCREEN}"]) == 2
     assert r"--x\x1b[2J" in shown(capsys)
     monkeypatch.setattr("argparse.ArgumentParser.parse_args", fail)
     assert sievebench.cli.main([]) == 1

@@ -167,6 +167,24 @@ def test_an_argument_that_lives_elsewhere_is_told_where(name, meant):
         AutoNFSClassifier(**{name: None})
 
 
+def test_wrong_entry_of_training_names_the_nearest():
+    message = r"^Training.__init__\(\) .*'n_epoch'; did you mean 'n_epochs'\?$"
+    with pytest.raises(TypeError, match=message):
+        Training(n_epoch=3)
+    with pytest.raises(TypeError, match=r"^Training.* such as n_members=\.\.\.$"):
+        Training(3)
+
+
+@pytest.mark.parametrize("kind", [AutoNFSClassifier, AutoNFSRegressor])
+def test_wrong_argument_of_a_method_names_the_class_that_was_called(kind):
+    message = rf"^{kind.__name__}.score\(\) missing a required argument: 'y'"
+    with pytest.raises(TypeError, match=message):
+        kind().score([[1]])
+    message = rf"^{kind.__name__}.report\(\) .*'fact'; did you mean 'facts'\?$"
+    with pytest.raises(TypeError, match=message):
+        kind().report("page.html", fact={})
+
+
 @pytest.mark.parametrize("name", ["noise", "n_epochs", "scaling"])
 def test_an_entry_of_training_is_told_how_to_be_set(name):
     message = rf"'{name}' .* did you mean 'training__{name}'"

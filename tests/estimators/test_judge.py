@@ -100,14 +100,22 @@ def test_trees_need_no_noise_where_sums_of_few_columns_are_the_target():
     ("judge", "error", "message"),
     [
         ("forest", ValueError, "'networks', 'trees', got 'forest'"),
-        (None, TypeError, "an estimator with fit and predict_proba, got None"),
-        (LogisticRegression, TypeError, "an estimator with fit and predict_proba"),
+        (None, TypeError, "a classifier with fit and predict_proba, got None"),
+        (LogisticRegression, TypeError, "a classifier with fit and predict_proba"),
         (RidgeClassifier(), TypeError, "predict_proba, got RidgeClassifier"),
     ],
 )
 def test_what_cannot_judge_is_refused_before_the_work(judge, error, message):
     with pytest.raises(error, match=message):
         AutoNFSClassifier(judge=judge).fit(FEATURES, TARGETS["classification"])
+
+
+def test_a_classifier_does_not_judge_values():
+    judge = LogisticRegression()
+    with pytest.raises(
+        TypeError, match=r"or a regressor .* got LogisticRegression\(\)"
+    ):
+        AutoNFSRegressor(judge=judge).fit(FEATURES, TARGETS["regression"])
 
 
 def test_an_estimator_has_parameters_and_is_not_saved(tmp_path):

@@ -95,6 +95,26 @@ def test_names_of_rows_and_free_text_are_told():
     assert set(codes(again)) <= {"collapsed"}
 
 
+@pytest.mark.filterwarnings("ignore::featuresieve.SelectionCollapseWarning")
+def test_numbers_as_text_are_told():
+    rng = np.random.default_rng(0)
+    values = rng.standard_normal((200, 2)).round(3)
+    counts = rng.integers(0, 100, 200)
+    frame = pd.DataFrame({"height": values[:, 0].astype(str), "w": values[:, 1]})
+    frame["count"] = counts.astype(str)
+    frame["few"] = (counts % 9).astype(str)  # as levels, nothing is lost
+    frame["zip"] = [f"{count:05d}" for count in counts]
+    frame["code"] = pd.Categorical(counts)
+    frame["name"] = [f"{count} m" for count in counts]
+    frame.loc[3, "height"] = None
+    y = (values[:, 0] > 0).astype(int)
+    note = told(quick(balance="price").fit(frame, y), "numbers_as_text")
+    assert note["columns"] == ["height", "count"]
+    assert "pandas.to_numeric" in note["text"]
+    left_out = quick(balance="price", never_keep=["height", "count"]).fit(frame, y)
+    assert "numbers_as_text" not in codes(left_out)
+
+
 @pytest.mark.filterwarnings("ignore::featuresieve.UninformativeTargetWarning")
 def test_notes_go_with_the_selector(tmp_path):
     X, y = rows_with_names()

@@ -144,12 +144,14 @@ def test_large_tables_are_not_kept(monkeypatch):
         selector.with_size(2)
 
 
-@pytest.mark.parametrize("size", [9, 0, 1.5, "all"])
+@pytest.mark.parametrize("size", [9, 0, 1.5, "all", None])
 def test_sizes_that_cannot_be_are_refused(fitted, size):
     allowed = "at most the number of features" if size == 9 else "an int >= 1, or a fl"
-    error = TypeError if size == "all" else ValueError
-    with pytest.raises(error, match=f"n_features_to_select must be {allowed}"):
+    error = TypeError if size in ("all", None) else ValueError
+    with pytest.raises(error, match=f"n_features(_to_select)? must be {allowed}"):
         fitted.with_size(size)
+    with pytest.raises(TypeError, match=r"^AutoNFSClassifier.with_size\(\) missing a"):
+        fitted.with_size()
 
 
 def test_other_columns_and_unfitted_estimators_are_refused(fitted):

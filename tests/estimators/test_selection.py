@@ -185,6 +185,13 @@ def test_an_answer_that_rests_on_three_rows_is_told(seed, shift):
         quick_classifier(random_state=seed).fit(X, y)
 
 
+def test_an_answer_that_rests_on_three_groups_of_rows_is_told_so():
+    X, y = class_table(300)
+    message = r"rests on \d held-out groups of rows: no more"
+    with pytest.warns(UninformativeTargetWarning, match=message):
+        quick_classifier().fit(X, y, groups=np.arange(300) // 100)
+
+
 @pytest.mark.filterwarnings("ignore::featuresieve.DoubtfulSelectionWarning")
 def test_ten_rows_that_stand_apart_are_believed():
     rng = np.random.default_rng(0)

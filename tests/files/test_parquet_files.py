@@ -179,6 +179,7 @@ def test_what_is_checked_of_files_grows_with_their_columns_alone(write):
 
 
 MISSING = {
+    "": "a path of Parquet files must not be empty",
     "nowhere.parquet": "there is no file or folder .*nowhere",
     "*.parquet": "no file fits .*",
     "empty": "is a folder without Parquet in it",
@@ -197,8 +198,11 @@ def test_what_is_not_there_is_said(name, tmp_path, monkeypatch):
 
 
 def test_columns_must_be_there(write):
-    with pytest.raises(TableFileError, match="has no column 'c'; there are 'a'"):
-        Stream(write(rows(), "0.parquet"), columns=["a", "c"]).open()
+    path = write(rows(age=[1] * 10), "0.parquet")
+    with pytest.raises(TableFileError, match=r"'c'; there are 'a', 'age'\.$"):
+        Stream(path, columns=["a", "c"]).open()
+    with pytest.raises(TableFileError, match="column 'agee'; did you mean 'age'"):
+        Stream(path, columns=["agee"]).open()
 
 
 PATTERNS = {

@@ -106,7 +106,7 @@ def test_nested_json_may_be_dropped(put, cells):
     path = put(lines(*({"a": cell, "b": 1} for cell in cells)))
     with read_file(str(path)) as file:
         file.check_columns(["b"])
-        with pytest.raises(TableFileError, match=r"'a' holds .*: --drop"):
+        with pytest.raises(TableFileError, match="'a' holds lists or objects"):
             file.check_columns(["a"])
 
 

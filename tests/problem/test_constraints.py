@@ -166,6 +166,64 @@ def test_features_may_be_a_mask_or_one_name():
         assert found.is_kept.tolist() == mask.tolist()
 
 
+def test_features_are_named_as_they_are_called_in_several_levels():
+    X, y = frame()
+    levels = X.set_axis(pd.MultiIndex.from_product([["u", "v"], list("wxyz")]), axis=1)
+    wishes = {
+        "always_keep": [("u", "w")],
+        "feature_groups": [[("u", "x"), ("v", "z")]],
+        "feature_costs": {("u", "y"): 3.0},
+    }
+    selector = quick(n_features_to_select=3, **wishes).fit(levels, y)
+    assert ("u", "w") in list(selector.get_feature_names_out())
+    assert selector.with_size(3).support_.tolist() == selector.support_.tolist()
+    with pytest.raises(
+        ValueError, match=r"columns of X, got 'u'; there are \('u', 'w'"
+    ):
+        quick(always_keep=["u"]).fit(levels, y)
+    with pytest.raises(TypeError, match=r"names or positions, got \('u', 'q'\)"):
+        quick(always_keep=[("u", "q")]).fit(levels, y)
+
+
+def test_whole_numbers_are_positions_whatever_the_names():
+    X, y = frame()
+    numbered = X.set_axis(range(10, 18), axis=1)
+    wish = quick(always_keep=[7], n_features_to_select=1)
+    assert list(wish.fit(numbered, y).get_feature_names_out()) == [17]
+    message = "positions 0 to 7, got 17; the column called 17 is at position 7"
+    with pytest.raises(ValueError, match=message):
+        quick(always_keep=[17]).fit(numbered, y)
+
+
+def test_costs_of_a_series_are_found_by_its_names():
+    X, y = frame()
+    series = pd.Series({"f": 0.5, "a": 3.0})
+    found = quick(feature_costs=series).fit(X, y)
+    expected = quick(feature_costs={"a": 3.0, "f": 0.5}).fit(X, y)
+    np.testing.assert_array_equal(found.logits_, expected.logits_)
+    by_position = quick(feature_costs=pd.Series([3.0, 1, 1, 1, 1, 0.5, 1, 1])).fit(X, y)
+    np.testing.assert_array_equal(by_position.logits_, expected.logits_)
+    with pytest.raises(ValueError, match=r"number for each of the 8 .*, got 3\."):
+        quick(feature_costs=3).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a", "b"], r"feature_groups\[0\] must be a list of features, got 'a'"),
+        ([0, 0, 1, 1], r"feature_groups\[0\] must be a list of features, got 0"),
+        ({"door": "ab"}, r"feature_groups\['door'\] must be a list .*, got 'ab'"),
+    ],
+)
+def test_groups_that_are_no_lists_are_refused(groups, message):
+    with pytest.raises(TypeError, match=message):
+        quick(feature_groups=groups).fit(*frame())
+    with pytest.raises(
+        ValueError, match=r"feature_groups\['door'\] must name at least"
+    ):
+        quick(feature_groups={"door": []}).fit(*frame())
+
+
 # Counts of whole gates, against all subsets.
 
 

@@ -21,6 +21,7 @@ from quick_selectors import quick
         ([1.0, np.nan, 2.0], "missing"),
         (pd.array([1, pd.NA, 2]), "missing"),
         (np.zeros((3, 1)), "one-dimensional"),
+        (pd.DataFrame({"g": [1, 2, 1]}), "one-dimensional"),
         ([1, 1, 1], "at least 2 different labels"),
     ],
 )
@@ -31,6 +32,12 @@ def test_labels_of_any_kind_become_numbers_or_are_refused_in_words(groups, messa
         return
     with pytest.raises(ValueError, match=f"groups must .*{message}"):
         row_group_codes(groups, 3)
+
+
+def test_name_of_a_column_is_no_labels():
+    message = "a label for each row; the name of a column is for streams, got 'sick'"
+    with pytest.raises(TypeError, match=message):
+        row_group_codes("sick", 4)
 
 
 def near_copies(seed):

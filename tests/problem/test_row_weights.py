@@ -36,6 +36,13 @@ def test_other_weights_have_mean_one_and_leave_zeros_out(given):
     np.testing.assert_allclose(found.weights, [0.5, 1, 1.5])
 
 
+def test_error_about_many_weights_is_short():
+    X, y = class_table(60)
+    with pytest.raises(TypeError, match="must hold real numbers, got ") as raised:
+        AutoNFSClassifier().fit(X, y, sample_weight=["heavy"] * 60)
+    assert len(str(raised.value)) < 200
+
+
 def test_balanced_classes_are_those_of_scikit_learn_and_multiply_sample_weights():
     found = row_weights(None, "balanced", Y, 4)
     expected = compute_sample_weight("balanced", Y)

@@ -171,6 +171,50 @@ def test_labels_of_no_known_kind_are_named(label):
         class_target(y, 2)
 
 
+NAN = float("nan")
+MISSING = {
+    "floats": (np.array([1.0, NAN, 0.0, NAN]), "2 of 4 rows, the first is row 1"),
+    "objects": (np.array(["a", "b", None, "b"], dtype=object), "1 of 4 .* is row 2"),
+    "nullable": (pd.Series([1, 0, pd.NA, 1], dtype="Int64"), "1 of 4 .* is row 2"),
+    "polars": (pl.Series(["a", None, None, "b"]), "2 of 4 .* is row 1"),
+    "outputs": (np.array([[1.0, 0], [0, 1], [NAN, NAN], [1, 1]]), "1 of 4 .* row 2"),
+}
+
+
+@pytest.mark.parametrize(("y", "message"), MISSING.values(), ids=MISSING)
+def test_missing_targets_are_counted_with_what_to_do(y, message):
+    message = f"Input y contains NaN or missing values in {message}: leave these rows"
+    with pytest.raises(ValueError, match=message):
+        class_target(y, 4)
+    if getattr(y, "dtype", None) not in (object, pl.String):
+        with pytest.raises(ValueError, match=message):
+            value_target(y, 4, None)
+
+
+@pytest.mark.parametrize("label", [0, 1])
+def test_labels_that_no_row_or_every_row_has_are_refused(label):
+    message = f"y must have rows with and without a label, got {label} everywhere"
+    with pytest.raises(ValueError, match=message):
+        class_target(np.full((4, 2), label), 4)
+
+
+@pytest.mark.parametrize("y", [{0: 1, 1: 0}, (label for label in "ab"), None])
+def test_what_is_no_target_is_named_once(y):
+    with pytest.raises(TypeError, match="pass a list, an array or a Series") as raised:
+        class_target(y, 2)
+    assert str(raised.value).count("got") == 1
+    assert "X.drop" not in str(raised.value)
+
+
+def test_periods_are_counted_by_way_of_dates():
+    y = pd.Series(pd.period_range("2021-03", periods=3, freq="M"))
+    with pytest.raises(ValueError, match=r"the Period 2021-03: .*y\.dt\.to_timestamp"):
+        value_target(y, 3, None)
+    dates = y.dt.to_timestamp()
+    days = (dates - dates.min()) / np.timedelta64(1, "D")
+    assert value_target(days, 3, None).code.means == pytest.approx((0 + 31 + 61) / 3)
+
+
 def test_one_class_and_several_a_row_are_refused():
     with pytest.raises(ValueError, match="at least 2 classes, got 1 class: 'a'"):
         class_target(["a", "a"], 2)

@@ -153,7 +153,7 @@ def test_rows_without_target_are_left_out_and_columns_that_say_nothing_noted():
     assert table.features["infinite"].isna().sum() == 1
     assert table.notes[-2:] == (
         "Empty: 'nothing'.",
-        "1 rows without a value of 'y' left out.",
+        "1 row without a value of 'y' left out.",
     )
     assert len(table_of(frame(20), "infinite", task="regression").target) == 19
 

@@ -9,6 +9,7 @@ import scipy.io
 from local_server import local_server
 from made_dataset import catalog_row
 
+import featuresieve
 from sievebench.cli import main
 from sievebench.data import find_entry, loading
 
@@ -29,6 +30,19 @@ def test_list_says_what_is_at_hand(printed):
     assert diabetes.endswith("with scikit-learn")
     assert "no: Kaggle wants an account" in otto
     assert eye.endswith("to be downloaded")
+
+
+def test_version_is_that_of_the_library(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"{featuresieve.__version__}\n"
+
+
+def test_wrong_words_name_the_nearest(refused):
+    assert "there is no command 'dta'; did you mean 'data'?" in refused("dta")
+    assert "required: action (see sievebench data --help)" in refused("data")
+    error = refused("compare", "t.csv", "--taget", "y")
+    assert "there is no option --taget; did you mean '--target'?" in error
 
 
 def test_sample_and_what_is_not_there_are_listed_and_checked(folder, capsys):

@@ -46,7 +46,8 @@ def test_scores_are_those_of_forests_grown_by_hand():
 def test_imputed_score_is_that_of_a_test_part_with_the_mean(predictor, task):
     parts = data.split(made_dataset(task)).scaled()
     sizes = {"mlp": "max_epochs", "forest": "n_estimators", "xgboost": "n_rounds"}
-    given = {"settings": {sizes[predictor]: 5}, "device": "cpu"}
+    settings = {sizes[predictor]: 5} if predictor in sizes else {}
+    given = {"settings": settings, "device": "cpu"}
     imputed = downstream.evaluate(predictor, parts, [3, 4], imputed=[5, 0], **given)
     for place, column in enumerate((5, 0)):
         X = parts.test.X.copy()

@@ -117,7 +117,15 @@ REFUSED_TYPES = {
     "the dict": (pl.DataFrame({"a": [{"b": 1}]}),),
     "the bytes b'x' in row 0": (pa.table({"a": [b"x"]}),),
     r"the list \[0, .*\.\.\. in row 100": (ends([0] * 1000),),
-    "the Period": (pd.DataFrame({"a": pd.period_range("2021", periods=1, freq="M")}),),
+    r"the Period.* dates of it, such as X\['a'\]\.dt\.to_timestamp\(\); never_keep": (
+        pd.DataFrame({"a": pd.period_range("2021", periods=1, freq="M")}),
+    ),
+    r"the Interval.* text of it, such as X\['a'\]\.astype\(str\); never_keep": (
+        pd.DataFrame({"a": pd.interval_range(0, periods=2)}),
+    ),
+    r"row 1; .* one kind, such as X\[:, 0\]\.astype\(str\); never_keep": (
+        spoiled("x"),
+    ),
     r"X\.to_dense\(\)": (torch.eye(2).to_sparse(),),
 }
 CASES = [

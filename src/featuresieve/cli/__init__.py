@@ -6,5 +6,6 @@ public names.
 
 from featuresieve.cli._completion import complete
 from featuresieve.cli._main import console, main
-from featuresieve.cli._parser import add_reading, add_types
+from featuresieve.cli._options import UsageError
+from featuresieve.cli._parser import Parser, add_reading, add_types
 from featuresieve.cli._words import as_seed, number, plain_number, whole_number

@@ -43,12 +43,13 @@ def apply(options: ApplyOptions) -> list[str]:
         with read_file(
             options.file, meanings=_meanings(selector), **options.reading
         ) as file:
-            n_rows = _apply_at_once(options, selector, kept, file)
+            n_rows, notes = _apply_at_once(options, selector, kept, file)
     else:
         large.check(options.reading, (options.out, options.predict))
-        n_rows = _apply_in_parts(options, selector, kept, large)
+        n_rows, notes = _apply_in_parts(options, selector, kept, large)
     name = options.file if large is not None else file.source.name
-    lines = [f"{name}: {n_rows} rows"]
+    lines = [f"{name}: {n_rows} {'row' if n_rows == 1 else 'rows'}"]
+    lines += [f"note: {note}" for note in notes]
     if options.out is not None:
         lines.append(f"kept {len(kept)} of {len(names)} columns")
     outputs = (options.out, options.predict)
@@ -57,8 +58,9 @@ def apply(options: ApplyOptions) -> list[str]:
 
 def _apply_at_once(
     options: ApplyOptions, selector: Any, kept: Sequence[str], file: TableFile
-) -> int:
-    """Write what was asked for of a table, and return its number of rows."""
+) -> tuple[int, list[str]]:
+    """Write what was asked for of a table; return its number of rows, and notes."""
+    notes = _notes_on(kept, file) if options.predict is not None else {}
     with AtomicFiles() as drafts:
         indices = _wanted(options, kept, file)
         if options.predict is not None:
@@ -66,13 +68,14 @@ def _apply_at_once(
             write_table(predictions, options.predict, drafts)
         if options.out is not None:
             write_columns(file, indices, options.out, drafts)
-    return file.n_rows
+    return file.n_rows, [*dict.fromkeys(notes.values())]
 
 
 def _apply_in_parts(
     options: ApplyOptions, selector: Any, kept: Sequence[str], large: LargeFiles
-) -> int:
-    """Write what was asked for batch by batch, and return the number of rows."""
+) -> tuple[int, list[str]]:
+    """Write what was asked for batch by batch; return the number of rows, and notes."""
+    notes: dict[str, str] = {}
     meanings = _meanings(selector)
     first = large.part(None, meanings, options.missing)
     present = first.table.column_names
@@ -90,7 +93,15 @@ def _apply_in_parts(
             if predict is not None and batch.num_rows:
                 part = large.part(batch, meanings, options.missing)
                 predict(_predictions(selector, part, kept))
-    return int(large.files.n_rows)
+                notes = _notes_on(kept, part) | notes
+    said = [f"in a part of the rows {note}" for note in notes.values()]
+    return int(large.files.n_rows), said
+
+
+def _notes_on(kept: Sequence[str], file: TableFile) -> dict[str, str]:
+    """Return what was found of columns that are predicted from, by their names."""
+    found = ((name, note) for note in file.notes for name in kept if repr(name) in note)
+    return dict(found)
 
 
 def _wanted(options: ApplyOptions, kept: Sequence[str], file: TableFile) -> list[int]:

@@ -13,6 +13,7 @@ from featuresieve.files import (
     TableFile,
     TableFileError,
     TargetColumn,
+    check_not_special,
     find_columns,
 )
 from featuresieve.process import printable
@@ -26,7 +27,7 @@ def facts(file: TableFile, inputs: Inputs, options: SelectOptions) -> list[str]:
     other = "regression" if target.task == "classification" else "classification"
     is_open = options.task == "auto" and target.values.dtype != object
     override = f"; --task {other} overrides" if is_open else ""
-    name = printable(Path(file.source.name).name)
+    name = printable(Path(file.source.name).name or file.source.name)
     return [
         f"{name}: {file.n_rows} rows, {features.num_columns} columns to select "
         f"from, target {target.name!r}",
@@ -52,6 +53,7 @@ def known_arguments(options: SelectOptions, inputs: Inputs) -> dict[str, Any]:
 
     def find(option: str, wanted: Sequence[str]) -> list[str]:
         """Return columns that are not dropped, and refuse the name of one that is."""
+        check_not_special(option, wanted, {"--target": inputs.target.name})
         found = find_columns(option, wanted, inputs.names)
         named = found if option == "--keep" else wanted  # patterns may leave some out
         for name in inputs.dropped:

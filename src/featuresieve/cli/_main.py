@@ -24,6 +24,7 @@ from featuresieve.process import (
     NulError,
     check_words,
     interrupts_delayed,
+    nobody_reads,
     printable_output,
     rank,
     run_as_process,
@@ -50,8 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:  # whoever reads the output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.buffer.fileno())
-        return 141
+        return nobody_reads()
     except KeyboardInterrupt:
         return _failed("interrupted", INTERRUPTED, words)
     except Exception as error:

@@ -1,6 +1,9 @@
 """The words of the command line, and their help."""
 
 import argparse
+import re
+import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from featuresieve import __version__
@@ -22,6 +25,7 @@ from featuresieve.cli._words import (
     as_seed,
     as_typed,
 )
+from featuresieve.errors import did_you_mean, listed
 
 _TOP_EXAMPLES = """\
 examples:
@@ -77,11 +81,62 @@ _MANY: dict[str, Any] = {"action": "extend", "nargs": "+"}
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that raises what it has to complain about."""
+    """A parser that raises what it has to complain about, with the nearest word.
+
+    Options are written out: a short form may become that of another option.
+    """
+
+    def __init__(self, **named: Any) -> None:
+        super().__init__(**named | {"allow_abbrev": False})
+        self._commands: Any = None
+
+    def add_commands(self) -> Any:
+        """Return what commands are added to."""
+        self._commands = self.add_subparsers(dest="command", metavar="COMMAND")
+        return self._commands
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Read the words; none is left over."""
+        words = sys.argv[1:] if args is None else list(args)
+        self._check_options(words)
+        found, rest = super().parse_known_args(words, namespace)
+        if rest and rest[0].startswith("-"):
+            self.error(f"there is no option {rest[0]}")
+        if rest:
+            advice = "names with spaces and patterns go in quotes"
+            self.error(f"{rest[0]!r} is one word too many; {advice}")
+        if self._commands is not None and found.command is None:
+            self.error(f"say which command: {listed(list(self._commands.choices))}")
+        return found, rest
+
+    def _check_options(self, words: Sequence[str]) -> None:
+        """Refuse an option that is none, before one that is missing is asked for."""
+        commands = self._commands.choices.values() if self._commands else ()
+        of_commands = {option for parser in commands for option in _options(parser)}
+        for word in words:
+            if word == "--" or (self._commands and not word.startswith("-")):
+                return  # values; or a command, which knows its own
+            name, known = word.partition("=")[0], _options(self)
+            if name in of_commands - known:
+                self.error(f"{name} stands after the command")
+            if name.startswith("--") and name not in known and " " not in name:
+                hint = did_you_mean(name, known | of_commands, "")
+                self.error(f"there is no option {name}{hint}")
 
     def error(self, message: str) -> NoReturn:
         """Raise the complaint."""
+        wrong = re.match(r"argument COMMAND: invalid choice: '(.*?)'", message)
+        if wrong:
+            hint = did_you_mean(wrong[1], self._commands.choices)
+            message = f"there is no command {wrong[1]!r}{hint}"
+        if message.endswith("required: FILE"):
+            message += ", which stands before the options"
         raise UsageError(f"{message} (see {self.prog} --help)")
+
+
+def _options(parser: argparse.ArgumentParser) -> set[str]:
+    """Return the options of a parser that are words."""
+    return {"--help", *re.findall(r"--[\w-]+", parser.format_usage())}
 
 
 def build_parser() -> Parser:
@@ -100,9 +155,7 @@ def build_parser() -> Parser:
         help='print what makes a shell complete words: eval "$(featuresieve '
         '--completion bash)" in its start-up file (fish: | source)',
     )
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=Parser
-    )
+    commands = parser.add_commands()
 
     def command(name: str, text: str, epilog: str | None = None) -> Any:
         return commands.add_parser(
@@ -111,7 +164,6 @@ def build_parser() -> Parser:
             description=f"{text[0].upper()}{text[1:]}.",
             epilog=epilog,
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            allow_abbrev=False,
         )
 
     select = command("select", "select columns of a table in a file", _SELECT_EXAMPLES)
@@ -135,7 +187,7 @@ def _add_select(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument_group("what you know about the columns").add_argument
     add("--keep", **_MANY, metavar="NAME", help="always keep these")
     add("--drop", **_MANY, metavar="NAME", help="leave these out")
-    text = "keep or drop these together; repeat"
+    text = "keep or drop these together; may be repeated"
     add("--group", action="append", nargs="+", metavar="NAME", help=text)
     text = "what a column costs in the penalty (1)"
     add("--cost", **_MANY, type=as_priced, metavar="NAME=NUMBER", help=text)
@@ -163,8 +215,8 @@ def _add_how(group: Any) -> None:
     add("--goal", choices=("minimal", "all_relevant"), help=text)
     text = "trees: more columns, where trees are shown to predict better with them"
     add("--judge", choices=("networks", "trees"), help=text)
-    add("--max-features", type=as_count, metavar="N", help="keep at most so many")
-    add("--n-features", type=as_count, metavar="N", help="keep exactly so many")
+    add("--max-features", type=as_count, metavar="N", help="keep at most N columns")
+    add("--n-features", type=as_count, metavar="N", help="keep exactly N columns")
     text = "rows set apart for the score (0.2; 0 for none)"
     add("--test", type=as_fraction, metavar="FRACTION", help=text)
     add("--seed", type=as_seed, metavar="N", help="decides all that is random (0)")
@@ -172,7 +224,7 @@ def _add_how(group: Any) -> None:
     add("--jobs", type=as_jobs, metavar="N", help="threads that train (all cores)")
     text = "Parquet that needs more is read as a sample (half of what there is)"
     add("--memory", type=as_memory, metavar="SIZE", help=text)
-    text = "shorten the selection to that"
+    text = "shorten the selection to about so long"
     add("--max-time", type=as_seconds, metavar="SECONDS", help=text)
     add("--members", type=as_count, metavar="N", help="networks that vote (by size)")
     add("--epochs", type=as_count, metavar="N", help="length of training (by size)")
@@ -183,8 +235,8 @@ def _add_how(group: Any) -> None:
 def add_reading(group: Any) -> None:
     """Add the options that say how a file is written to a parser or group."""
     add = group.add_argument
-    add("--encoding", type=as_encoding, help="such as latin-1 or cp1251 (found)")
-    add("--delimiter", type=as_delimiter, help="one character, or tab (found)")
+    add("--encoding", type=as_encoding, help="such as latin-1 or cp1251 (detected)")
+    add("--delimiter", type=as_delimiter, help="one character, or tab (detected)")
     text = "such as k.A.: a missing value, beside NA, null, ? and the like"
     add("--missing", **_MANY, metavar="TEXT", help=text)
     add("--skip", type=as_lines, metavar="LINES", help="lines before the header (0)")
@@ -194,7 +246,7 @@ def add_reading(group: Any) -> None:
 
 def add_types(group: Any) -> None:
     """Add the option that says what columns hold."""
-    text = "read a column as number, category, date or text (found)"
+    text = "read a column as number, category, date or text (detected)"
     group.add_argument("--type", **_MANY, type=as_typed, metavar="NAME=TYPE", help=text)
 
 

@@ -37,6 +37,7 @@ _OPTION_OF = {
     "goal": "--goal",
     "judge": "--judge",
     "random_state": "--seed",
+    "pandas.to_numeric": "--type NAME=number",
 }
 
 

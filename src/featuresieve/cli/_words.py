@@ -43,9 +43,16 @@ def number(
 
 def whole_number(least: int, most: int = LARGEST_INTEGER) -> Callable[[str], Any]:
     """Return a reader of whole numbers within bounds."""
-    shown = "below 2**32" if most == LARGEST_SEED else f"<= {most}"
-    what = f"a whole number >= {least} and {shown}"
-    return number(what, lambda value: least <= value <= most, int)
+
+    def read(text: str) -> int:
+        what = f"a whole number >= {least}"
+        if most == LARGEST_SEED:
+            what += " and below 2**32"
+        elif plain_number(text) > most:
+            what = f"a whole number <= {most}"
+        return int(number(what, lambda value: least <= value <= most, int)(text))
+
+    return read
 
 
 as_count = whole_number(1)

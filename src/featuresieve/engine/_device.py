@@ -38,7 +38,8 @@ def resolve_device(
         resolved = torch.device(device)
     except (RuntimeError, TypeError, ValueError) as error:
         raise ValueError(
-            f"device must be 'auto' or the name of a torch device, got {device!r}."
+            "device must be 'auto' or the name of a torch device, such as 'cpu' or "
+            f"'cuda:0', got {device!r}."
         ) from error
     if not is_there.get(resolved.type, False):
         raise ValueError(

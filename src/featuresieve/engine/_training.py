@@ -7,6 +7,8 @@ from typing import Literal
 from sklearn.base import BaseEstimator
 from torch import nn
 
+from featuresieve.errors import as_called
+
 # (n_columns, n_outputs) -> a fresh network, (rows, columns) -> (rows, outputs)
 ModuleFactory = Callable[[int, int], nn.Module]
 PenaltyKind = Literal["fraction", "target"]
@@ -115,3 +117,6 @@ class Training(BaseEstimator):
     temperature_decay: float | None = None
     mask_learning_rate: float = 4e-3
     task_learning_rate: float = 2e-3
+
+
+Training.__init__ = as_called()(Training.__init__)  # type: ignore[method-assign]

@@ -1,21 +1,11 @@
 """Checks of the arguments of the estimators, with messages that say what is allowed."""
 
-import inspect
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import wraps
 from numbers import Integral, Real
 from pathlib import Path
-from typing import (
-    Any,
-    Literal,
-    ParamSpec,
-    TypeVar,
-    get_args,
-    get_origin,
-    get_type_hints,
-)
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 from torch import nn
@@ -29,7 +19,6 @@ from featuresieve.errors import (
     check_integer,
     check_real,
     check_sizes,
-    did_you_mean,
     listed,
     shown,
 )
@@ -38,47 +27,12 @@ from featuresieve.files import check_no_nul
 from featuresieve.problem import CountLimits
 from featuresieve.search import GOALS, JUDGES, Settings
 
-Arguments = ParamSpec("Arguments")
-Returned = TypeVar("Returned")
-
 TRAINING_ARGUMENTS = tuple(field.name for field in fields(Training))
+# Where what is no argument of the estimators is one, for `as_called`.
+IN_TRAINING = {name: f"training=Training({name}=...)" for name in TRAINING_ARGUMENTS}
 BALANCES = ("auto", "price")
 # Squared gradients of larger ones overflow in float32; the gates shut long before.
 LARGEST_BALANCE = 1e12
-
-
-def as_called(method: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
-    """Let errors about the arguments of a method name the class that was called.
-
-    Python names the class that the method is inherited from.
-    """
-    signature = inspect.signature(method)
-    known = list(signature.parameters)[1:]
-    by_name = [n for n in known if signature.parameters[n].kind.name == "KEYWORD_ONLY"]
-
-    @wraps(method)
-    def called(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Returned:
-        try:
-            signature.bind(*args, **kwargs)
-        except TypeError as error:
-            wrong = next((name for name in kwargs if name not in known), "")
-            hint = _hint(wrong, known)
-            if "too many positional" in str(error):
-                hint = f"; name those from {by_name[0]} on, such as {by_name[0]}=..."
-            name = f"{type(args[0]).__qualname__}.{method.__name__}()"
-            raise TypeError(f"{name} {error}{hint}") from None
-        return method(*args, **kwargs)
-
-    return called
-
-
-def _hint(wrong: str, known: Sequence[str]) -> str:
-    """Return what a name that is none of an argument may be meant for, if anything."""
-    wrong = wrong.removeprefix("training__")  # as set_params has it
-    hint = did_you_mean(wrong, (*known, *TRAINING_ARGUMENTS), "")
-    for name in TRAINING_ARGUMENTS:
-        hint = hint.replace(f"mean {name!r}", f"mean training=Training({name}=...)")
-    return hint
 
 
 def check_verbose(value: Any) -> None:
@@ -137,10 +91,13 @@ def check_judge(value: Any, *, needs_probabilities: bool) -> None:
         return
     wanted = "predict_proba" if needs_probabilities else "predict"
     is_estimator = hasattr(value, "get_params") and not isinstance(value, type)
-    if not (is_estimator and hasattr(value, "fit") and hasattr(value, wanted)):
+    is_other = not needs_probabilities and hasattr(value, "predict_proba")
+    can_judge = is_estimator and hasattr(value, "fit") and hasattr(value, wanted)
+    if is_other or not can_judge:
+        kind = "a classifier" if needs_probabilities else "a regressor"
         raise TypeError(
-            f"judge must be one of {listed(JUDGES)}, or an estimator with fit and "
-            f"{wanted}, got {shown(value)}."
+            f"judge must be one of {listed(JUDGES)}, or {kind} with fit and {wanted}, "
+            f"got {shown(value)}."
         )
 
 

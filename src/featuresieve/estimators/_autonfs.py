@@ -20,10 +20,10 @@ from featuresieve.engine import (
     resolve_threads,
     torch_defaults,
 )
-from featuresieve.errors import draw_seed
+from featuresieve.errors import as_called, draw_seed
 from featuresieve.estimators._arguments import (
+    IN_TRAINING,
     TRAINING_ARGUMENTS,
-    as_called,
     check_judge,
     checked_training,
     count_limits_from,
@@ -71,7 +71,7 @@ class AutoNFS(
 ):
     """The common part of the two estimators; see `AutoNFSClassifier`."""
 
-    @as_called
+    @as_called(IN_TRAINING)
     def __init__(
         self,
         balance: float | str = "auto",
@@ -197,7 +197,7 @@ class AutoNFS(
             params = {**params, "training": Training()}
         return super().set_params(**params)  # type: ignore[no-any-return]
 
-    @as_called
+    @as_called(IN_TRAINING)
     def fit(
         self, X: Any, y: Any, *, sample_weight: Any = None, groups: Any = None
     ) -> Self:
@@ -310,7 +310,9 @@ class AutoNFS(
             raise ValueError(
                 "Found array with 1 sample(s) while a minimum of 2 is required."
             )
-        constraints = constraints_from(params, table.names, table.n_features)
+        constraints = constraints_from(
+            params, table.names or table.labels, table.n_features
+        )
         limits = count_limits_from(params, table.n_features)
         constraints.check_limits(limits)
         table.leave_out_(np.flatnonzero(constraints.is_dropped))

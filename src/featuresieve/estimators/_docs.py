@@ -24,10 +24,12 @@ feature_groups : list of lists, dict of lists, or None, default=None
     one-hot columns of one variable. Counts are still counts of features.
 always_keep, never_keep : list of names or positions, or None, default=None
     Features that are kept, or left out, whatever the data say. A group goes whole:
-    keeping one of it keeps all.
-feature_costs : dict, array-like or None, default=None
-    What a feature costs in the penalty; one where nothing is said. A feature of cost
-    zero is free, but kept only if it helps.
+    keeping one of it keeps all. Whole numbers are positions, also where names are
+    numbers.
+feature_costs : dict, Series, array-like or None, default=None
+    What a feature costs in the penalty; one where nothing is said. A dict, or a Series
+    whose index holds names, names some; else there is one number for each feature. A
+    feature of cost zero is free, but kept only if it helps.
 class_weight : dict, "balanced" or None, default=None
     Weight of each class in the losses; None for regression.
 goal : {"minimal", "all_relevant"}, default="minimal"

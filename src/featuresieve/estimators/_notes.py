@@ -16,7 +16,7 @@ from featuresieve.errors import (
     listed,
 )
 from featuresieve.estimators._row_labels import row_labels
-from featuresieve.problem import EncodedProblem
+from featuresieve.problem import EncodedProblem, Problem
 from featuresieve.search import Evidence, SearchResult
 from featuresieve.storage import VERDICTS, feature_names
 from featuresieve.tables import Table
@@ -29,7 +29,7 @@ _LEAK, _LEAK_OF_ALL = 0.9, 0.95
 _CLEARLY, _CLEARLY_LOST = 3.0, 0.05
 _LOW_AGREEMENT = 0.4
 # Notes that are true of the data, whatever number of features is kept.
-ABOUT_DATA = ("identifier", "free_text", "leak", "uninformative")
+ABOUT_DATA = ("identifier", "free_text", "numbers_as_text", "leak", "uninformative")
 
 Note = dict[str, Any]
 
@@ -54,7 +54,7 @@ def notes_about(
 ) -> list[Note]:
     """Return what should be said of an answer, the doubtful first."""
     names = feature_names(estimator)
-    notes = [*_doubts(estimator, result)]
+    notes = [*_doubts(estimator, result, prepared.problem)]
     if result.screened is not None:
         n_left = prepared.problem.gates.count(result.screened)
         text = (
@@ -82,7 +82,7 @@ def warn_about(notes: Sequence[Note]) -> None:
             warnings.warn(note["text"], kind, stacklevel=4)
 
 
-def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
+def _doubts(estimator: Any, result: SearchResult, problem: Problem) -> Iterator[Note]:
     """Yield that there may be nothing in the data, or not at this balance."""
     n_kept, n_all = estimator.n_features_selected_, len(estimator.support_)
     if result.is_uninformative:
@@ -95,6 +95,8 @@ def _doubts(estimator: Any, result: SearchResult) -> Iterator[Note]:
         )
     elif result.is_hardly_judged:
         rows = "row" if result.n_uncommon == 1 else "rows"
+        if problem.n_groups < problem.n_rows:  # one group says as much as one row
+            rows = "group of rows" if result.n_uncommon == 1 else "groups of rows"
         yield as_note(
             "uninformative",
             f"the answer rests on {result.n_uncommon} held-out {rows}: no more have "
@@ -180,9 +182,9 @@ def _about_columns(
     names: Sequence[str],
 ) -> Iterator[Note]:
     """Yield what columns are, whatever they predict."""
-    labels, texts = row_labels(table, prepared.encoder)
+    labels = row_labels(table, prepared.encoder)
     is_read = estimator._verdict != VERDICTS.index("excluded")
-    own = [names[j] for j in labels if is_read[j]]
+    own = [names[j] for j in labels.names if is_read[j]]
     if own:
         word = "looks" if len(own) == 1 else "look"
         yield as_note(
@@ -191,12 +193,21 @@ def _about_columns(
             "nothing about other rows.",
             own,
         )
-    own = [names[j] for j in texts if is_read[j]]
+    own = [names[j] for j in labels.texts if is_read[j]]
     if own:
         yield as_note(
             "free_text",
             f"{listed(own)}: free text, of which only whole values are compared. "
             "Counts of words, or embeddings, could say more.",
+            own,
+        )
+    own = [names[j] for j in labels.numbers if is_read[j]]
+    if own:
+        word = "holds" if len(own) == 1 else "hold"
+        yield as_note(
+            "numbers_as_text",
+            f"{listed(own)} {word} numbers as text, which are compared as words. If "
+            "they are no codes, make numbers of them: pandas.to_numeric.",
             own,
         )
     yield from about_copies(estimator)

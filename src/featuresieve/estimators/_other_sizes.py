@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from featuresieve.engine import explain_out_of_memory, torch_defaults
-from featuresieve.errors import draw_seed
+from featuresieve.errors import as_called, check_count_or_share, draw_seed
 from featuresieve.estimators._arguments import count_limits_from, settings_from
 from featuresieve.estimators._notes import ABOUT_DATA, about_copies
 from featuresieve.estimators._streams import rows_of_fit
@@ -29,6 +29,7 @@ _SHARED = (
 class OtherSizes:
     """What an estimator inherits to answer again without another search."""
 
+    @as_called()
     def with_size(
         self: Any,
         n_features: int | float,
@@ -60,6 +61,7 @@ class OtherSizes:
             `balance_` and `history_` are those of this fit.
         """
         check_is_fitted(self)
+        check_count_or_share("n_features", n_features)
         other = clone(self).set_params(n_features_to_select=n_features, goal="minimal")
         params = other.get_params(deep=False)
         settings = settings_from(params)
@@ -71,6 +73,7 @@ class OtherSizes:
         other.notes_ += about_copies(other)
         return other
 
+    @as_called()
     def with_tolerance(
         self: Any,
         tolerance: float,
@@ -156,7 +159,7 @@ class OtherSizes:
 def support_of_size(estimator: Any, params: Mapping[str, Any]) -> BoolArray:
     """Return the best ranked features that `n_features_to_select` of `params` wants."""
     n_features = len(estimator.support_)
-    names = getattr(estimator, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", estimator._labels)
     constraints = constraints_from(
         params, None if names is None else list(names), n_features
     )

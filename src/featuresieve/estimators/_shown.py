@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from featuresieve.errors import check_integer
+from featuresieve.errors import as_called, check_integer
 from featuresieve.estimators._streams import rows_of_fit
 from featuresieve.files import write_atomically
 from featuresieve.storage import check_facts, notebook_text, page_text
@@ -23,6 +23,7 @@ _KEPT, _DROPPED = "#3f94cc99", "#88888866"
 class Shown:
     """What an estimator inherits to be looked at."""
 
+    @as_called()
     def report(
         self: Any,
         path: str | os.PathLike[str],

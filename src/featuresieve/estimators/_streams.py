@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from featuresieve import files  # the parts that need pyarrow, when they are used
 from featuresieve.engine import Ranks, Training
-from featuresieve.errors import listed, shown
+from featuresieve.errors import as_called, listed, shown
 from featuresieve.estimators._notes import Note, as_note
 from featuresieve.files import Stream, as_stream, take_array_rows
 from featuresieve.problem import ClassEncoder
@@ -222,6 +222,7 @@ class Predicts:
             return code.decode(code.probabilities(outputs))
         return np.asarray(code.decode(outputs.mean(axis=0)))
 
+    @as_called()
     def score(self: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return the accuracy of a classifier, or R² of a regressor.
 

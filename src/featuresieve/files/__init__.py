@@ -21,7 +21,12 @@ from featuresieve.files._atomic import (
 from featuresieve.files._column_types import TYPES, ColumnHint, ColumnType
 
 if TYPE_CHECKING:
-    from featuresieve.files._inputs import Inputs, TargetColumn, read_inputs
+    from featuresieve.files._inputs import (
+        Inputs,
+        TargetColumn,
+        check_not_special,
+        read_inputs,
+    )
     from featuresieve.files._reading import (
         TableFile,
         find_column,
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
 
 # Imported when they are first asked for: they need numpy, and most of them pyarrow.
 _NAMES_OF = {
-    "_inputs": ("Inputs", "TargetColumn", "read_inputs"),
+    "_inputs": ("Inputs", "TargetColumn", "check_not_special", "read_inputs"),
     "_reading": ("TableFile", "find_column", "find_columns", "read_file"),
     "_row_labels": ("LEAST_ROWS", "numbers_rows"),
     "_task": ("Task", "infer_task"),

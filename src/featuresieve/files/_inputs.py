@@ -1,6 +1,6 @@
 """From a table file to what is selected from: target, weights, features, notes."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from shlex import quote
 from typing import Any
@@ -68,6 +68,7 @@ def read_inputs(
         if name is not None
     }
     target_name, special = named["--target"], [*named.values()]
+    check_not_special("--drop", drop, named)
     others = [name for name in table.column_names if name not in special]
     dropped = find_columns("--drop", drop, others)
     row_names = [n for n in _row_names(file) if n in others and n not in dropped]
@@ -89,7 +90,11 @@ def read_inputs(
     features = table.select(names)
     notes = [*file.notes, *_column_notes(features)]
     if n_left_out:
-        notes.append(f"{n_left_out} rows without a value of {target_name!r} left out.")
+        rows = "row" if n_left_out == 1 else "rows"
+        text = f"{n_left_out} {rows} without a value of {target_name!r} left out."
+        notes.append(text)
+    target_column = _target(target_name, table.column(target_name), task)
+    notes += _header_notes(target_column)
     for what, left_out in (
         ("names of rows left out", row_names),
         ("left out on request", dropped),
@@ -97,7 +102,7 @@ def read_inputs(
         notes += [f"{what}: {listed(left_out)}."] if left_out else []
     return Inputs(
         features,
-        _target(target_name, table.column(target_name), task),
+        target_column,
         _weights(table, weight, stands_for),
         tuple(others),
         tuple(dropped),
@@ -106,6 +111,24 @@ def read_inputs(
         None if row_group is None else _row_groups(table, row_group),
         None if time is None else _times(table, time),
     )
+
+
+def check_not_special(
+    option: str, wanted: Iterable[str], special: Mapping[str, str]
+) -> None:
+    """Refuse columns that are not selected from, such as the target."""
+    for other, name in special.items():
+        if name in wanted:
+            raise TableFileError(f"{option}: {name!r} is the column of {other}.")
+
+
+def _header_notes(target: TargetColumn) -> list[str]:
+    """Say that the header may stand among the rows, as in files put together."""
+    n_rows = int(np.count_nonzero(target.values == target.name))
+    if target.values.dtype != object or n_rows == 0:
+        return []
+    rows = "1 row has" if n_rows == 1 else f"{n_rows} rows have"
+    return [f"{rows} the target {target.name!r}: the header, again?"]
 
 
 def _row_names(file: TableFile) -> list[str]:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -54,9 +55,11 @@ class TableFile:
         for name in names:
             kind = self.table.schema.field(name).type
             if not is_single_value(kind):
+                what = "lists or objects" if pa.types.is_nested(kind) else kind
                 raise TableFileError(
-                    f"{self.source.name}: {name!r} holds {kind}, and a cell must be a "
-                    "number, a text, a date or a truth value; leave it out: --drop."
+                    f"{self.source.name}: {name!r} holds {what}, and a cell must be a "
+                    "number, a text, a date or a truth value; leave it out, --drop "
+                    f"{quote(name)}, or give each entry a column of its own."
                 )
 
 

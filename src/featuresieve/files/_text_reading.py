@@ -165,8 +165,9 @@ class _Reader:
         if ragged is None:
             return self.source.unreadable(error)
         row = f"row {ragged[1]}" if ragged[1] else "a row"
+        cells = "cell" if ragged[3] == "1" else "cells"
         return TableFileError(
-            f"{name}: {row} has {ragged[3]} cells, the header has {ragged[2]} "
+            f"{name}: {row} has {ragged[3]} {cells}, the header has {ragged[2]} "
             f"(delimiter {self.dialect.delimiter!r}, quote {self.dialect.quote})."
             f"{skip_hint(self.source, self.dialect)}"
         )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from featuresieve.errors import as_float, did_you_mean, shown
+from featuresieve.errors import as_float, did_you_mean, listed, shown
 from featuresieve.problem._canonical_order import HashArray, canonical_units
 from featuresieve.problem._problem import BoolArray, Gates
 from featuresieve.problem._units import Units, indices_of_runs
@@ -106,11 +106,12 @@ class Constraints:
 
 
 def constraints_from(
-    params: Mapping[str, Any], names: Sequence[str] | None, n_features: int
+    params: Mapping[str, Any], names: Sequence[Any] | None, n_features: int
 ) -> Constraints:
     """Check `feature_groups`, `always_keep`, `never_keep` and `feature_costs`.
 
-    Features are named, or counted from zero; contradictions are errors.
+    Features are named, or counted from zero: whole numbers are positions, also where
+    names are numbers. Contradictions are errors.
     """
     find = _Finder(names, n_features)
     is_kept = find.mask("always_keep", params["always_keep"])
@@ -139,16 +140,17 @@ def _groups(value: Any, find: "_Finder") -> list[IndexArray]:
     """Return the groups as arrays of positions."""
     if value is None:
         return []
-    if isinstance(value, Mapping):
-        value = list(value.values())
-    if isinstance(value, str) or not isinstance(value, Sequence):
+    if isinstance(value, str) or not isinstance(value, Mapping | Sequence):
         raise TypeError(
             "feature_groups must be a list of lists of features, or a dict of such "
-            f"lists, got {value!r}."
+            f"lists, got {shown(value)}."
         )
     groups, seen = [], np.zeros(find.n_features, dtype=bool)
-    for number, members in enumerate(value):
-        name = f"feature_groups[{number}]"
+    by_key = value.items() if isinstance(value, Mapping) else enumerate(value)
+    for key, members in by_key:
+        name = f"feature_groups[{key!r}]"
+        if isinstance(members, str | Integral):
+            raise TypeError(f"{name} must be a list of features, got {members!r}.")
         positions = np.flatnonzero(find.mask(name, members))
         if len(positions) == 0:
             raise ValueError(f"{name} must name at least one feature.")
@@ -167,17 +169,24 @@ def _costs(value: Any, find: "_Finder") -> FloatArray:
     costs = np.ones(find.n_features)
     if value is None:
         return costs
-    if isinstance(value, Mapping):
+    if _has_names(value):
         for feature, cost in value.items():
             costs[find.position("feature_costs", feature)] = _cost(cost)
         return costs
-    given = np.asarray(value, dtype=object).reshape(-1)
-    if len(given) != find.n_features:
+    given = np.asarray(value, dtype=object)
+    if given.shape != (find.n_features,):
         raise ValueError(
             "feature_costs must be a dict, or hold one number for each of the "
-            f"{find.n_features} features, got {len(given)}."
+            f"{find.n_features} features, got {len(given) if given.ndim else value!r}."
         )
     return np.array([_cost(cost) for cost in given])
+
+
+def _has_names(value: Any) -> bool:
+    """Tell whether costs are a mapping, or a series of pandas with names."""
+    if isinstance(value, Mapping) or not hasattr(value, "items"):
+        return isinstance(value, Mapping)
+    return not all(isinstance(name, Integral) for name, _ in value.items())
 
 
 def _cost(value: Any) -> float:
@@ -194,24 +203,20 @@ def _cost(value: Any) -> float:
 class _Finder:
     """Find features by name or position."""
 
-    def __init__(self, names: Sequence[str] | None, n_features: int) -> None:
+    def __init__(self, names: Sequence[Any] | None, n_features: int) -> None:
         self.names, self.n_features = names, n_features
         self._positions = {name: j for j, name in enumerate(names or ())}
 
-    def name(self, position: int) -> str | int:
+    def name(self, position: int) -> Any:
         """Return the name of a feature, or its position if it has none."""
         return int(position) if self.names is None else self.names[position]
 
     def position(self, argument: str, feature: Any) -> int:
         """Return where a feature stands."""
         if isinstance(feature, Integral) and not isinstance(feature, bool):
-            position = int(feature)
-            if not -self.n_features <= position < self.n_features:
-                raise ValueError(
-                    f"{argument} must name features of X, positions 0 to "
-                    f"{self.n_features - 1}, got {position}."
-                )
-            return position % self.n_features
+            return self._counted(argument, int(feature))
+        if self._is_name(feature):
+            return self._positions[feature]
         if not isinstance(feature, str):
             raise TypeError(
                 f"{argument} must hold column names or positions, got {feature!r}."
@@ -221,12 +226,30 @@ class _Finder:
                 f"{argument} must hold positions, because X has no column names, "
                 f"got {feature!r}."
             )
-        if feature not in self._positions:
-            hint = did_you_mean(feature, self.names, ".")
-            raise ValueError(
-                f"{argument} must name columns of X, got {feature!r}{hint}"
-            )
-        return self._positions[feature]
+        is_text = all(isinstance(name, str) for name in self.names)
+        there = f"; there are {listed(self.names)}."
+        hint = did_you_mean(feature, self.names, ".") if is_text else there
+        raise ValueError(f"{argument} must name columns of X, got {feature!r}{hint}")
+
+    def _counted(self, argument: str, position: int) -> int:
+        """Return a position, counted from the end if it is negative."""
+        if -self.n_features <= position < self.n_features:
+            return position % self.n_features
+        hint = "."
+        if position in self._positions:
+            where = self._positions[position]
+            hint = f"; the column called {position} is at position {where}."
+        raise ValueError(
+            f"{argument} must name features of X, positions 0 to "
+            f"{self.n_features - 1}, got {position}{hint}"
+        )
+
+    def _is_name(self, feature: Any) -> bool:
+        """Tell whether a column is called so; True is the name of none."""
+        try:
+            return not isinstance(feature, bool) and feature in self._positions
+        except TypeError:  # a list, say
+            return False
 
     def mask(self, argument: str, features: Any) -> BoolArray:
         """Return which features a list names."""

@@ -90,7 +90,7 @@ def _real_numbers(sample_weight: Any) -> FloatArray:
         ) from None
     except (TypeError, ValueError):
         raise TypeError(
-            f"sample_weight must hold real numbers, got {sample_weight!r}."
+            f"sample_weight must hold real numbers, got {shown(sample_weight)}."
         ) from None
 
 
@@ -134,6 +134,13 @@ def row_group_codes(groups: Any, n_rows: int) -> IndexArray | None:
     """
     if groups is None:
         return None
+    if isinstance(groups, str):
+        raise TypeError(
+            "groups must hold a label for each row; the name of a column is for "
+            f"streams, got {groups!r}."
+        )
+    if getattr(groups, "ndim", 1) != 1:  # of a table, the list is of its names
+        raise ValueError("groups must be one-dimensional, with one label a row.")
     labels = list(groups.tolist() if hasattr(groups, "tolist") else groups)
     if len(labels) != n_rows:
         raise ValueError(

@@ -122,8 +122,8 @@ def _as_array(y: Any) -> npt.NDArray[Any]:
         y = y.detach().cpu().numpy()
     native = nw.from_native(y, allow_series=True, pass_through=True)
     if isinstance(native, nw.Series | nw.DataFrame):
-        if isinstance(native, nw.Series) and native.null_count() > 0:
-            raise ValueError("Input y contains NaN or missing values.")
+        if isinstance(native, nw.Series):
+            _refuse_rows(native.is_null().to_numpy())
         y = native.to_numpy()
     try:
         values = np.asarray(y)
@@ -142,11 +142,13 @@ def _target_array(y: Any, n_rows: int) -> npt.NDArray[Any]:
     """Return y as an array, if it is as long as the table."""
     values = _as_array(y)
     if values.ndim == 0:
-        raise TypeError(
-            f"y must hold a value for each row, got {shown(y)}: where that names a "
-            "column of X, pass the column itself and the others as X, in pandas "
-            f"fit(X.drop(columns={shown(y)}), X[{shown(y)}])."
-        )
+        advice = "pass a list, an array or a Series."
+        if isinstance(y, str | int):
+            advice = (
+                "where that names a column of X, pass the column itself and the others "
+                f"as X, in pandas fit(X.drop(columns={shown(y)}), X[{shown(y)}])."
+            )
+        raise TypeError(f"y must hold a value for each row, got {shown(y)}: {advice}")
     if len(values) != n_rows:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "
@@ -171,6 +173,11 @@ def class_target(y: Any, n_rows: int) -> Target:
             f"column a label, got several classes a row (shape {y.shape})."
         )
     if kind == "multilabel-indicator":
+        if y.min() == y.max():
+            raise ValueError(
+                "y must have rows with and without a label, got "
+                f"{int(y.max())} everywhere."
+            )
         code = ClassEncoder(np.arange(y.shape[1]), True)
         return Target(y.astype(np.float32), y.shape[1], "multilabel", code)
     y = column_or_1d(y, warn=True)
@@ -188,6 +195,8 @@ def value_target(
 ) -> Target:
     """Encode one or more real values a row; heavy tails are compressed if they may."""
     values = _plain_values(_target_array(y, n_rows))
+    if values.dtype.kind == "f":
+        _refuse_rows(np.isnan(values))
     _refuse_huge(values)
     values = check_array(values, ensure_2d=False, dtype=np.float64, input_name="y")
     if values.ndim > 2 or values.shape[1:] == (0,):
@@ -255,6 +264,8 @@ def _plain_values(y: npt.NDArray[Any]) -> npt.NDArray[Any]:
     value = _first(values, lambda value: not _is_number(value))
     if isinstance(value, _SPANS):
         advice = "divide by a unit, such as y / np.timedelta64(1, 'h') for hours."
+    elif type(value).__name__ == "Period":  # pandas need not be installed
+        advice = "make dates of it, y.dt.to_timestamp(), and count from one of them."
     elif isinstance(value, _MOMENTS):
         advice = (
             "count from one of them, such as (y - y.min()) / np.timedelta64(1, 'D') "
@@ -300,10 +311,24 @@ def _first(values: Any, is_wanted: Callable[[Any], bool]) -> Any:
 
 def _refuse_missing(y: npt.NDArray[Any]) -> None:
     """Refuse missing labels."""
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity.")
-    if y.dtype.kind == "O" and any(
-        value is None or type(value).__name__ in MISSING_NAMES or value != value
-        for value in y.reshape(-1)
-    ):
-        raise ValueError("Input y contains NaN or missing values.")
+    if y.dtype.kind == "f":
+        _refuse_rows(np.isnan(y))
+        if np.isinf(y).any():
+            raise ValueError("Input y contains infinity.")
+    if y.dtype.kind == "O":
+        cells = (
+            value is None or type(value).__name__ in MISSING_NAMES or value != value
+            for value in y.reshape(-1)
+        )
+        _refuse_rows(np.fromiter(cells, dtype=np.bool_, count=y.size).reshape(y.shape))
+
+
+def _refuse_rows(is_missing: npt.NDArray[Any]) -> None:
+    """Refuse targets of which some are missing, and say how many."""
+    if is_missing.any():
+        rows = np.flatnonzero(is_missing.reshape(len(is_missing), -1).any(axis=1))
+        raise ValueError(
+            f"Input y contains NaN or missing values in {len(rows)} of "
+            f"{len(is_missing)} rows, the first is row {rows[0]}: leave these rows out "
+            "of X and y."
+        )

@@ -109,8 +109,7 @@ def _header_length(start: bytes, size: int) -> int:
     n_header = int.from_bytes(start, "little")
     require(
         n_header <= MAX_HEADER_BYTES,
-        f"it says that its header has {n_header:,} bytes, and at most "
-        f"{MAX_HEADER_BYTES:,} are allowed: it was not written by `save`.",
+        "its header is none: it was not written by `save`.",
     )
     require(
         n_header <= size - _LENGTH_BYTES,

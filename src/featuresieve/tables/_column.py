@@ -25,7 +25,16 @@ _ALLOWED = (
     "a cell of this argument must be a string, a number, a boolean, a date, a time, "
     "a duration or missing (None, NaN), and the cells of one column of one such kind"
 )
-_WAY_OUT = " never_keep leaves a column out, whatever it holds."
+_WAY_OUT = "never_keep leaves a column out, whatever it holds."
+# What makes a column readable, by the type of its cells; "" is a mixture.
+_REMEDIES = {
+    "Period": "make dates of it, such as {}.dt.to_timestamp()",
+    "Interval": "make text of it, such as {}.astype(str)",
+    "bytes": "make text of it, such as {}.str.decode('utf-8')",
+    "list": "give each entry a column of its own",
+    "ndarray": "give each entry a column of its own",
+    "": "make all of it of one kind, such as {}.astype(str)",
+}
 # What a Python object counts as; a type is looked up by its first match.
 _GROUPS: tuple[tuple[str, tuple[type, ...]], ...] = (
     ("missing", (type(None),)),
@@ -303,7 +312,7 @@ def conversion_advice(was: str, now: str, column: str) -> str:
 
 def complex_error(label: str) -> ValueError:
     """Build the error for complex numbers, with scikit-learn's words."""
-    hint = _WAY_OUT if label.startswith("column") else ""
+    hint = f" {_WAY_OUT}" if label.startswith("column") else ""
     text = f"Complex data not supported: {label} of X holds such numbers.{hint}"
     return ValueError(text)
 
@@ -312,8 +321,17 @@ def cell_error(label: str, row: int, value: Any) -> TypeError:
     """Build the error for a cell of a type that no column may hold."""
     return TypeError(
         f"{label} of X holds the {type(value).__name__} {shortened(value)} in row "
-        f"{row}; {_ALLOWED}.{_WAY_OUT}"
+        f"{row}; {_ALLOWED}{_remedy(type(value).__name__, label)}"
     )
+
+
+def _remedy(kind: str, label: str) -> str:
+    """Return the end of an error: what to do about a column."""
+    if kind not in _REMEDIES:
+        return f". {_WAY_OUT}"
+    name = label.removeprefix("column ")
+    column = f"X[:, {name}]" if name.isdecimal() else f"X[{name}]"
+    return f": {_REMEDIES[kind].format(column)}; {_WAY_OUT}"
 
 
 def _mixture_error(
@@ -330,7 +348,8 @@ def _mixture_error(
         f"the {type(value).__name__} {shortened(value)} in row {row}"
         for row, value in sorted(firsts, key=lambda first: first[0])
     )
-    return TypeError(f"{label} of X mixes kinds: {examples}; {_ALLOWED}.")
+    remedy = _remedy("", label)
+    return TypeError(f"{label} of X mixes kinds: {examples}; {_ALLOWED}{remedy}")
 
 
 def shortened(value: Any) -> str:

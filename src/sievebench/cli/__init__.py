@@ -5,24 +5,16 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from featuresieve import process
-from featuresieve.cli import complete
+from featuresieve import __version__, process
+from featuresieve.cli import Parser, UsageError, complete
 from featuresieve.files import AtomicFiles, check_output
 
 if TYPE_CHECKING:
     from sievebench.store import Store
 
 __all__ = ["console", "main"]
-
-
-class _Parser(argparse.ArgumentParser):
-    """A parser that says in one line what it has to complain about."""
-
-    def error(self, message: str) -> NoReturn:
-        """Say it, without all options before it, and exit."""
-        self.exit(2, f"sievebench: error: {message} (see {self.prog} --help)\n")
 
 
 def console() -> int:
@@ -39,13 +31,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser = _parser()
         complete(parser)
         options = parser.parse_args(words)
-        return int(options.run(options))
+        status = int(options.run(options))
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # whoever reads the output has seen enough
+        return process.nobody_reads()
     except KeyboardInterrupt:  # before anything was finished
         return _interrupted()
     except Exception as error:
         if process.was_interrupted(error):
             return _interrupted()
-        if isinstance(error, OSError | process.NulError):
+        if isinstance(error, OSError | process.NulError | UsageError):
             return refuse(error)
         traceback.print_exc()
         return 1
@@ -63,8 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     from sievebench.cli._report import add_paper_parser, add_report_parser
     from sievebench.cli._run import add_run_parser
 
-    parser = _Parser(prog="sievebench", description="Compare feature selectors.")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    parser = Parser(prog="sievebench", description="Compare feature selectors.")
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_commands()
     add_compare_parser(commands)
     add_data_parser(commands)
     add_run_parser(commands)

@@ -226,8 +226,7 @@ def _selectors(text: str) -> list[str]:
         raise argparse.ArgumentTypeError(f"must name a selector, got {text!r}")
     for name in names:
         if name not in SELECTOR_LABELS:
-            otherwise = "; see --help for the names."
-            hint = did_you_mean(name, SELECTOR_LABELS, otherwise)
+            hint = did_you_mean(name, SELECTOR_LABELS, "")
             raise argparse.ArgumentTypeError(f"there is no selector {name!r}{hint}")
     return names
 

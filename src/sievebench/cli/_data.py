@@ -30,7 +30,8 @@ def add_data_parser(commands: Any) -> None:
     about = "list, fetch and check the data sets of the benchmark"
     data = add_command(commands, "data", _run, help=about, epilog=_EXAMPLES)
     data.add_argument("action", choices=("list", "fetch", "check"))
-    data.add_argument("names", nargs="*", metavar="NAME", help="default: all")
+    text = "default: all"
+    data.add_argument("names", nargs="*", default=[], metavar="NAME", help=text)
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -12,7 +12,11 @@ from pyarrow import dataset
 
 from featuresieve.errors import TableFileError, listed
 from featuresieve.files.stream._costs import cell_bytes
-from featuresieve.files.stream._parquet_files import checked, find_files
+from featuresieve.files.stream._parquet_files import (
+    check_names,
+    checked,
+    find_files,
+)
 from featuresieve.files.stream._stream import is_of
 
 _BATCH_BYTES = 1 << 24
@@ -36,12 +40,7 @@ class BatchSource:
 
     def take(self, names: Sequence[str], argument: str = "") -> "BatchSource":
         """Return the same source with some of its columns, for an argument."""
-        known = {*self.schema.names}
-        if unknown := [name for name in names if name not in known]:
-            raise TableFileError(
-                f"{argument}{self.name} has no column {listed(unknown)}; there are "
-                f"{listed(self.schema.names)}."
-            )
+        check_names(f"{argument}{self.name}", names, self.schema)
         schema = pa.schema([self.schema.field(name) for name in names])
         return replace(self, schema=schema)
 

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 from pyarrow import dataset, fs, parquet
 
-from featuresieve.errors import TableFileError, listed, one_line
+from featuresieve.errors import TableFileError, did_you_mean, listed, one_line
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 # Of each column: else whole groups of rows are held, or whole files.
@@ -109,6 +109,7 @@ def checked(
     fragments: Sequence[Any], known: pa.Schema, columns: Sequence[str] | None = None
 ) -> ParquetFiles:
     """Return files whose columns fit together; `known` has those of partitions."""
+    check_names(fragments[0].path, columns or (), known)
     schemas, n_rows = [], 0
     for fragment in fragments:
         with _damage_explained(fragment.path):
@@ -126,6 +127,14 @@ def checked(
     fields = [field for field in known if field.name not in inside]
     united = pa.schema([*united, *_wanted(pa.schema(fields), columns)])
     return ParquetFiles(tuple(fragments), united, n_rows)
+
+
+def check_names(name: str, wanted: Iterable[str], schema: pa.Schema) -> None:
+    """Refuse columns that are not there; errors begin with `name`."""
+    known = {*schema.names}
+    if unknown := [each for each in wanted if each not in known]:
+        hint = did_you_mean(unknown[0], schema.names)
+        raise TableFileError(f"{name} has no column {listed(unknown)}{hint}")
 
 
 def _wanted(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
@@ -148,6 +157,8 @@ def is_pattern(path: str) -> bool:
 
 def _located(path: str, filesystem: Any) -> tuple[Any, str]:
     """Return the file system of a path, and the path in it."""
+    if not path:  # which would be the folder of the process
+        raise TableFileError("a path of Parquet files must not be empty.")
     if filesystem is not None:
         if not isinstance(filesystem, fs.FileSystem):
             if not hasattr(filesystem, "protocol"):
@@ -225,7 +236,8 @@ def _damage_explained(path: str) -> Iterator[None]:
         advice = (
             "It is not whole, or no Parquet: write or copy it again, or leave it out."
             if _may_be_parquet(path)
-            else "Only Parquet is read as a stream: pass what the file holds."
+            else "Only Parquet is read as a stream: pass what the file holds, such as "
+            "pandas.read_csv(path)."
         )
         message = f"{path} cannot be read: {one_line(error)} {advice}"
         raise TableFileError(message) from error
