@@ -15,7 +15,7 @@ def _priced(factor: float) -> Callable[[Any, Any], float]:
 
 def _akaike_price(problem: Any, settings: Any) -> float:
     """Return a price that falls like one over the rows, the same at a thousand."""
-    factor = (1000 / problem.n_groups) ** 0.35
+    factor = (1000 / problem.n_groups) ** (1 / 3)
     return factor * price_of_feature(problem, settings)
 
 
@@ -24,6 +24,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "default": {},
     "half the price": {f"{_SEARCH}._price.price_of_feature": _priced(0.5)},
     "twice the price": {f"{_SEARCH}._price.price_of_feature": _priced(2.0)},
+    "price of rows^-0.65": {f"{_SEARCH}._price._EXPONENT": -0.65},
     "price as 1 / rows": {f"{_SEARCH}._price.price_of_feature": _akaike_price},
     "5 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.05},
     "20 % of the votes": {f"{_SEARCH}._votes.VOTE_SHARE": 0.2},

@@ -41,19 +41,14 @@ def test_null_loss_is_one_or_the_entropy_of_a_coin():
     assert coin == pytest.approx(math.log(2), rel=1e-12)
 
 
-def test_price_falls_with_the_rows_to_a_power_between_a_half_and_one():
-    of_thousand = np.exp(-0.65 * np.log(1000))
-    found = price_of_feature(make_problem(1000), Settings())
-    assert found == pytest.approx(of_thousand)
-    found = price_of_feature(make_problem(8000), Settings())
-    assert found == pytest.approx(of_thousand * 2**-1.95)
+def test_price_falls_with_the_rows_to_the_power_of_two_thirds():
+    assert price_of_feature(make_problem(1000), Settings()) == pytest.approx(0.01)
+    assert price_of_feature(make_problem(8000), Settings()) == pytest.approx(0.0025)
     # The balance is the price times the features.
-    found = balance_at_price(make_problem(1000, 10), Settings())
-    assert found == pytest.approx(10 * of_thousand)
+    assert balance_at_price(make_problem(1000, 10), Settings()) == pytest.approx(0.1)
     # Of a summed loss it is that of a batch.
     settings = Settings(Training(reduction="sum", batch_size=50))
-    found = price_of_feature(make_problem(1000), settings)
-    assert found == pytest.approx(50 * of_thousand)
+    assert price_of_feature(make_problem(1000), settings) == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("copies", [1, 3])

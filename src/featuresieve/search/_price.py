@@ -10,7 +10,7 @@ from featuresieve.search._settings import Settings
 
 # The price falls with the rows to this power, and is at least this over the rows that
 # do not have the most common target.
-_EXPONENT, _RARE = -0.65, 1.5
+_EXPONENT, _RARE = -2 / 3, 1.5
 # The most that a feature costs, as a share of what a perfect prediction is worth.
 _LARGEST_SHARE = 1 / 24
 # Of this much, from which a price is high.

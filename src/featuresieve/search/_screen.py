@@ -54,17 +54,21 @@ class Screen:
         return replace(votes, logits=logits.astype(np.float32), is_last=is_last)
 
 
+def has_few_rows(problem: Problem) -> bool:
+    """Tell whether there are more columns than rows, and few rows."""
+    has_more = problem.n_columns > problem.n_groups
+    return has_more and is_price_high(problem.with_balanced_classes())
+
+
 def screen_of(
     problem: Problem, splits: Sequence[HeldOutSplit], n_threads: int
 ) -> Screen | None:
     """Test every gate, on all rows and on those of each split.
 
-    None if none is found, if there are at least as many rows as columns, or so many
-    that a feature costs little. `problem` has the weights of the user: balanced ones
-    count few rows as many.
+    None if none is found, or if rows are not few. `problem` has the weights of the
+    user: balanced ones count few rows as many.
     """
-    has_enough_rows = problem.n_columns <= problem.n_groups
-    if has_enough_rows or not is_price_high(problem.with_balanced_classes()):
+    if not has_few_rows(problem):
         return None
     is_shut = problem.gates.is_shut
     is_shut = np.zeros(len(problem.gates), bool) if is_shut is None else is_shut

@@ -33,6 +33,7 @@ from featuresieve.search._screen import (
     N_MEMBERS,
     SCREENED_PRICE,
     Screen,
+    has_few_rows,
     n_voters,
     screen_of,
     train_open_gates,
@@ -346,8 +347,8 @@ class VoteSearch:
         # The error is that of the uncommon rows, where nearly all of the gain is made.
         freedom = max(min(refits.n_groups, self._n_uncommon()) - 1, 1)
         bound = error * t_distribution.ppf(CONFIDENCE, freedom)
-        # That a test finds columns among thousands is a hope, too.
-        is_hopeful = gain > _HOPE * error or self._screen is not None
+        # Few rows hardly show it, and forests get more from what is elected all the same.
+        is_hopeful = gain > _HOPE * error or has_few_rows(self.problem)
         return bool(is_hopeful), bool(gain > bound)
 
     def _n_uncommon(self) -> int:
