@@ -132,7 +132,8 @@ best ranked are refitted without a mask and judged on held-out rows. If what was
 elected is not shown to predict held-out targets better than a constant, an
 `UninformativeTargetWarning` says so, as it does where fewer than five held-out rows
 have another target than the most common one; if it is not better by even one
-standard error, only the best ranked feature is kept (or `min_features_to_select`).
+standard error, only the best ranked feature is kept (or `min_features_to_select`),
+unless there are more columns than rows.
 
 References
 ----------
