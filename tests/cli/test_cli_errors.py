@@ -344,6 +344,20 @@ def test_broken_pipe_is_quiet():
         assert process.wait() == 141
 
 
+@pytest.mark.parametrize("outputs", [(), ("--out", "small.csv", "--save", "s.sieve")])
+def test_files_are_written_though_nobody_reads_the_screen(outputs):
+    words = [*PLAIN.split(), *QUICK, *outputs]
+    with subprocess.Popen(
+        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline().startswith("plain.csv: 120 rows")
+        process.stdout.close()
+        error = process.stderr.read()
+        assert process.wait() == (0 if outputs else 141)
+    assert "wrote small.csv" in error or not outputs
+    assert files() == ["plain.csv", *(["s.sieve", "small.csv"] if outputs else [])]
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no SIGINT for a child")
 @pytest.mark.parametrize("wait", [0.03, 4])  # modules are loaded; a fit
