@@ -63,6 +63,8 @@ PLAIN = "select plain.csv --target label"
         ("select plain.csv --target lable", "did you mean 'label'?"),
         ("select plain.csv --target LABEL", "did you mean 'label'?"),
         ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
+        (["select", "", "--target", "a"], "the path of a file must not be empty."),
+        ([*PLAIN.split(), "--out", ""], "--out: the name of the file is empty."),
         (["select", "plain.csv", "--target", "--my y"], "is no column '--my y'"),
         (f"{PLAIN} --frobnicate", "no option --frobnicate (see featuresieve select "),
         (f"{PLAIN} --n-feature 3", "option --n-feature; did you mean '--n-features'?"),
