@@ -63,6 +63,8 @@ PLAIN = "select plain.csv --target label"
         ("select plain.csv --target lable", "did you mean 'label'?"),
         ("select plain.csv --target LABEL", "did you mean 'label'?"),
         ("select plain.csv --target xyz", "there are 'a', 'b', 'c', 'd'"),
+        (["select", "", "--target", "a"], "the path of a file must not be empty."),
+        ([*PLAIN.split(), "--out", ""], "--out: the name of the file is empty."),
         (["select", "plain.csv", "--target", "--my y"], "is no column '--my y'"),
         (f"{PLAIN} --frobnicate", "no option --frobnicate (see featuresieve select "),
         (f"{PLAIN} --n-feature 3", "option --n-feature; did you mean '--n-features'?"),
@@ -342,6 +344,20 @@ def test_broken_pipe_is_quiet():
         process.stdout.close()
         assert process.stderr.read() == b""
         assert process.wait() == 141
+
+
+@pytest.mark.parametrize("outputs", [(), ("--out", "small.csv", "--save", "s.sieve")])
+def test_files_are_written_though_nobody_reads_the_screen(outputs):
+    words = [*PLAIN.split(), *QUICK, *outputs]
+    with subprocess.Popen(
+        [*COMMAND, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline().startswith("plain.csv: 120 rows")
+        process.stdout.close()
+        error = process.stderr.read()
+        assert process.wait() == (0 if outputs else 141)
+    assert "wrote small.csv" in error or not outputs
+    assert files() == ["plain.csv", *(["s.sieve", "small.csv"] if outputs else [])]
 
 
 @pytest.mark.slow

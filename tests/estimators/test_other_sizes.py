@@ -163,9 +163,9 @@ def test_other_columns_and_unfitted_estimators_are_refused(fitted):
             getattr(AutoNFSClassifier(), method)(1)
 
 
-def test_without_held_out_losses_there_is_no_other_tolerance():
+def test_without_held_out_losses_there_is_no_other_tolerance(fitted):
     selector = AutoNFSClassifier(0.01, **QUICK).fit(*class_table())
     with pytest.raises(ValueError, match="needs held-out losses"):
         selector.with_tolerance(0.1)
     with pytest.raises(ValueError, match="tolerance must be a finite number >= 0"):
-        selector.with_tolerance(-1)
+        fitted.with_tolerance(-1)

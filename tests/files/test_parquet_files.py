@@ -179,7 +179,7 @@ def test_what_is_checked_of_files_grows_with_their_columns_alone(write):
 
 
 MISSING = {
-    "": "a path of Parquet files must not be empty",
+    "": "the path of a file must not be empty",
     "nowhere.parquet": "there is no file or folder .*nowhere",
     "*.parquet": "no file fits .*",
     "empty": "is a folder without Parquet in it",

@@ -162,6 +162,26 @@ def test_what_is_not_plain_is_noted(put, text, cells, note):
     assert note in file.notes[0]
 
 
+DAYS = ["2020-01-02", "2020-02-03", "4.3.2020"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "other"),
+    [
+        (DAYS, "4.3.2020"),
+        (["24/12/2020", "12/24/2020"], "12/24/2020"),
+        (["1.2.2020", "soon", "2.3.2020"], "soon"),
+        (["2020-01-02", "soon", "later"], None),  # most are words
+        (["soon", "2020-01-02", "2020-01-02"], None),  # and so is the first
+    ],
+)
+def test_dates_of_several_forms_are_text_and_noted(put, cells, other):
+    file = read(put("\n".join(["day", *cells])))
+    assert file.table.to_pydict()["day"] == cells
+    note = f"'day': most cells are dates, but not {other!r}: taken as categories."
+    assert file.notes == (() if other is None else (note,))
+
+
 def test_names_are_trimmed_made_unique_and_noted(put):
     file = read(put('"a ""x""", b ,,b\n1,2,3,4\n'))
     assert file.table.column_names == ['a "x"', "b", "column 3", "b (2)"]

@@ -126,6 +126,14 @@ CONTRADICTIONS = [
         {"goal": "all_relevant", "n_features_to_select": 3},
         "n_features_to_select must be None with goal='all_relevant'",
     ),
+    (
+        {"balance": "price", "tolerance": 0.1},
+        "tolerance must be 0 unless balance='auto', .* got 0.1 with balance='price'",
+    ),
+    (
+        {"balance": 0.1, "judge": "trees"},
+        "judge must be 'networks' unless balance='auto', .* got 'trees' with balance=0",
+    ),
     *(
         ({"max_features": 2, name: 3}, f"{name} must be at most max_features=2, got 3")
         for name in ("min_features_to_select", "n_features_to_select")

@@ -182,7 +182,7 @@ def _select(options: SelectOptions) -> int:
         known = known_arguments(options, inputs)
         say("")
         if not options.quiet:
-            print("\n".join(facts(file, inputs, options)), file=screen, flush=True)
+            _show("\n".join(facts(file, inputs, options)), screen, options)
         # Only now: a wrong name is reported before torch is loaded.
         with interrupts_delayed():
             from featuresieve import AutoNFSClassifier  # noqa: F401  # and torch
@@ -197,7 +197,7 @@ def _select(options: SelectOptions) -> int:
             print(f"warning: {warning}", file=sys.stderr)
         if not is_silent:
             blank = "" if options.quiet else "\n"
-            print(f"{blank}{screen_text(outcome, options)}", file=screen, flush=True)
+            _show(f"{blank}{screen_text(outcome, options)}", screen, options)
         # One by one: a full disk takes nothing else along. The table comes last.
         for option in ("json", "save", "plot", "report", "out"):
             if (name := getattr(options, option)) is not None:
@@ -206,6 +206,16 @@ def _select(options: SelectOptions) -> int:
         if name not in (None, "-") and not is_silent:
             print(f"wrote {name}", file=sys.stderr)
     return 0
+
+
+def _show(text: str, screen: Any, options: SelectOptions) -> None:
+    """Print what people read; files are written also if nobody does."""
+    try:
+        print(text, file=screen, flush=True)
+    except BrokenPipeError:
+        if not any(options.outputs) or screen is sys.stderr:
+            raise
+        nobody_reads()
 
 
 @contextmanager

@@ -64,6 +64,7 @@ def settings_from(params: Mapping[str, Any]) -> Settings:
     """Check the arguments of an estimator and return the settings of its search."""
     _check_numbers(params)
     _check_goal(params)
+    _check_comparison(params)
     check_folds(params["cv"])
     check_verbose(params["verbose"])
     check_checkpoint(params["checkpoint"])
@@ -121,6 +122,22 @@ def _check_goal(params: Mapping[str, Any]) -> None:
             "n_features_to_select must be None with goal='all_relevant', which finds "
             f"how many there are, got {shown(exactly)}."
         )
+
+
+def _check_comparison(params: Mapping[str, Any]) -> None:
+    """Refuse what would choose among sets of columns, where none are compared."""
+    balance, judge = params["balance"], params["judge"]
+    if isinstance(balance, str) and balance == "auto":
+        return
+    for name, value, plain in (
+        ("tolerance", params["tolerance"], 0),
+        ("judge", judge if isinstance(judge, str) else named(judge), "networks"),
+    ):
+        if value != plain:
+            raise ValueError(
+                f"{name} must be {plain!r} unless balance='auto', which alone compares "
+                f"sets of columns, got {value!r} with balance={shown(balance)}."
+            )
 
 
 def checked_training(value: Any) -> Training:

@@ -104,8 +104,8 @@ class OtherSizes:
         """
         check_is_fitted(self)
         other = clone(self).set_params(tolerance=tolerance, n_features_to_select=None)
-        settings = settings_from(other.get_params(deep=False))
         judgement = judgement_of(self)
+        settings = settings_from(other.get_params(deep=False))
         other.notes_ = list(self.notes_)
         chosen = judgement.choose(tolerance)
         support, share = judgement.sets[chosen], float(judgement.best_share[chosen])

@@ -155,8 +155,8 @@ def check_output(option: str, name: str, endings: Sequence[str] = ()) -> None:
     problem = None
     if Path(os.path.realpath(path)).is_symlink():
         problem = f"{name} is a link that leads to itself."
-    elif path.is_dir():
-        problem = f"{name} is a folder."
+    elif path.is_dir():  # so is no name at all
+        problem = f"{name} is a folder." if name else "the name of the file is empty."
     elif not path.parent.is_dir():
         problem = f"there is no folder {str(path.parent)!r}."
     elif not os.access(path if path.exists() else path.parent, os.W_OK):

@@ -88,13 +88,9 @@ def read_inputs(
     table = table.filter(is_known) if n_left_out else table
     n_left_out += 0 if file.whole is None else file.whole.n_without_target
     features = table.select(names)
-    notes = [*file.notes, *_column_notes(features)]
-    if n_left_out:
-        rows = "row" if n_left_out == 1 else "rows"
-        text = f"{n_left_out} {rows} without a value of {target_name!r} left out."
-        notes.append(text)
     target_column = _target(target_name, table.column(target_name), task)
-    notes += _header_notes(target_column)
+    notes = [*file.notes, *_column_notes(features)]
+    notes += _row_notes(target_column, n_left_out)
     for what, left_out in (
         ("names of rows left out", row_names),
         ("left out on request", dropped),
@@ -122,13 +118,18 @@ def check_not_special(
             raise TableFileError(f"{option}: {name!r} is the column of {other}.")
 
 
-def _header_notes(target: TargetColumn) -> list[str]:
-    """Say that the header may stand among the rows, as in files put together."""
-    n_rows = int(np.count_nonzero(target.values == target.name))
-    if target.values.dtype != object or n_rows == 0:
-        return []
-    rows = "1 row has" if n_rows == 1 else f"{n_rows} rows have"
-    return [f"{rows} the target {target.name!r}: the header, again?"]
+def _row_notes(target: TargetColumn, n_left_out: int) -> list[str]:
+    """Say which rows have no target, or the header's, as in files put together."""
+    notes = []
+    if n_left_out:
+        rows = "row" if n_left_out == 1 else "rows"
+        text = f"{n_left_out} {rows} without a value of {target.name!r} left out."
+        notes.append(text)
+    n_headers = int(np.count_nonzero(target.values == target.name))
+    if target.values.dtype == object and n_headers:
+        rows = "1 row has" if n_headers == 1 else f"{n_headers} rows have"
+        notes.append(f"{rows} the target {target.name!r}: the header, again?")
+    return notes
 
 
 def _row_names(file: TableFile) -> list[str]:

@@ -65,7 +65,8 @@ def refined(
     found = None
     if meaning != "date":
         found = _as_numbers(name, column, decimal, meaning)
-    return found or _as_dates(name, column, meaning) or (column, [])
+    found = found or _as_dates(name, column, meaning)
+    return found or (column, _date_notes(name, column))
 
 
 def _finite(name: str, column: Any) -> Noted:
@@ -180,6 +181,18 @@ def _as_dates(name: str, column: Any, meaning: ColumnHint | None) -> Noted | Non
         note = f"{name!r}: dates taken as day/month/year."
         return dates, [note] if is_ambiguous else []
     return None
+
+
+def _date_notes(name: str, column: Any) -> list[str]:
+    """Note that text is mostly dates, but not all of one form."""
+    first = column.drop_null().slice(0, 1)
+    if not any(any_is(pc.match_substring_regex(first, shape)) for shape, _ in _DATES):
+        return []
+    is_other = unreadable_dates(column)
+    if 2 * (pc.sum(is_other).as_py() or 0) > len(column) - column.null_count:
+        return []
+    other = column[pc.index(is_other, True).as_py()].as_py()
+    return [f"{name!r}: most cells are dates, but not {other!r}: taken as categories."]
 
 
 def unreadable_dates(column: Any) -> Any:

@@ -207,7 +207,9 @@ def find_stores(folder: Path) -> list[Store]:
     folders = [folder, *sorted(folder.iterdir())] if folder.is_dir() else []
     stores = [Store(path) for path in folders if any(path.glob("records/*.json"))]
     if not stores:
-        raise ValueError(f"{folder} holds no records.")
+        raise ValueError(
+            f"{folder} holds no records: name OUT of sievebench run, or OUT/NAME."
+        )
     return stores
 
 

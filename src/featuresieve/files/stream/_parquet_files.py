@@ -158,7 +158,7 @@ def is_pattern(path: str) -> bool:
 def _located(path: str, filesystem: Any) -> tuple[Any, str]:
     """Return the file system of a path, and the path in it."""
     if not path:  # which would be the folder of the process
-        raise TableFileError("a path of Parquet files must not be empty.")
+        raise TableFileError("the path of a file must not be empty.")
     if filesystem is not None:
         if not isinstance(filesystem, fs.FileSystem):
             if not hasattr(filesystem, "protocol"):
