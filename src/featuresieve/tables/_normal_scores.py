@@ -28,18 +28,19 @@ def normal_scores(
     """
     n_columns, n_rows = block.shape
     n_known = np.full(n_columns, n_rows)
-    is_missing = np.isnan(block)
-    if is_missing.any():
-        n_known -= np.count_nonzero(is_missing, axis=1)
+    if has_missing(block):
+        n_known -= np.count_nonzero(np.isnan(block), axis=1)
     order, ordered = _sorted(block, n_known)
     starts = _starts(ordered, n_known)
     edges = np.searchsorted(starts, n_rows * np.arange(n_columns + 1))
-    chosen, bounds = _chosen(edges)
+    bounds = np.append(0, np.cumsum(np.minimum(np.diff(edges), _MAX_KNOTS)))
+    column = _runs(bounds[:-1], bounds[-1])  # of each knot
+    chosen = _chosen(edges, bounds, column)
     positions = starts[chosen]  # of the knots
     if weights is None:
         nexts = np.append(starts[1:], 0)[chosen]
         nexts[bounds[1:] - 1] = n_rows * np.arange(n_columns) + n_known
-        scores = _scores(positions, nexts, bounds, n_known, n_rows)
+        scores = _scores(positions + nexts, column, n_known, n_rows)
     else:
         of_order = weights.take(order % n_rows)
         scores = _weighted_scores(starts, chosen, edges, n_known, of_order)
@@ -50,6 +51,12 @@ def normal_scores(
     own = [slice(*pair) for pair in pairwise(bounds.tolist())]
     is_plain = np.diff(edges) == (n_rows if weights is None else -1)
     return scaled, [knots[some] for some in own], _shared(scores, own, is_plain)
+
+
+def has_missing(block: FloatArray) -> bool:
+    """Tell whether a value is NaN: then the least is, too."""
+    with np.errstate(invalid="ignore"):
+        return block.size > 0 and bool(np.isnan(block.min()))
 
 
 def _shared(
@@ -100,10 +107,11 @@ def _sorted_known(block: FloatArray) -> tuple[IndexArray, FloatArray]:
         order = np.argsort(block, axis=1) + begins
         return order, block.take(order)
     bits = single.view(np.int32)
+    is_short = not (bits << 16).any()
     # Bits ordered as the numbers are: those of negative ones are turned over.
     bits ^= (bits >> 31) | _SIGN
-    low, high = bits.astype(np.uint16), (bits >> 16).astype(np.uint16)
-    if low.min() == low.max():
+    if is_short:
+        high = (bits >> 16).astype(np.uint16)
         order = np.argsort(high, axis=1, kind="stable") + begins
         return order, block.take(order)
     keys = bits.view(np.uint32).astype(np.uint64)
@@ -116,21 +124,22 @@ def _sorted_known(block: FloatArray) -> tuple[IndexArray, FloatArray]:
     return keys.view(np.int64), bits.view(np.float32).astype(np.float64)
 
 
-def _chosen(edges: IndexArray) -> tuple[IndexArray | slice, IndexArray]:
-    """Return which different values are knots, and where those of each column begin.
+def _chosen(
+    edges: IndexArray, bounds: IndexArray, column: IndexArray
+) -> IndexArray | slice:
+    """Return which different values are knots: all of a few, or evenly spaced ones.
 
-    All of a few, or evenly spaced ones; `edges` is where the values of each begin.
+    `edges` is where the values of each column begin, `bounds` where its knots will, and
+    `column` that of each knot.
     """
     n_values = np.diff(edges)
     if n_values.max() <= _MAX_KNOTS:
-        return slice(None), edges
-    n_knots = np.minimum(n_values, _MAX_KNOTS)
-    bounds = np.append(0, np.cumsum(n_knots))
-    column = _runs(bounds[:-1], bounds[-1])
+        return slice(None)
     indices = np.arange(bounds[-1]) - bounds.take(column)
     steps = np.where(n_values > _MAX_KNOTS, (n_values - 1) / (_MAX_KNOTS - 1), 1.0)
     indices = np.rint(indices * steps.take(column)).astype(np.intp)
-    return indices + edges.take(column), bounds
+    indices += edges.take(column)
+    return indices
 
 
 def _runs(starts: IndexArray, size: int) -> IndexArray:
@@ -144,18 +153,13 @@ def _runs(starts: IndexArray, size: int) -> IndexArray:
 
 
 def _scores(
-    positions: IndexArray,
-    nexts: IndexArray,
-    bounds: IndexArray,
-    n_known: IndexArray,
-    n_rows: int,
+    doubled: IndexArray, column: IndexArray, n_known: IndexArray, n_rows: int
 ) -> FloatArray:
-    """Return the normal scores of knots, by their positions and those of what follows.
+    """Return the normal scores of knots.
 
-    That of the middle between the first of equal values and the first of the next.
+    That of the middle between the first of equal values and the first of the next; of
+    these positions `doubled` is the sum.
     """
-    column = _runs(bounds[:-1], len(positions))
-    doubled = positions + nexts
     doubled -= 2 * n_rows * column
     if n_known.min() == n_rows and len(doubled) > n_rows:
         return _table(n_rows).take(doubled)
@@ -200,11 +204,14 @@ def _interpolate_(
         ordered *= 0.0  # what is missing stays so
         ordered += scores.take(knot)
         return
-    with np.errstate(over="ignore"):
-        steps, rises = np.diff(knots, append=0.0), np.diff(scores, append=0.0)
+    steps, rises = np.ones(len(knots)), np.zeros(len(knots))
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.subtract(knots[1:], knots[:-1], out=steps[:-1])
+        np.subtract(scores[1:], scores[:-1], out=rises[:-1])
         steps[bounds[1:] - 1], rises[bounds[1:] - 1] = 1.0, 0.0
         slopes = rises / steps
-    if np.isinf(steps).any() or np.isinf(slopes).any():
+        is_finite = np.isfinite(steps.sum() + slopes.sum())
+    if not is_finite:
         columns = ordered.reshape(len(bounds) - 1, -1)
         for values, a, b in zip(columns, bounds, bounds[1:], strict=False):
             values[:] = np.interp(values, knots[a:b], scores[a:b])

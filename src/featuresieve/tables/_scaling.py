@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve.tables._normal_scores import normal_scores
+from featuresieve.tables._normal_scores import has_missing, normal_scores
 
 FloatArray = npt.NDArray[np.float64]
 Float32Array = npt.NDArray[np.float32]
@@ -96,12 +96,13 @@ def means_and_stds(
     """
     shares = None if weights is None else weights[None] / weights.sum()
     total: Any = block.shape[1] if shares is None else 1.0
-    is_missing = np.isnan(block)
-    if is_missing.any():
+    if has_missing(block):
+        is_missing = np.isnan(block)
         block = np.where(is_missing, 0.0, block)
         shares = ~is_missing * (1.0 if shares is None else shares)
         total = shares.sum(axis=1)
-    largest = np.abs(block).max(axis=1, initial=0.0)
+    ends = block.max(axis=1, initial=0.0), -block.min(axis=1, initial=0.0)
+    largest = np.abs(np.maximum(*ends))  # never a zero below zero
     scaled = block / np.where(largest == 0.0, 1.0, largest)[:, None]
     terms = scaled if shares is None else scaled * shares
     means = terms.sum(axis=1) / total
