@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +25,8 @@ def normal_scores(
 ) -> tuple[FloatArray, list[FloatArray], list[FloatArray]]:
     """Return columns, (columns, rows), as normal scores, and knots and scores of each.
 
-    What is NaN stays so; not all of a column is.
+    What is NaN stays so; not all of a column is. Knots are of float32 where that holds
+    them.
     """
     codes = None if weights is not None else _as_codes(block)
     if codes is not None:
@@ -51,6 +53,10 @@ def normal_scores(
     _interpolate_(ordered.reshape(-1), positions, knots, scores, bounds)
     scaled = np.empty(block.shape)
     scaled.reshape(-1)[order] = ordered
+    with np.errstate(over="ignore"):
+        single: Any = knots.astype(np.float32)
+    if (single == knots).all():
+        knots = single
     own = [slice(*pair) for pair in pairwise(bounds.tolist())]
     is_plain = np.diff(edges) == (n_rows if weights is None else -1)
     return scaled, [knots[some] for some in own], _shared(scores, own, is_plain)
@@ -77,9 +83,9 @@ def _scores_of_codes(
     counts = counts.reshape(n_columns, width)
     doubled = 2 * np.cumsum(counts, axis=1) - counts  # the middles of their ranks
     scores = np.asarray(ndtri(doubled / 2 / n_rows))
-    known = [np.flatnonzero(own) for own in counts]
+    known: list[Any] = [np.flatnonzero(own) for own in counts]
     of_known = [own[some] for own, some in zip(scores, known, strict=True)]
-    return scores.take(codes), [some.astype(np.float64) for some in known], of_known
+    return scores.take(codes), [some.astype(np.float32) for some in known], of_known
 
 
 def has_missing(block: FloatArray) -> bool:

@@ -27,7 +27,7 @@ class ColumnScaler:
     """
 
     # Of each column the known values and the normal scores they map to; empty unless
-    # ranks are used.
+    # ranks are used. Knots are of float32, where that holds them, until they are taken.
     knots: list[FloatArray]
     scores: list[FloatArray]
     means: FloatArray  # (columns,), applied last, as are the spreads
@@ -77,7 +77,7 @@ class ColumnScaler:
     def take(self, columns: slice) -> "ColumnScaler":
         """Return the scaler of some of the columns, which holds no more than that."""
         return ColumnScaler(
-            [known.copy() for known in self.knots[columns]],
+            [known.astype(np.float64) for known in self.knots[columns]],
             [score.copy() for score in self.scores[columns]],
             self.means[columns].copy(),
             self.spreads[columns].copy(),
