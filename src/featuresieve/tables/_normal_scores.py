@@ -57,9 +57,9 @@ def normal_scores(
         single: Any = knots.astype(np.float32)
     if (single == knots).all():
         knots = single
-    own = [slice(*pair) for pair in pairwise(bounds.tolist())]
+    own = list(pairwise(bounds.tolist()))
     is_plain = np.diff(edges) == (n_rows if weights is None else -1)
-    return scaled, [knots[some] for some in own], _shared(scores, own, is_plain)
+    return scaled, [knots[a:b] for a, b in own], _shared(scores, own, is_plain)
 
 
 def _as_codes(block: FloatArray) -> IndexArray | None:
@@ -95,15 +95,15 @@ def has_missing(block: FloatArray) -> bool:
 
 
 def _shared(
-    scores: FloatArray, own: Sequence[slice], is_plain: npt.NDArray[np.bool_]
+    scores: FloatArray, own: Sequence[tuple[int, int]], is_plain: BoolArray
 ) -> list[FloatArray]:
     """Return the scores of each column, one array for all columns of no equal values.
 
     There may be many of them: the others are copies, for the whole to be freed.
     """
-    shared = scores[own[int(is_plain.argmax())]].copy()
+    shared = scores[slice(*own[int(is_plain.argmax())])].copy()
     of_columns = zip(is_plain.tolist(), own, strict=True)
-    return [shared if plain else scores[some].copy() for plain, some in of_columns]
+    return [shared if plain else scores[a:b].copy() for plain, (a, b) in of_columns]
 
 
 def _starts(ordered: FloatArray, n_known: IndexArray) -> IndexArray:
