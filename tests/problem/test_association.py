@@ -56,7 +56,7 @@ def test_chance_of_a_gate_is_that_of_the_best_of_its_correlations(form):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("weights", [None, np.repeat([0.5, 1.5], 150)])
 def test_the_nearest_gate_is_that_of_linear_regressions(weights, form, monkeypatch):
-    monkeypatch.setattr("featuresieve.problem._association._BLOCK_COLUMNS", 3)
+    monkeypatch.setattr("featuresieve.problem._association._width", lambda _: 3)
     rng = np.random.default_rng(0)
     X = (rng.standard_normal((300, 9)) @ rng.standard_normal((9, 9))).astype(np.float32)
     gate_of_column = np.array([0, 0, 1, 2, 3, 3, 3, 3, 4])
@@ -82,7 +82,7 @@ def test_the_nearest_gate_is_that_of_linear_regressions(weights, form, monkeypat
 
 @pytest.mark.parametrize("weights", [None, np.repeat([0.5, 1.5], 100)])
 def test_sparse_columns_are_judged_as_dense_ones_are(weights, monkeypatch):
-    monkeypatch.setattr("featuresieve.problem._association._BLOCK_COLUMNS", 7)
+    monkeypatch.setattr("featuresieve.problem._association._width", lambda _: 7)
     rng = np.random.default_rng(0)
     X = rng.normal(2.0, 1.0, (200, 40)) * (rng.random((200, 40)) < 0.2)
     X[:, 3], X[:, 4], X[5, 4] = 0.0, 0.0, 7.0  # empty, and one cell

@@ -21,7 +21,7 @@ def scores_of(column, weights):
 
 def columns(rng, n_rows):
     """Return columns of all sorts, of which no two have equally many values."""
-    normal = rng.standard_normal((8, n_rows))
+    normal = rng.standard_normal((10, n_rows))
     normal[1] = normal[1].astype(np.float32)
     normal[2] = np.round(normal[2] * 100)
     normal[3] *= rng.random(n_rows) < 0.3  # zeros of both signs
@@ -30,11 +30,13 @@ def columns(rng, n_rows):
     normal[5, 1:][rng.random(n_rows - 1) < 0.1] = np.nan
     normal[6] = 3.0
     normal[7] *= 1e300
+    normal[8] = rng.integers(3, 40, n_rows)
+    normal[9] = rng.integers(0, 512, n_rows)
     return normal
 
 
 @pytest.mark.parametrize("n_rows", [1, 2, 40, 700, 3000])
-@pytest.mark.parametrize("some", [slice(None), [1, 2], [2], [5, 6], [7]])
+@pytest.mark.parametrize("some", [slice(None), [1, 2], [2], [5, 6], [7], [8, 9]])
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_columns_are_ranked_together_as_each_alone(n_rows, some, is_weighted):
     rng = np.random.default_rng(n_rows)

@@ -13,7 +13,9 @@ from featuresieve.tables import FloatArray, IndexArray, on_threads
 # A sample of so many rows is enough; fewer where many gates are kept: multiply-adds
 # that take some seconds.
 _MOST_ROWS, _LEAST_ROWS, _MOST_PRODUCTS = 10_000, 500, 100_000_000_000
-_BLOCK_COLUMNS = 128
+# Columns that are read at once; more of them where rows are few, up to so many cells,
+# because threads wait in turns between two calls of numpy.
+_BLOCK_COLUMNS, _BLOCK_CELLS = 128, 1 << 18
 # The chance that any gate at all seems related to a target that is related to none.
 FALSE_ALARM = 0.05
 _NORMAL_KURTOSIS = 3.0
@@ -62,18 +64,18 @@ def _chances(
     n_alone = len(rows) / problem.n_rows * problem.n_groups
     targets, kurtosis = _standardised(_target_columns(problem, rows), weights)
     targets *= weights[:, None]
-    smallest = np.ones(problem.n_columns)
+    smallest, width = np.ones(problem.n_columns), _width(len(rows))
 
     def note(start: int, r: FloatArray, own: FloatArray) -> None:
         r = np.clip(r, -1 + 1e-12, 1 - 1e-12)
         ratio = np.abs(r) * np.sqrt(max(n_alone - 2, 0.0) / (1 - r**2))
         freedom = n_alone / np.maximum(own[:, None] * kurtosis / tolerated, 1.0)
         p = 2 * stdtr(freedom, -ratio)  # scipy.stats takes longer
-        part = smallest[start : start + _BLOCK_COLUMNS]
+        part = smallest[start : start + width]
         np.minimum(part, p.min(axis=1), out=part)
 
     def test(start: int) -> None:
-        values = read(slice(start, start + _BLOCK_COLUMNS))
+        values = read(slice(start, start + width))
         for _ in range(2):
             means = weights @ values
             values -= means
@@ -82,14 +84,14 @@ def _chances(
             np.abs(values, out=values)
 
     def test_sparse(start: int) -> None:
-        block = SparseBlock(table[:, start : start + _BLOCK_COLUMNS], weights)
+        block = SparseBlock(table[:, start : start + width], weights)
         for values in (block, block.distances()):
             note(start, *values.correlations(targets))
 
     read, run = _reader(problem, rows), test
     if issparse(problem.features):
         table, run = problem.features[rows].tocsc(), test_sparse
-    list(on_threads(run, range(0, problem.n_columns, _BLOCK_COLUMNS), n_threads))
+    list(on_threads(run, range(0, problem.n_columns, width), n_threads))
     return smallest, 2 * targets.shape[1]
 
 
@@ -140,15 +142,20 @@ def nearest_gates(
         nearest[some] = explained.argmax(axis=0)
         share[some] = explained.max(axis=0) / np.where(total > 0, total, 1.0)
 
-    list(on_threads(explain, _runs(edges), n_threads))
+    list(on_threads(explain, _runs(edges, _width(len(rows))), n_threads))
     return nearest, share
 
 
-def _runs(edges: IndexArray) -> list[slice]:
-    """Cut gates into runs that have a block of columns each, of one gate at least."""
+def _width(n_rows: int) -> int:
+    """Return how many columns are read at once."""
+    return _BLOCK_COLUMNS * max(1, _BLOCK_CELLS // (_BLOCK_COLUMNS * n_rows))
+
+
+def _runs(edges: IndexArray, width: int) -> list[slice]:
+    """Cut gates into runs that have so many columns each, of one gate at least."""
     runs, first = [], 0
     while first < len(edges) - 1:
-        most = edges[first] + _BLOCK_COLUMNS
+        most = edges[first] + width
         stop = max(first + 1, int(np.searchsorted(edges, most, "right")) - 1)
         runs.append(slice(first, stop))
         first = stop

@@ -13,7 +13,7 @@ from featuresieve.problem import BoolArray, Problem
 
 RowArray = npt.NDArray[np.intp]
 # Rows whose halving is worth threads.
-LONG = 100_000
+LONG = 20_000
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class NumberEncoder:
             is_varying[0] = True  # the moment is always there
             names = tuple(np.array(DATE_PARTS)[is_varying].tolist())
         scaler, _ = ColumnScaler.fit_transform(_parts(column, names), scaling, weights)
-        return cls(names, scaler, share)
+        return cls(names, scaler.take(slice(None)), share)
 
     @property
     def n_columns(self) -> int:

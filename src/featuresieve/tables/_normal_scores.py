@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,22 +25,27 @@ def normal_scores(
 ) -> tuple[FloatArray, list[FloatArray], list[FloatArray]]:
     """Return columns, (columns, rows), as normal scores, and knots and scores of each.
 
-    What is NaN stays so; not all of a column is.
+    What is NaN stays so; not all of a column is. Knots are of float32 where that holds
+    them.
     """
+    codes = None if weights is not None else _as_codes(block)
+    if codes is not None:
+        return _scores_of_codes(codes)
     n_columns, n_rows = block.shape
     n_known = np.full(n_columns, n_rows)
-    is_missing = np.isnan(block)
-    if is_missing.any():
-        n_known -= np.count_nonzero(is_missing, axis=1)
+    if has_missing(block):
+        n_known -= np.count_nonzero(np.isnan(block), axis=1)
     order, ordered = _sorted(block, n_known)
     starts = _starts(ordered, n_known)
     edges = np.searchsorted(starts, n_rows * np.arange(n_columns + 1))
-    chosen, bounds = _chosen(edges)
+    bounds = np.append(0, np.cumsum(np.minimum(np.diff(edges), _MAX_KNOTS)))
+    column = _runs(bounds[:-1], bounds[-1])  # of each knot
+    chosen = _chosen(edges, bounds, column)
     positions = starts[chosen]  # of the knots
     if weights is None:
         nexts = np.append(starts[1:], 0)[chosen]
         nexts[bounds[1:] - 1] = n_rows * np.arange(n_columns) + n_known
-        scores = _scores(positions, nexts, bounds, n_known, n_rows)
+        scores = _scores(positions + nexts, column, n_known, n_rows)
     else:
         of_order = weights.take(order % n_rows)
         scores = _weighted_scores(starts, chosen, edges, n_known, of_order)
@@ -47,21 +53,57 @@ def normal_scores(
     _interpolate_(ordered.reshape(-1), positions, knots, scores, bounds)
     scaled = np.empty(block.shape)
     scaled.reshape(-1)[order] = ordered
-    own = [slice(*pair) for pair in pairwise(bounds.tolist())]
+    with np.errstate(over="ignore"):
+        single: Any = knots.astype(np.float32)
+    if (single == knots).all():
+        knots = single
+    own = list(pairwise(bounds.tolist()))
     is_plain = np.diff(edges) == (n_rows if weights is None else -1)
-    return scaled, [knots[some] for some in own], _shared(scores, own, is_plain)
+    return scaled, [knots[a:b] for a, b in own], _shared(scores, own, is_plain)
+
+
+def _as_codes(block: FloatArray) -> IndexArray | None:
+    """Return whole numbers from zero to some hundreds as such; None of all others."""
+    if (block[:, 0] % 1.0 != 0.0).any() or not block.max() < _MAX_KNOTS:
+        return None
+    if np.signbit(block).any():  # of a zero, too
+        return None
+    codes = block.astype(np.intp)
+    return codes if (codes == block).all() else None
+
+
+def _scores_of_codes(
+    codes: IndexArray,
+) -> tuple[FloatArray, list[FloatArray], list[FloatArray]]:
+    """Return what `normal_scores` does, of numbers that need no sorting."""
+    n_columns, n_rows = codes.shape
+    width = int(codes.max()) + 1
+    codes += width * np.arange(n_columns)[:, None]
+    counts = np.bincount(codes.reshape(-1), minlength=n_columns * width)
+    counts = counts.reshape(n_columns, width)
+    doubled = 2 * np.cumsum(counts, axis=1) - counts  # the middles of their ranks
+    scores = np.asarray(ndtri(doubled / 2 / n_rows))
+    known: list[Any] = [np.flatnonzero(own) for own in counts]
+    of_known = [own[some] for own, some in zip(scores, known, strict=True)]
+    return scores.take(codes), [some.astype(np.float32) for some in known], of_known
+
+
+def has_missing(block: FloatArray) -> bool:
+    """Tell whether a value is NaN: then the least is, too."""
+    with np.errstate(invalid="ignore"):
+        return block.size > 0 and bool(np.isnan(block.min()))
 
 
 def _shared(
-    scores: FloatArray, own: Sequence[slice], is_plain: npt.NDArray[np.bool_]
+    scores: FloatArray, own: Sequence[tuple[int, int]], is_plain: BoolArray
 ) -> list[FloatArray]:
     """Return the scores of each column, one array for all columns of no equal values.
 
     There may be many of them: the others are copies, for the whole to be freed.
     """
-    shared = scores[own[int(is_plain.argmax())]].copy()
+    shared = scores[slice(*own[int(is_plain.argmax())])].copy()
     of_columns = zip(is_plain.tolist(), own, strict=True)
-    return [shared if plain else scores[some].copy() for plain, some in of_columns]
+    return [shared if plain else scores[a:b].copy() for plain, (a, b) in of_columns]
 
 
 def _starts(ordered: FloatArray, n_known: IndexArray) -> IndexArray:
@@ -90,22 +132,17 @@ def _sorted_known(block: FloatArray) -> tuple[IndexArray, FloatArray]:
     """Return what `_sorted` does of a block without NaN.
 
     What float32 can hold is sorted as whole numbers, its bits above its position, in a
-    fifth of the time that positions take; few values by 16 bits, for which numpy has a
-    radix sort.
+    fifth of the time that positions take.
     """
-    begins = block.shape[1] * np.arange(len(block))[:, None]
     with np.errstate(over="ignore"):
         single = block.astype(np.float32, order="C")
     if not np.array_equal(single, block):
-        order = np.argsort(block, axis=1) + begins
+        order = np.argsort(block, axis=1)
+        order += block.shape[1] * np.arange(len(block))[:, None]
         return order, block.take(order)
     bits = single.view(np.int32)
     # Bits ordered as the numbers are: those of negative ones are turned over.
     bits ^= (bits >> 31) | _SIGN
-    low, high = bits.astype(np.uint16), (bits >> 16).astype(np.uint16)
-    if low.min() == low.max():
-        order = np.argsort(high, axis=1, kind="stable") + begins
-        return order, block.take(order)
     keys = bits.view(np.uint32).astype(np.uint64)
     keys <<= _HALF
     keys |= np.arange(block.size, dtype=np.uint64).reshape(block.shape)
@@ -116,21 +153,22 @@ def _sorted_known(block: FloatArray) -> tuple[IndexArray, FloatArray]:
     return keys.view(np.int64), bits.view(np.float32).astype(np.float64)
 
 
-def _chosen(edges: IndexArray) -> tuple[IndexArray | slice, IndexArray]:
-    """Return which different values are knots, and where those of each column begin.
+def _chosen(
+    edges: IndexArray, bounds: IndexArray, column: IndexArray
+) -> IndexArray | slice:
+    """Return which different values are knots: all of a few, or evenly spaced ones.
 
-    All of a few, or evenly spaced ones; `edges` is where the values of each begin.
+    `edges` is where the values of each column begin, `bounds` where its knots will, and
+    `column` that of each knot.
     """
     n_values = np.diff(edges)
     if n_values.max() <= _MAX_KNOTS:
-        return slice(None), edges
-    n_knots = np.minimum(n_values, _MAX_KNOTS)
-    bounds = np.append(0, np.cumsum(n_knots))
-    column = _runs(bounds[:-1], bounds[-1])
+        return slice(None)
     indices = np.arange(bounds[-1]) - bounds.take(column)
     steps = np.where(n_values > _MAX_KNOTS, (n_values - 1) / (_MAX_KNOTS - 1), 1.0)
     indices = np.rint(indices * steps.take(column)).astype(np.intp)
-    return indices + edges.take(column), bounds
+    indices += edges.take(column)
+    return indices
 
 
 def _runs(starts: IndexArray, size: int) -> IndexArray:
@@ -144,18 +182,13 @@ def _runs(starts: IndexArray, size: int) -> IndexArray:
 
 
 def _scores(
-    positions: IndexArray,
-    nexts: IndexArray,
-    bounds: IndexArray,
-    n_known: IndexArray,
-    n_rows: int,
+    doubled: IndexArray, column: IndexArray, n_known: IndexArray, n_rows: int
 ) -> FloatArray:
-    """Return the normal scores of knots, by their positions and those of what follows.
+    """Return the normal scores of knots.
 
-    That of the middle between the first of equal values and the first of the next.
+    That of the middle between the first of equal values and the first of the next; of
+    these positions `doubled` is the sum.
     """
-    column = _runs(bounds[:-1], len(positions))
-    doubled = positions + nexts
     doubled -= 2 * n_rows * column
     if n_known.min() == n_rows and len(doubled) > n_rows:
         return _table(n_rows).take(doubled)
@@ -200,11 +233,14 @@ def _interpolate_(
         ordered *= 0.0  # what is missing stays so
         ordered += scores.take(knot)
         return
-    with np.errstate(over="ignore"):
-        steps, rises = np.diff(knots, append=0.0), np.diff(scores, append=0.0)
+    steps, rises = np.ones(len(knots)), np.zeros(len(knots))
+    with np.errstate(over="ignore", invalid="ignore"):
+        np.subtract(knots[1:], knots[:-1], out=steps[:-1])
+        np.subtract(scores[1:], scores[:-1], out=rises[:-1])
         steps[bounds[1:] - 1], rises[bounds[1:] - 1] = 1.0, 0.0
         slopes = rises / steps
-    if np.isinf(steps).any() or np.isinf(slopes).any():
+        is_finite = np.isfinite(steps.sum() + slopes.sum())
+    if not is_finite:
         columns = ordered.reshape(len(bounds) - 1, -1)
         for values, a, b in zip(columns, bounds, bounds[1:], strict=False):
             values[:] = np.interp(values, knots[a:b], scores[a:b])

@@ -11,6 +11,7 @@ from featuresieve.tables._feature_encoder import (
     FeatureEncoder,
     NumberEncoder,
 )
+from featuresieve.tables._normal_scores import has_missing
 from featuresieve.tables._scaling import (
     ColumnScaler,
     Float32Array,
@@ -48,12 +49,11 @@ class NumberBlock:
     ) -> tuple["NumberBlock", FloatArray]:
         """Learn from the rows that count, and return all of them scaled."""
         seen = values if rows is None else values[:, rows]
-        is_missing = np.isnan(seen)
         shares = np.full(len(values), np.nan)
-        has_missing = is_missing.any(axis=1)
-        if has_missing.any():
-            some = is_missing[has_missing]
-            shares[has_missing] = np.average(some, axis=1, weights=weights)
+        if has_missing(seen):
+            is_missing = np.isnan(seen)
+            some = is_missing.any(axis=1)
+            shares[some] = np.average(is_missing[some], axis=1, weights=weights)
         scaler, scaled = ColumnScaler.fit_transform(seen, scaling, weights)
         if rows is not None:
             scaled = scaler.transform_(values)
@@ -83,8 +83,8 @@ class NumberBlock:
         Those of a feature begin at its entry of `starts`. A value that does not fit
         into float32 raises FloatingPointError.
         """
-        is_missing = np.isnan(scaled)
-        if is_missing.any():
+        is_missing = np.isnan(scaled) if has_missing(scaled) else None
+        if is_missing is not None:
             scaled = np.where(is_missing, 0.0, scaled)
         with np.errstate(over="raise"):
             by_columns = out.T
@@ -96,7 +96,8 @@ class NumberBlock:
         if len(own):
             shares = self.missing_shares[own].tolist()
             states = np.array([scaled_indicator(share) for share in shares])
-            indicators = np.where(is_missing[own], states[:, 1:], states[:, :1])
+            which = False if is_missing is None else is_missing[own]
+            indicators = np.where(which, states[:, 1:], states[:, :1])
             by_columns[starts[own] + 1] = indicators
 
 

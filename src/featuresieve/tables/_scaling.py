@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from featuresieve.tables._normal_scores import normal_scores
+from featuresieve.tables._normal_scores import has_missing, normal_scores
 
 FloatArray = npt.NDArray[np.float64]
 Float32Array = npt.NDArray[np.float32]
@@ -27,7 +27,7 @@ class ColumnScaler:
     """
 
     # Of each column the known values and the normal scores they map to; empty unless
-    # ranks are used.
+    # ranks are used. Knots are of float32, where that holds them, until they are taken.
     knots: list[FloatArray]
     scores: list[FloatArray]
     means: FloatArray  # (columns,), applied last, as are the spreads
@@ -77,7 +77,7 @@ class ColumnScaler:
     def take(self, columns: slice) -> "ColumnScaler":
         """Return the scaler of some of the columns, which holds no more than that."""
         return ColumnScaler(
-            [known.copy() for known in self.knots[columns]],
+            [known.astype(np.float64) for known in self.knots[columns]],
             [score.copy() for score in self.scores[columns]],
             self.means[columns].copy(),
             self.spreads[columns].copy(),
@@ -96,12 +96,13 @@ def means_and_stds(
     """
     shares = None if weights is None else weights[None] / weights.sum()
     total: Any = block.shape[1] if shares is None else 1.0
-    is_missing = np.isnan(block)
-    if is_missing.any():
+    if has_missing(block):
+        is_missing = np.isnan(block)
         block = np.where(is_missing, 0.0, block)
         shares = ~is_missing * (1.0 if shares is None else shares)
         total = shares.sum(axis=1)
-    largest = np.abs(block).max(axis=1, initial=0.0)
+    ends = block.max(axis=1, initial=0.0), -block.min(axis=1, initial=0.0)
+    largest = np.abs(np.maximum(*ends))  # never a zero below zero
     scaled = block / np.where(largest == 0.0, 1.0, largest)[:, None]
     terms = scaled if shares is None else scaled * shares
     means = terms.sum(axis=1) / total
