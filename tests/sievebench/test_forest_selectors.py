@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 import xgboost
+from scipy.stats import binomtest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve.errors import draw_seed
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import Boruta, PermutationImportance, RandomForest, XGBoost
+from sievebench.selectors.boruta import Forest, can_be_decided
 
 
 def impurity_decreases(tree, n_columns):
@@ -124,3 +128,66 @@ def test_pure_noise_confirms_nothing_and_keeps_something():
     selector = Boruta(**FEW_ROUNDS).fit(X, y)
     assert selector.n_confirmed_ == 0
     assert selector.support_.any()
+
+
+def importances(X, y, is_regression):
+    forest = Forest(is_regression, max_depth=4, n_jobs=2)
+    forest.set_params(n_estimators=6, random_state=np.random.RandomState(7))
+    forest.fit(X, y)
+    return forest.feature_importances_
+
+
+def test_forest_of_values_is_that_of_scikit_learn():
+    X, y = value_table()
+    forest = RandomForestRegressor(6, max_depth=4, random_state=7).fit(X, y)
+    np.testing.assert_array_equal(
+        importances(X, y, is_regression=True), forest.feature_importances_
+    )
+
+
+def test_forest_of_classes_draws_rows_of_all_classes_equally_often():
+    X, _ = class_table()
+    y = np.digitize(X[:, 2], [-1.5, 0.5])
+    chances = compute_sample_weight("balanced", y) / len(y)
+    seeds = np.random.RandomState(7).randint(np.iinfo(np.int32).max, size=6)
+    expected = np.zeros(X.shape[1])
+    for seed in seeds:
+        tree = DecisionTreeClassifier(
+            max_depth=4, max_features="sqrt", random_state=seed
+        )
+        drawn = np.random.RandomState(seed).choice(len(y), len(y), p=chances)
+        weights = np.bincount(drawn, minlength=len(y))
+        expected += tree.fit(X, y, sample_weight=weights).feature_importances_ / 6
+    np.testing.assert_allclose(
+        importances(X, y, is_regression=False), expected, rtol=1e-12
+    )
+
+
+def test_forest_that_finds_nothing_to_split_has_no_importances():
+    constant = np.ones((10, 3))
+    assert not importances(constant, np.arange(10) % 2, is_regression=False).any()
+
+
+@pytest.mark.parametrize("hits", [0, 3, 7, 12])
+def test_column_can_be_decided_if_hits_or_misses_alone_would_do_it(hits):
+    def is_decided(k, n):
+        sides = (binomtest(k, n, alternative=side) for side in ("less", "greater"))
+        return any(test.pvalue <= 0.05 / n for test in sides)
+
+    for last in range(12, 40):
+        later = range(13, last + 1)
+        expected = any(
+            is_decided(hits, n) or is_decided(hits + n - 12, n) for n in later
+        )
+        assert can_be_decided(np.array([hits]), 12, last, 0.05) == expected
+
+
+def test_rounds_that_decide_nothing_are_left_out():
+    X, y = class_table()
+    X[:, 0] = X[:, 2] + 4 * X[:, 0]  # is a hit in some rounds and not in others
+    settings = {**FEW_ROUNDS, "max_iter": 30}
+    short = Boruta(**settings).fit(X, y)
+    full = Boruta(**settings, n_features_to_select=3).fit(X, y)
+    assert short.n_iter_ < full.n_iter_ == 29
+    assert short.n_confirmed_ == full.n_confirmed_ == short.support_.sum()
+    np.testing.assert_array_equal(short.support_, full.ranking_ <= full.n_confirmed_)

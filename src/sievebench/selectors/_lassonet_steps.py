@@ -6,12 +6,13 @@ same to the last bit.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
+from torch.optim.adam import adam
 
 Rows = tuple[Tensor, Tensor]  # features and target
 
@@ -85,6 +86,64 @@ class Network:
         return float(torch.linalg.vector_norm(self._skip.weight, dim=0).sum())
 
 
+class Optimizer:
+    """What the package and the steps here need of an optimizer of torch.
+
+    Building one of those imports torch's compiler, which takes longer than a hundred
+    penalties of a small table.
+    """
+
+    def __init__(self, parameters: Iterable[Tensor]) -> None:
+        self.parameters = list(parameters)
+        self.param_groups = [{"lr": 1e-3}]
+        self.memory = [torch.zeros_like(value) for value in self.parameters]
+
+    def gradients(self) -> list[Tensor]:
+        """Return those of the parameters."""
+        return [cast(Tensor, value.grad) for value in self.parameters]
+
+    def step_(self) -> None:
+        """Change the parameters by their gradients."""
+
+
+class Adam(Optimizer):
+    """Adam, as the package trains the dense network."""
+
+    def __init__(self, parameters: Iterable[Tensor]) -> None:
+        super().__init__(parameters)
+        self._squares = [torch.zeros_like(value) for value in self.parameters]
+        self._counts = [torch.zeros(()) for _ in self.parameters]
+
+    def step_(self) -> None:
+        adam(
+            self.parameters,
+            self.gradients(),
+            self.memory,
+            self._squares,
+            [],
+            self._counts,
+            amsgrad=False,
+            beta1=0.9,
+            beta2=0.999,
+            lr=self.param_groups[0]["lr"],
+            weight_decay=0.0,
+            eps=1e-8,
+            maximize=False,
+        )
+
+
+class Momentum(Optimizer):
+    """Gradient descent with a momentum of 0.9, as the package goes along the path."""
+
+    def step_(self) -> None:
+        rate = self.param_groups[0]["lr"]
+        for value, gradient, velocity in zip(
+            self.parameters, self.gradients(), self.memory, strict=True
+        ):
+            velocity.mul_(0.9).add_(gradient)
+            value.add_(velocity, alpha=-rate)
+
+
 def train(
     estimator: Any,
     learnt: Rows,
@@ -93,7 +152,7 @@ def train(
     batch_size: int | None,
     epochs: int,
     penalty: float,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizer,
     patience: int,
 ) -> tuple[float, float, int]:
     """Train at one penalty; return the last loss, objective, and count of epochs.
@@ -128,13 +187,13 @@ def _step(
     network: Network,
     batch: Rows,
     penalty: float,
-    optimizer: torch.optim.Optimizer,
+    optimizer: Optimizer,
 ) -> float:
     """Take a gradient step and a proximal one; return the loss before them."""
     outputs, inputs = network.outputs(batch[0])
     loss, slope = _loss_and_slope(estimator, outputs, batch[1])
     network.set_gradients_(slope, inputs)
-    _take_step_(optimizer)
+    optimizer.step_()
     rate = optimizer.param_groups[0]["lr"]
     network.take_proximal_step_(penalty * rate, estimator.M)
     return loss
@@ -151,21 +210,6 @@ def _batches(rows: Rows, batch_size: int | None) -> Iterator[Rows]:
     for start in range(0, len(X) - size + 1, size):
         some = order[start : start + size]
         yield X[some], y[some]
-
-
-def _take_step_(optimizer: torch.optim.Optimizer) -> None:
-    """Take a step of an optimizer; of plain momentum in less time than it needs."""
-    (group,) = optimizer.param_groups
-    if not isinstance(optimizer, torch.optim.SGD):
-        optimizer.step()
-        return
-    for values in group["params"]:
-        kept = optimizer.state[values]
-        if not kept:
-            kept["momentum_buffer"] = values.grad.clone()
-        else:
-            kept["momentum_buffer"].mul_(group["momentum"]).add_(values.grad)
-        values.add_(kept["momentum_buffer"], alpha=-group["lr"])
 
 
 def _loss_and_slope(

@@ -13,7 +13,7 @@ from torch import Tensor
 from featuresieve.engine import resolve_device
 from sievebench.checks import check_integer, check_layers, check_number, check_sizes
 from sievebench.search_space import Choice, SearchSpace, Uniform
-from sievebench.selectors._lassonet_steps import proximal_step, train
+from sievebench.selectors._lassonet_steps import Adam, Momentum, proximal_step, train
 from sievebench.selectors._scored_selector import (
     FitData,
     ScoredSelector,
@@ -278,6 +278,7 @@ def _train_without_autograd(network: Any, item: Any) -> None:
         )
 
     network._train = train_and_note
+    network.optim_init, network.optim_path = Adam, Momentum
 
 
 @contextmanager
