@@ -14,7 +14,7 @@ from featuresieve.errors import one_line
 # Distributions, and what to import of them.
 REQUIRED = {
     **{name: name for name in ("joblib", "narwhals", "numpy", "safetensors", "scipy")},
-    **{"scikit-learn": "sklearn", "torch": "torch"},
+    **{"scikit-learn": "sklearn", "threadpoolctl": "threadpoolctl", "torch": "torch"},
 }
 EXTRAS = {
     "cli": ("pyarrow", "pyarrow"),

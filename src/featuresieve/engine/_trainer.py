@@ -94,8 +94,7 @@ class StackTrainer:
         self._n_threads, self.ranks = n_threads, ranks or Ranks()
         self._slices: Slices | None = None
         self.step = 0  # steps taken
-        # Fewer steps than asked for if a deadline required it.
-        self.planned_steps, self._rate_factor = 0, 1.0
+        self.planned_steps, self._rate_factor = 0, 1.0  # fewer steps for a deadline
         self.is_stopped = False  # whether the run was asked to stop before
 
     @cached_property

@@ -347,7 +347,7 @@ class VoteSearch:
         # The error is that of the uncommon rows, where nearly all of the gain is made.
         freedom = max(min(refits.n_groups, self._n_uncommon()) - 1, 1)
         bound = error * t_distribution.ppf(CONFIDENCE, freedom)
-        # Few rows hardly show it, and forests get more from what is elected all the same.
+        # Few rows hardly show it, and what is elected serves forests all the same.
         is_hopeful = gain > _HOPE * error or has_few_rows(self.problem)
         return bool(is_hopeful), bool(gain > bound)
 
