@@ -53,11 +53,7 @@ def normal_scores(
     _interpolate_(ordered.reshape(-1), positions, knots, scores, bounds)
     scaled = np.empty(block.shape)
     scaled.reshape(-1)[order] = ordered
-    with np.errstate(over="ignore"):
-        single: Any = knots.astype(np.float32)
-    if (single == knots).all():
-        knots = single
-    own = list(pairwise(bounds.tolist()))
+    knots, own = _short(knots), list(pairwise(bounds.tolist()))
     is_plain = np.diff(edges) == (n_rows if weights is None else -1)
     return scaled, [knots[a:b] for a, b in own], _shared(scores, own, is_plain)
 
@@ -92,6 +88,13 @@ def has_missing(block: FloatArray) -> bool:
     """Tell whether a value is NaN: then the least is, too."""
     with np.errstate(invalid="ignore"):
         return block.size > 0 and bool(np.isnan(block.min()))
+
+
+def _short(values: FloatArray) -> Any:
+    """Return values as float32 if that holds them, else as they are."""
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32)
+    return single if (single == values).all() else values
 
 
 def _shared(
