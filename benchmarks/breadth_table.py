@@ -14,9 +14,9 @@ from breadth_selectors import UNRANKED
 from scipy.stats import rankdata
 
 FILES = (
-    *("breadth", "breadth_peers", "breadth_forest", "breadth_boruta"),
-    *("breadth_autonfs", "breadth_rfecv", "breadth_relevant", "breadth_former"),
-    *("breadth_trees", "breadth_screened"),
+    *("breadth", "breadth_peers", "breadth_boruta", "breadth_autonfs"),
+    *("breadth_rfecv", "breadth_relevant", "breadth_former"),
+    *("breadth_trees", "breadth_screened", "breadth_wide"),
 )
 # Training rows from which a fit should be clearly faster than Boruta.
 _MANY_ROWS = 1000

@@ -35,7 +35,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "featuresieve.problem.Problem.with_balanced_classes": lambda self: self
     },
     "twice the steps": {f"{_SEARCH}._settings._STEPS_PER_ROOT_ROW": 15},
-    "the same rates for all": {f"{_SEARCH}._settings._MOST_RATE_FACTOR": 1.0},
     "no ceiling": {f"{_SEARCH}._price._LARGEST_SHARE": 1.0},
     "test at 1 %": {f"{_SEARCH}._screen.FALSE_ALARM": 0.01},
     "found at the whole price": {f"{_SEARCH}._vote_search.SCREENED_PRICE": 1.0},

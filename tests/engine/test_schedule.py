@@ -75,17 +75,6 @@ def test_settings_choose_a_decay_that_cools_every_run_equally():
     assert 0 < ends[0] < 1
 
 
-@pytest.mark.parametrize(("n_rows", "factor"), [(100, 2), (4800, 2.5**0.5), (2**15, 1)])
-def test_few_rows_are_learnt_in_fewer_steps_at_higher_rates(n_rows, factor):
-    hurried = Settings().schedule(n_rows, 5, 1)
-    slow = Settings().schedule(n_rows, 5, 1, is_hurried=False)
-    assert hurried.rate_factor == pytest.approx(factor)
-    assert hurried.n_steps == int(slow.n_steps / factor)
-    assert slow.rate_factor == 1.0
-    # What is asked for is done as it is.
-    assert Settings(Training(n_epochs=6)).schedule(n_rows, 5, 1).rate_factor == 1.0
-
-
 def test_settings_shorten_runs_on_wide_tables_on_the_cpu():
     settings = Settings()
     narrow = settings.schedule(5000, 10, 4)

@@ -1,5 +1,4 @@
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -41,15 +40,6 @@ def test_a_run_records_the_mean_loss_since_the_record_before():
     expected = by_step.reshape(2, 3, 1).mean(axis=1)
     # The order of rows within a full batch is drawn alike, so only rounding differs.
     np.testing.assert_allclose(coarse.history.task_loss, expected, rtol=1e-12)
-
-
-def test_a_schedule_may_raise_the_learning_rates():
-    one, other = (build_plain_trainer(task_learning_rate=r) for r in (3e-4, 6e-4))
-    plain = whole_epochs(3, 10, 4)
-    one.run(replace(plain, rate_factor=2.0))
-    other.run(plain)
-    assert one.history.task_loss == other.history.task_loss
-    assert torch.equal(one.task.parameters.flat, other.task.parameters.flat)
 
 
 def test_a_deadline_shortens_a_run_and_keeps_its_last_temperature(monkeypatch):

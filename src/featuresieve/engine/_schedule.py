@@ -24,7 +24,6 @@ class Schedule:
     # Fraction of the run over which the penalty grows linearly from zero to its full
     # weight; 0 means full weight from the first step.
     penalty_ramp: float = 0.0
-    rate_factor: float = 1.0  # on the learning rates
 
     def temperatures(self, first: int = 0, n_steps: int | None = None) -> FloatArray:
         """Return the temperature of every step, or some: ``start * decay^epoch``."""

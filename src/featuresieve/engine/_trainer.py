@@ -94,17 +94,17 @@ class StackTrainer:
         self._n_threads, self.ranks = n_threads, ranks or Ranks()
         self._slices: Slices | None = None
         self.step = 0  # steps taken
-        self.planned_steps, self._rate_factor = 0, 1.0  # fewer steps for a deadline
+        self.planned_steps = 0  # fewer than asked for if a deadline required it
         self.is_stopped = False  # whether the run was asked to stop before
 
     @cached_property
     def _optimizers(self) -> list[tuple[StackOptimizer, float]]:
         """Make the optimisers: not before they are needed, since slices have theirs."""
-        training, factor = self.training, self._rate_factor
-        trained = [(self.task.trainable, factor * training.task_learning_rate)]
+        training = self.training
+        trained = [(self.task.trainable, training.task_learning_rate)]
         if self.masking is not None:
             flat = [self.masking.parameters.flat]
-            trained.append((flat, factor * training.mask_learning_rate))
+            trained.append((flat, training.mask_learning_rate))
         with torch.inference_mode(False):
             return [(StackOptimizer(values), rate) for values, rate in trained]
 
@@ -179,9 +179,9 @@ class StackTrainer:
         After the fractions `record_after` of the run `history` gets an entry, and
         `on_record` is called. A run that would pass the `deadline`, a `time.monotonic`
         value, is shortened, as a whole, once its first steps have shown how fast it is.
-        The `monitor` resumes it, reports on it, stops it.
+        The `monitor` follows the run: resumes it, reports on it, stops it.
         """
-        self.planned_steps, self._rate_factor = schedule.n_steps, schedule.rate_factor
+        self.planned_steps = schedule.n_steps
         following = nullcontext() if monitor is None else monitor.following(self)
         device = self.data.features.device
         # Streams and graphs go to CUDA's current device.

@@ -80,9 +80,7 @@ class Training(BaseEstimator):
     temperature_decay : float or None, default=None
         Factor on the temperature per epoch; None reaches 0.85 at the end.
     mask_learning_rate, task_learning_rate : float, default=4e-3 and 2e-3
-        Adam's rates for embedding and masking network, and for the task network. Where
-        `n_epochs` is None, a search on less than 12,000 rows has up to twice these, and
-        as many fewer steps.
+        Adam's rates for embedding and masking network, and for the task network.
 
     Examples
     --------

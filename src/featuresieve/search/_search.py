@@ -92,14 +92,11 @@ def train_predictor(
         )
         settings = replace(settings, training=training)
     narrow = problem.take(gates)
-    schedule = settings.schedule(  # slowly: there are two networks, and they predict
-        narrow.n_rows, narrow.n_columns, _N_PREDICTORS, share, is_hurried=False
-    )
     return train_fixed_mask(
         narrow,
         settings,
         [np.arange(len(narrow.gates))] * _N_PREDICTORS,
-        schedule,
+        settings.schedule(narrow.n_rows, narrow.n_columns, _N_PREDICTORS, share),
         seed=work.seed + 2,
         deadline=work.deadline(1.0),
         monitor=work.stage("predictor"),

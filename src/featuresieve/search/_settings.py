@@ -1,6 +1,5 @@
 """The choices that define a search, checked once and passed down unchanged."""
 
-import math
 import time
 from dataclasses import dataclass, field
 
@@ -18,8 +17,6 @@ _CPU_WORK = 3e12
 _STEPS_PER_ROOT_ROW = 7.5
 _LEAST_STEPS = 200
 _MOST_STEPS = 1500
-# With fewer rows than this, fewer steps at higher rates, by up to this factor.
-_MANY_ROWS, _MOST_RATE_FACTOR = 12_000, 2.0
 # Bytes of tables that stay on a GPU for the length of a fit.
 MOST_HELD = 1 << 29
 
@@ -56,16 +53,10 @@ class Settings:
         return self.ranks.from_first(lambda: time.monotonic() >= deadline)
 
     def schedule(
-        self,
-        n_rows: int,
-        n_columns: int,
-        n_members: int,
-        share: float = 1.0,
-        *,
-        is_hurried: bool = True,
+        self, n_rows: int, n_columns: int, n_members: int, share: float = 1.0
     ) -> Schedule:
         """Return how long a stack trains, or a share of it where less is enough."""
-        training, rate_factor = self.training, 1.0
+        training = self.training
         batch_size = min(n_rows, training.batch_size or _automatic_batch_size(n_rows))
         steps_per_epoch = -(-n_rows // batch_size)
         if training.n_epochs is not None:
@@ -74,10 +65,7 @@ class Settings:
             # More columns, more candidates for a gate: up to two thirds longer.
             patience = 1 + min(n_columns, 500) / 750
             wanted = _STEPS_PER_ROOT_ROW * patience * n_rows**0.5
-            if is_hurried and training.task_network is None:
-                rate_factor = _rate_factor(n_rows)
-            n_steps = min(max(wanted, _LEAST_STEPS), _MOST_STEPS) / rate_factor
-            n_steps = int(n_steps * share)
+            n_steps = int(min(max(wanted, _LEAST_STEPS), _MOST_STEPS) * share)
             if self.device.type == "cpu":
                 width = n_members * sum((n_columns, *training.hidden_sizes)) * 32
                 affordable = int(_CPU_WORK / (3 * batch_size * width))
@@ -93,13 +81,7 @@ class Settings:
             training.start_temperature,
             decay,
             training.penalty_ramp,
-            rate_factor,
         )
-
-
-def _rate_factor(n_rows: int) -> float:
-    """Return by how much the rates grow and the steps shrink."""
-    return min(max(math.sqrt(_MANY_ROWS / n_rows), 1.0), _MOST_RATE_FACTOR)
 
 
 def _automatic_batch_size(n_rows: int) -> int:
