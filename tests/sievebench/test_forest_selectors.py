@@ -5,12 +5,14 @@ import pytest
 import xgboost
 from scipy.stats import binomtest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.inspection import permutation_importance
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.class_weight import compute_sample_weight
 
 from featuresieve.errors import draw_seed
 from made_tables import INFORMATIVE, class_table, value_table
 from sievebench.selectors import Boruta, PermutationImportance, RandomForest, XGBoost
+from sievebench.selectors._scored_selector import held_out_rows
 from sievebench.selectors.boruta import Forest, can_be_decided
 
 
@@ -95,6 +97,26 @@ def test_loss_is_near_twice_the_share_of_the_variance():
     scores = PermutationImportance(random_state=0).fit(X, y).scores_
     # For y = Σ a_j x_j, a perfect model loses 2 a_j² / Σ a²; the forest is near that.
     np.testing.assert_allclose(scores, [2 * 4 / 5, 2 * 1 / 5], rtol=0.15)
+
+
+@pytest.mark.parametrize("table", [class_table, value_table])
+def test_importances_are_those_of_scikit_learn(table):
+    X, y = table()
+    selector = PermutationImportance(n_estimators=20, random_state=3)
+    task = "classification" if table is class_table else "regression"
+    seed = draw_seed(3)
+    y = np.unique(y, return_inverse=True)[1] if table is class_table else y
+    is_judged = held_out_rows(y, task, 0.25, seed)
+    kinds = {
+        "classification": RandomForestClassifier,
+        "regression": RandomForestRegressor,
+    }
+    forest = kinds[task](20, random_state=seed).fit(X[~is_judged], y[~is_judged])
+    expected = permutation_importance(
+        forest, X[is_judged], y[is_judged], n_repeats=5, random_state=seed
+    )
+    found = selector.fit(X, y).scores_
+    np.testing.assert_array_equal(found, expected.importances_mean)
 
 
 def test_column_without_use_costs_nothing():

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.inspection import permutation_importance
+import numpy.typing as npt
+from sklearn.metrics import accuracy_score, r2_score
 
 from sievebench.search_space import Choice, Integer, SearchSpace
 from sievebench.selectors._scored_selector import FitData, ScoredSelector, Scores
@@ -27,7 +28,7 @@ class PermutationImportance(ScoredSelector):
     validation_fraction : float, default=0.25
         Fraction of the rows set aside for judging, at most 0.5.
     n_jobs : int or None, default=None
-        Trees, and columns, treated at the same time, as in scikit-learn.
+        Trees treated at the same time, as in scikit-learn.
 
     Attributes
     ----------
@@ -54,11 +55,33 @@ class PermutationImportance(ScoredSelector):
 
     def _score_columns(self, data: FitData) -> Scores:
         learnt, judged = data.parts(self.validation_fraction, least=2)  # R² needs two
-        losses = permutation_importance(
-            forest_of(self, data).fit(learnt.X, learnt.y),
-            *(judged.X, judged.y),
-            n_repeats=self.n_repeats,
-            random_state=data.seed,
-            n_jobs=self.n_jobs,
-        )
-        return np.asarray(losses.importances_mean)
+        forest = forest_of(self, data).fit(learnt.X, learnt.y)
+        metric = r2_score if data.is_regression else accuracy_score
+        X = judged.X.astype(np.float32)  # what a forest makes of it anyway
+        score = metric(judged.y, forest.predict(X))
+        orders = self._orders(len(X), data.seed)
+        # The shuffled copies of a column go through the forest in one call.
+        stacked = np.tile(X, (self.n_repeats, 1))
+        losses = np.empty(X.shape[1])
+        for column, values in enumerate(X.T):
+            stacked[:, column] = values[orders].ravel()
+            answers = np.split(forest.predict(stacked), self.n_repeats)
+            scores = np.array([metric(judged.y, answer) for answer in answers])
+            losses[column] = np.mean(score - scores)
+            stacked[:, column] = np.tile(values, self.n_repeats)
+        return losses
+
+    def _orders(self, n_rows: int, seed: int) -> npt.NDArray[np.int64]:
+        """Return the orders of scikit-learn's permutation importance, (repeats, rows).
+
+        Its columns share them; each one shuffles what the one before has shuffled.
+        """
+        seeds = np.random.RandomState(seed)
+        generator = np.random.RandomState(seeds.randint(2**31))
+        index, result = np.arange(n_rows), np.arange(n_rows)
+        orders = []
+        for _ in range(self.n_repeats):
+            generator.shuffle(index)
+            result = result[index]
+            orders.append(result)
+        return np.array(orders)
