@@ -11,12 +11,7 @@ from featuresieve import TrainingDivergedError
 from sievebench.stack.member_noise import MemberNoise
 from sievebench.stack.penalized_loss import PenalizedLoss, stack_outputs
 from sievebench.stack.task_loss import TaskLoss, area_under_roc
-from sievebench.stack.training import (
-    Objective,
-    TrainingSettings,
-    epoch_batches,
-    train_stack,
-)
+from sievebench.stack.training import TrainingSettings, epoch_batches, train_stack
 
 pytestmark = pytest.mark.numeric
 
@@ -110,31 +105,6 @@ def test_training_is_that_of_a_plain_loop(task, optimizer, clip_norm, n_epochs):
         trained = as_sequential(stack, member)
         for mine, expected in zip(trained.parameters(), twin.parameters(), strict=True):
             torch.testing.assert_close(mine, expected, rtol=1e-7, atol=1e-9)
-
-
-@pytest.mark.parametrize("task", TASK_LOSSES)
-@pytest.mark.parametrize("seeds", [(0,), (0, 1, 2)])
-@pytest.mark.parametrize("sees_all", [True, False])
-@pytest.mark.parametrize("is_shared", [True, False])
-@pytest.mark.parametrize("dropout", [0.0, 0.3])
-def test_gradients_are_those_of_autograd_to_the_last_bit(
-    task, seeds, sees_all, is_shared, dropout
-):
-    loss, rows = TASK_LOSSES[task], small_rows(n_classes=N_CLASSES[task])
-    is_seen = None if sees_all else torch.eye(5)[: len(seeds)] == 0
-
-    def gradients_by(kind):
-        stack = stack_for(loss, seeds, dropout=dropout, is_seen=is_seen)
-        assert stack.has_plain_gradients
-        batch = rows.features
-        batch = batch if is_shared else torch.stack([batch + seed for seed in seeds])
-        objective, parameters = PenalizedLoss(stack, loss), [*stack.trainable.values()]
-        return kind.gradients(objective, batch, rows.targets, parameters)
-
-    found, expected = gradients_by(PenalizedLoss), gradients_by(Objective)
-    assert not any(value.requires_grad for value in found)
-    for mine, other in zip(found, expected, strict=True):
-        assert torch.equal(mine, other)
 
 
 @pytest.mark.parametrize("batch_norm", [False, True])

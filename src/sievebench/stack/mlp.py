@@ -1,7 +1,6 @@
 """Multi-layer perceptrons of a stack: members that train together on the same rows."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, Protocol
@@ -162,46 +161,6 @@ class StackedMLP:
             hidden = torch.baddbmm(bias, hidden, weight)
         return hidden
 
-    @property
-    def has_plain_gradients(self) -> bool:
-        """Whether `gradients` knows these layers."""
-        is_known = self._activation is torch.relu and not self._batch_norm
-        return is_known and self.n_layers > 1
-
-    def gradients(
-        self, batch: Tensor, slope_of: Callable[[Tensor], Tensor]
-    ) -> list[Tensor]:
-        """Return a training step's gradients, in the order of `trainable`.
-
-        `slope_of` tells the gradient with respect to the outputs from the outputs. The
-        operations are those of autograd without its bookkeeping, in its order, so that
-        the gradients are the same to the last bit.
-        """
-        seen = None if self._seen is None else self._seen.unsqueeze(-1)
-        weight = self.first_weight if seen is None else self.first_weight * seen
-        hidden = _first_product(batch, weight) + self.trainable["bias0"]
-        kept = self._kept_units(hidden)
-        active, inputs = [], []
-        for layer in range(1, self.n_layers):
-            active.append(torch.relu(hidden))
-            inputs.append(active[-1] if kept is None else active[-1] * kept[layer - 1])
-            weight, bias = (self.trainable[f"{name}{layer}"] for name in _LINEAR)
-            hidden = torch.baddbmm(bias, inputs[-1], weight)
-        slope = slope_of(hidden)
-        found: list[Tensor] = []
-        for layer in reversed(range(1, self.n_layers)):
-            found += (
-                slope.sum(dim=1, keepdim=True),
-                _transposed_bmm(inputs.pop(), slope),
-            )
-            slope = slope.bmm(self.trainable[f"weight{layer}"].transpose(1, 2))
-            if kept is not None:
-                slope = slope * kept[layer - 1]
-            slope = torch.ops.aten.threshold_backward(slope, active.pop(), 0)
-        first = _first_gradient(batch, slope)
-        found += slope.sum(dim=1, keepdim=True), first if seen is None else first * seen
-        return found[::-1]
-
     def _kept_units(self, like: Tensor) -> list[Tensor] | None:
         """Return dropout factors of the hidden layers, (members, rows, hidden) each.
 
@@ -258,19 +217,3 @@ def _first_product(batch: Tensor, weight: Tensor) -> Tensor:
     side_by_side = weight.transpose(0, 1).reshape(n_columns, n_members * width)
     stacked = batch @ side_by_side  # (rows, members * hidden)
     return stacked.view(-1, n_members, width).transpose(0, 1)
-
-
-def _transposed_bmm(inputs: Tensor, slope: Tensor) -> Tensor:
-    """Return ``xᵀ d`` of each member: the gradient of weights."""
-    return torch.bmm(inputs.transpose(1, 2), slope)
-
-
-def _first_gradient(batch: Tensor, slope: Tensor) -> Tensor:
-    """Return the gradient of `_first_product` with respect to its weights."""
-    n_members, n_rows, width = slope.shape
-    if batch.dim() == 3:
-        return _transposed_bmm(batch, slope)
-    if n_members == 1:
-        return batch.t().mm(slope[0]).unsqueeze(0)
-    side_by_side = slope.transpose(0, 1).reshape(n_rows, n_members * width)
-    return batch.t().mm(side_by_side).view(-1, n_members, width).transpose(0, 1)

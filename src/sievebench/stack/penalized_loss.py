@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from sievebench.stack.mlp import StackedMLP, StackedNetwork
+from sievebench.stack.mlp import StackedNetwork
 from sievebench.stack.task_loss import Monitor, TaskLoss
 from sievebench.stack.training import Objective, StackRows, evaluation_blocks
 
@@ -37,22 +37,6 @@ class PenalizedLoss(Objective):
         outputs = self._network.forward(batch, training=True)
         task_losses = self._task_loss.row_losses(outputs, targets).mean(dim=1)
         return task_losses if self._penalised is None else self._penalised(task_losses)
-
-    def gradients(
-        self, batch: Tensor, targets: Tensor, parameters: list[Tensor]
-    ) -> list[Tensor]:
-        """Return those of the parameters of all members, without autograd if it can."""
-        network = self._network
-        if not (
-            self._penalised is None
-            and isinstance(network, StackedMLP)
-            and network.has_plain_gradients
-        ):
-            return super().gradients(batch, targets, parameters)
-        with torch.no_grad():
-            return network.gradients(
-                batch, lambda outputs: self._task_loss.slope(outputs, targets)
-            )
 
     def after_step_(self, learning_rate: float | Tensor) -> None:
         """Let the selector change the parameters."""

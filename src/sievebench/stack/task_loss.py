@@ -1,7 +1,7 @@
 """What the networks of a stack are trained and judged by.
 
-Not the losses of the library: these networks have dropout, batch normalisation and
-penalties, and most go through autograd.
+Not the losses of the library, which have closed-form gradients: these networks have
+dropout, batch normalisation and penalties, and go through autograd.
 """
 
 from dataclasses import dataclass
@@ -42,19 +42,6 @@ class TaskLoss:
         return functional.binary_cross_entropy_with_logits(
             first, shared.to(first.dtype), reduction="none"
         )
-
-    def slope(self, outputs: Tensor, targets: Tensor) -> Tensor:
-        """Return the gradient of the sum of the members' mean losses."""
-        if self.kind == "cross_entropy":
-            with torch.enable_grad():
-                outputs = outputs.detach().requires_grad_()
-                total = self.row_losses(outputs, targets).mean(dim=1).sum()
-                return torch.autograd.grad(total, outputs)[0]
-        wanted = targets.view(-1, 1).to(outputs.dtype)
-        share = outputs.new_ones(()) / len(targets)
-        if self.kind == "squared":
-            return (outputs - wanted) * (2 * share)
-        return (torch.sigmoid(outputs) - wanted) * share
 
     def score(self, outputs: Tensor, targets: Tensor, monitor: Monitor) -> Tensor:
         """Return one score a member, larger = better, of (members, rows, outputs).

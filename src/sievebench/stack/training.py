@@ -68,14 +68,6 @@ class Objective(Protocol):
     def losses(self, batch: Tensor, targets: Tensor) -> Tensor:
         """Return what each member minimises on a batch, (members,)."""
 
-    def gradients(
-        self, batch: Tensor, targets: Tensor, parameters: list[Tensor]
-    ) -> list[Tensor]:
-        """Return those of the parameters of all members."""
-        # Members share no parameter: the gradient of the sum is each one's own.
-        loss = self.losses(batch, targets).sum()
-        return list(torch.autograd.grad(loss, parameters))
-
     def after_step_(self, learning_rate: float | Tensor) -> None:  # noqa: ARG002
         """Change parameters after a gradient step, by a proximal step for instance."""
         return None
@@ -176,8 +168,9 @@ class _Step:
         """Return the gradient of the batch loss, summed over passes."""
         total: list[Tensor] | None = None
         for part in picked.split(self._settings.rows_per_pass or len(picked)):
-            batch, targets = self._rows.batch(part)
-            gradients = self._objective.gradients(batch, targets, self._parameters)
+            # Members share no parameter: the gradient of the sum is each one's own.
+            loss = self._objective.losses(*self._rows.batch(part)).sum()
+            gradients = list(torch.autograd.grad(loss, self._parameters))
             if len(part) == len(picked):
                 return gradients
             share = len(part) / len(picked)
