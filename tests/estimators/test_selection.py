@@ -175,6 +175,16 @@ def test_unrelated_target_is_answered_with_the_fewest_columns_and_a_warning(
     assert {*np.flatnonzero(selector.support_)} == {*selector.order_[:least]}
 
 
+def test_what_is_elected_stays_where_columns_are_more_than_the_few_rows():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 100)), np.arange(60) % 2
+    with pytest.warns(UninformativeTargetWarning, match="better than a constant"):
+        selector = quick_classifier(n_epochs=100).fit(X, y)
+    elected = selector.selection_frequency_ >= 0.1
+    assert elected.sum() > 1
+    np.testing.assert_array_equal(selector.support_, elected)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("shift", [0.0, 8.0])
 def test_an_answer_that_rests_on_three_rows_is_told(seed, shift):
